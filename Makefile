@@ -1,0 +1,55 @@
+# The commands of the course. `make` alone lists them.
+
+PYTHON ?= python3
+LAB_FLAGS ?=
+LOCK_FLAGS ?=
+
+IN_VENV = .venv/bin/python
+INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
+INSTALLED = .venv/installed
+# Many small matrix products side by side: one thread each, or the threads spend their time waiting for each other.
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
+OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
+PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
+	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
+
+.PHONY: help setup lab test refresh bench lock clean
+
+help:  ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: $(INSTALLED)  ## create .venv and install the course in it (done once; the others call it)
+
+# The stamp is written last: an interrupted installation is started again.
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON_CHECK)
+	@echo "Installing the course in .venv; this takes about a minute, once."
+	@$(PYTHON) -m venv .venv
+	@$(INSTALL) --requirement requirements.lock
+	@$(INSTALL) --no-deps --editable .
+	@touch $@
+
+lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
+	@$(IN_VENV) -m jupyterlab --ip=127.0.0.1 $(ALLOW_ROOT) $(LAB_FLAGS) notebooks/00_start.ipynb
+
+test: setup  ## run every test and every notebook, comparing each stored number
+	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
+		--nbval --nbval-current-env --nbval-cell-timeout=120 tests notebooks
+
+refresh: setup  ## run the notebooks again and store what they print
+	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
+
+bench: setup  ## run each benchmark: a peer and bmlab in one process
+	@for script in benchmarks/*.py; do echo "$$script"; $(IN_VENV) "$$script" || exit; done
+
+lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--upgrade)
+	@$(PYTHON_CHECK)
+	@$(PYTHON) -m venv .venv
+	@$(INSTALL) uv
+	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
+		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+
+clean:  ## remove .venv, caches and build products
+	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ipynb_checkpoints notebooks/.ipynb_checkpoints
+	find bmlab tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,24 @@
+"""bmlab: Boltzmann machines, exact where others give up, and honest about the error of every number.
+
+    machine = bmlab.sherrington_kirkpatrick(10, np.random.default_rng(0))
+    bmlab.exact(machine)                      # an Estimate: mean, corr, log_z
+    bmlab.mean_field(machine)                 # the same record, from another method
+
+A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data.
+"""
+
+from . import data
+from .estimate import Estimate, LogZ, NotConverged
+from .infer.enumeration import exact
+from .infer.gibbs_sampling import gibbs, sweep
+from .infer.naive_mean_field import free_energy, mean_field
+from .learn.ascent import Step, ascend, fit
+from .learn.inversion import invert_mean_field
+from .learn.phases import clamped, gradient, log_likelihood
+from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
+from .model import BoltzmannMachine, bits, from_bits, load, spins, states, symmetric
+
+__all__ = ["BoltzmannMachine", "Estimate", "LogZ", "NotConverged", "Step", "ascend", "bits", "clamped", "data",
+           "exact", "fit", "free_energy", "from_bits", "gibbs", "gradient", "hopfield", "invert_mean_field", "ising",
+           "load", "log_likelihood", "mean_field", "medium", "restricted", "sherrington_kirkpatrick", "spins",
+           "states", "sweep", "symmetric", "toy"]

@@ -1,0 +1,1 @@
+"""One file per method; each is a callable  model -> Estimate."""

@@ -1,0 +1,1 @@
+"""Learning: the two phases, the loop, and the closed form."""

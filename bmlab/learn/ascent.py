@@ -1,0 +1,74 @@
+"""The learning loop: climb the likelihood by clamped minus free.
+
+    W += rate * dL/dW,      b += rate * dL/db
+
+What changes from one algorithm of the literature to the next is only where the free phase starts:
+    chains="previous"   from its own last state: persistent chains (Tieleman 2008), warm mean field
+    chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
+    chains="data"       from the data: contrastive divergence (Hinton 2002)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+
+from ..estimate import Estimate, LogZ, NotConverged
+from ..infer.enumeration import exact
+from ..model import BoltzmannMachine
+from .phases import clamped, gradient, log_likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Hold a model TOGETHER with its own moments: clamped to the data, and free."""
+
+    model: BoltzmannMachine
+    data: Estimate
+    free: Estimate
+
+    @property
+    def mismatch(self) -> float:
+        """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
+        return float(max(abs(self.data.mean - self.free.mean).max(), abs(self.data.corr - self.free.corr).max()))
+
+    @property
+    def log_likelihood(self) -> LogZ:
+        """Mean log p(v) of the data, nats a pattern."""
+        return log_likelihood(self.data, self.free)
+
+
+def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float, chains: str = "previous", couplings=None,
+           penalty: float = 0.0) -> Iterator[Step]:
+    """Yield the model with its moments, move it uphill, and so on for ever; stop by leaving the loop.
+
+    data       (N, v) of -1/+1 for the first v units
+    infer      model, start -> Estimate: the free phase, and the clamped one where hidden units are coupled
+    couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    penalty    L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
+    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
+    """
+    if chains not in ("previous", "fresh", "data"):
+        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
+    mask = 1.0 if couplings is None else np.asarray(couplings, dtype=float)
+    data_start, free_start = None, data if chains == "data" else None
+    while True:
+        with catch_warnings():
+            simplefilter("ignore", NotConverged)
+            step = Step(model, clamped(model, data, infer, start=data_start), infer(model, start=free_start))
+        yield step
+        if chains == "previous":
+            data_start, free_start = step.data.state, step.free.state
+        d_weights, d_biases = gradient(model, step.data, step.free)
+        weights = model.weights + rate * (d_weights - penalty * model.weights) * mask
+        model = BoltzmannMachine(weights, model.biases + rate * d_biases, model.temperature)
+
+
+def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float, chains: str = "previous",
+        couplings=None, penalty: float = 0.0) -> list[Step]:
+    """Return `steps` steps of ascend(): the first is the model given, the last the best yet."""
+    return list(islice(ascend(model, data, infer, rate=rate, chains=chains, couplings=couplings, penalty=penalty), steps))

@@ -1,0 +1,221 @@
+"""The machine itself: n units s_i = -1/+1, symmetric weights W, biases b, a temperature T.
+
+    E(s) = -1/2 s'Ws - b's + offset          p(s) = exp(-E(s)/T) / Z          Z = sum_s exp(-E(s)/T)
+
+Unit i feels the others through its field h_i = sum_j w_ij s_j + b_i, and nothing else:
+p(s_i = +1 | the others) = 1 / (1 + exp(-2 h_i / T)).
+
+Clamping some units gives a smaller machine of the same kind: they turn into biases of the free units,
+and their own energy into the offset.  That one fact carries the whole package.
+
+Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton and Sejnowski (1985), eq. 1-5.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class BoltzmannMachine:
+    """Hold the parameters of a Boltzmann machine; never changed, only replaced.
+
+    weights      (n, n) symmetric with zero diagonal: an array, or a scipy.sparse array (kept as CSR; then
+                 correlations are kept on its couplings only and nothing costs n^2)
+    biases       (n,)
+    temperature  T > 0, in the units of the energy
+    offset       energy of the units that clamp() took out; 0 for a whole machine
+
+    Raises ValueError where a shape, a symmetry or a value is not as above.
+    """
+
+    weights: np.ndarray
+    biases: np.ndarray
+    temperature: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self):
+        biases = _read_only(np.array(self.biases, dtype=float))
+        if biases.ndim != 1 or not np.isfinite(biases).all():
+            raise ValueError(f"biases must be finite numbers in one row, found shape {biases.shape}; pass shape (n,)")
+        if not 0 < self.temperature < np.inf:
+            raise ValueError(f"temperature must be positive and finite, found {self.temperature}; try 1.0")
+        object.__setattr__(self, "biases", biases)
+        object.__setattr__(self, "weights", _checked_weights(self.weights, len(biases)))
+        object.__setattr__(self, "temperature", float(self.temperature))
+        object.__setattr__(self, "offset", float(self.offset))
+
+    def __repr__(self):
+        kind = ", sparse" if self.is_sparse else ""
+        return f"BoltzmannMachine(n={self.n}, couplings={self._coupling_count()}{kind}, T={self.temperature:g})"
+
+    @property
+    def n(self) -> int:
+        """The number of units."""
+        return len(self.biases)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the weights are a scipy.sparse array."""
+        return sparse.issparse(self.weights)
+
+    def field(self, s) -> np.ndarray:
+        """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""
+        s = np.asarray(s, dtype=float)
+        return (s.reshape(math.prod(s.shape[:-1]), self.n) @ self.weights).reshape(s.shape) + self.biases
+
+    def energy(self, s) -> np.ndarray:
+        """Return E(s) of the states s (..., n), in shape (...)."""
+        s = np.asarray(s, dtype=float)
+        return self.offset - (s * (self.field(s) + self.biases)).sum(-1) / 2
+
+    def neighbours(self, i: int):
+        """Return (index, weights) of the units that unit i is coupled to: every unit where weights are dense."""
+        if not self.is_sparse:
+            return slice(None), self.weights[i]
+        row = slice(self.weights.indptr[i], self.weights.indptr[i + 1])
+        return self.weights.indices[row], self.weights.data[row]
+
+    def clamp(self, units, values) -> BoltzmannMachine:
+        """Hold `units` (indices or a mask) at `values` (-1/+1); return the machine of the others, in their order.
+
+        Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
+        """
+        units = np.arange(self.n)[units]
+        values = np.broadcast_to(check_spins(values, "values"), units.shape)
+        if len(np.unique(units)) < len(units):
+            raise ValueError(f"units must not repeat, found {units.tolist()}; clamp each unit once")
+        free = np.setdiff1d(np.arange(self.n), units)
+        across = self.weights[units]
+        own = -values @ (across[:, units] @ values) / 2 - self.biases[units] @ values
+        return BoltzmannMachine(self.weights[free][:, free], self.biases[free] + values @ across[:, free],
+                                self.temperature, self.offset + own)
+
+    def at(self, temperature: float) -> BoltzmannMachine:
+        """Return the same machine at another temperature."""
+        return replace(self, temperature=temperature)
+
+    def to_bits(self):
+        """Return (weights, biases, constant) for 0/1 units x = (1 + s)/2: E = -1/2 x'Wx - b'x + constant."""
+        rows = self.weights.sum(axis=1)
+        return 4 * self.weights, 2 * (self.biases - rows), self.offset + self.biases.sum() - rows.sum() / 2
+
+    def save(self, path) -> None:
+        """Write the machine to `path` as an .npz file that load() reads back to the bit."""
+        w = self.weights
+        parts = dict(data=w.data, indices=w.indices, indptr=w.indptr) if self.is_sparse else dict(weights=w)
+        with open(path, "wb") as file:
+            np.savez(file, **parts, biases=self.biases, temperature=self.temperature, offset=self.offset)
+
+    def _coupling_count(self):
+        return (self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights)) // 2
+
+
+def load(path) -> BoltzmannMachine:
+    """Read a machine that save() wrote; raise ValueError where the file is torn or is something else."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            parts = {name: file[name] for name in file.files}
+        n = len(parts["biases"])
+        weights = parts["weights"] if "weights" in parts else sparse.csr_array(
+            (parts["data"], parts["indices"], parts["indptr"]), shape=(n, n))
+        return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]))
+    except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or "it ends too early"
+        raise ValueError(f"{path} holds no whole machine ({reason}); write it again with model.save(path)") from None
+
+
+def from_bits(weights, biases, temperature: float = 1.0) -> BoltzmannMachine:
+    """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
+
+    With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
+    """
+    biases = np.asarray(biases, dtype=float)
+    rows = weights.sum(axis=1)
+    return BoltzmannMachine(weights / 4, biases / 2 + rows / 4, temperature, -rows.sum() / 8 - biases.sum() / 2)
+
+
+def spins(bits) -> np.ndarray:
+    """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value."""
+    bits = np.asarray(bits)
+    if not np.isin(bits, (0, 1)).all():
+        raise ValueError(f"bits must be 0/1, found {_some_values(bits)}; -1/+1 data needs no spins()")
+    return 2.0 * bits - 1.0
+
+
+def bits(spins) -> np.ndarray:
+    """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value."""
+    return (check_spins(spins, "spins") > 0).astype(np.int8)
+
+
+def states(n: int) -> np.ndarray:
+    """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest."""
+    codes = np.arange(2**n)[:, None] >> np.arange(n)[::-1]
+    return 2.0 * (codes & 1) - 1.0
+
+
+def symmetric(matrix) -> np.ndarray:
+    """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A."""
+    weights = (np.asarray(matrix, dtype=float) + np.transpose(matrix)) / 2
+    np.fill_diagonal(weights, 0.0)
+    return weights
+
+
+def check_spins(values, name: str = "data") -> np.ndarray:
+    """Return `values` as float64 where all are -1/+1; raise ValueError with the way out otherwise."""
+    values = np.asarray(values, dtype=float)
+    if not (np.abs(values) == 1).all():
+        way_out = f"use bmlab.spins({name})" if np.isin(values, (0, 1)).all() else "threshold it first"
+        raise ValueError(f"{name} must be -1/+1, found {_some_values(values)}; {way_out}")
+    return values
+
+
+def _some_values(values):
+    found = np.unique(values)[:4]
+    return "{" + ", ".join(f"{v:g}" for v in found) + (", ..." if np.unique(values).size > 4 else "") + "}"
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+def _checked_weights(weights, n):
+    if sparse.issparse(weights):
+        return _checked_sparse(weights.tocoo(), n)
+    weights = np.array(weights, dtype=float)
+    _check_shape(weights, n)
+    if weights.size and not np.isfinite(weights).all():
+        raise ValueError(f"weights must be finite, found {weights[~np.isfinite(weights)][0]}; check the learning rate")
+    gap = np.abs(weights - weights.T) + np.diag(np.abs(np.diag(weights)))
+    if gap.any():
+        i, j = np.unravel_index(gap.argmax(), gap.shape)
+        raise ValueError(_asymmetry(gap[i, j], i, j))
+    return _read_only(weights)
+
+
+def _checked_sparse(weights, n):
+    _check_shape(weights, n)
+    if not np.isfinite(weights.data).all():
+        raise ValueError("weights must be finite; check the learning rate")
+    gap = (abs(weights - weights.T) + abs(sparse.diags_array(weights.diagonal()))).tocoo()
+    if gap.data.any():
+        worst = gap.data.argmax()
+        raise ValueError(_asymmetry(gap.data[worst], gap.row[worst], gap.col[worst]))
+    off = weights.row != weights.col
+    return sparse.csr_array((weights.data[off].astype(float), (weights.row[off], weights.col[off])), shape=(n, n))
+
+
+def _check_shape(weights, n):
+    if weights.shape != (n, n):
+        raise ValueError(f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit")
+
+
+def _asymmetry(gap, i, j):
+    what = f"w[{i}, {i}] is {gap:.3g}" if i == j else f"largest |W - W'| is {gap:.3g} at [{i}, {j}]"
+    return f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)"

@@ -1,0 +1,117 @@
+"""Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
+
+One colour a method, the same in every notebook and readable by colour-blind people (Okabe and Ito 2008); each
+method has its own marker too, so that nothing is lost in grey.
+"""
+
+import numpy as np
+from scipy import sparse
+
+COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#AA4499",
+           "data": "#777777"}
+MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "data": "x"}
+
+
+def energy_levels(energies, probabilities, ax, labels=None):
+    """Draw each state as a line at its energy, as long as it is probable: energies and probabilities (states,)."""
+    ax.hlines(energies, 0, probabilities, color=COLOURS["exact"], linewidth=2)
+    ax.plot(probabilities, energies, "o", color=COLOURS["exact"], markersize=4)
+    for text, p, e in zip(labels if labels is not None else [], probabilities, energies, strict=False):
+        ax.annotate(text, (p, e), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8)
+    ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, None))
+    return ax
+
+
+def moments(reference, estimate, ax):
+    """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr."""
+    dense = estimate.corr.toarray() if sparse.issparse(estimate.corr) else estimate.corr
+    known = reference.corr.toarray() if sparse.issparse(reference.corr) else reference.corr
+    pairs = np.triu_indices(len(estimate.mean), 1)
+    error = np.broadcast_to(estimate.corr_stderr, dense.shape) if np.isscalar(estimate.corr_stderr) \
+        else estimate.corr_stderr
+    colour = COLOURS.get(estimate.method, "black")
+    ax.axline((0, 0), slope=1, color="0.6", linewidth=1, zorder=0)
+    _points(ax, known[pairs], dense[pairs], error[pairs], colour, "s", "correlations")
+    _points(ax, reference.mean, estimate.mean, estimate.mean_stderr, colour, "o", "means", markerfacecolor="white")
+    ax.set(xlabel=f"{reference.method or 'reference'}", ylabel=f"{estimate.method}", aspect="equal")
+    ax.legend(frameon=False)
+    _mark_convergence(estimate, ax)
+    return ax
+
+
+def learning(steps, ax, what="log_likelihood", label=None):
+    """Draw the log-likelihood, or what="mismatch", of each Step against its number."""
+    values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
+    method = steps[-1].free.method
+    ax.plot(values, color=COLOURS.get(method, "black"), label=label or method)
+    ax.set(xlabel="step", ylabel="largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)")
+    return ax
+
+
+def log_z(estimates, ax):
+    """Draw log Z of several Estimates of one machine: points with 2 stderr, and what is proven as a thick bar."""
+    for row, estimate in enumerate(estimates):
+        value, stderr, lower, upper = estimate.log_z
+        colour = COLOURS.get(estimate.method, "black")
+        ax.errorbar(value, row, xerr=2 * stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
+        _proven(ax, row, value, lower, upper, colour)
+    ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
+    ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
+    return ax
+
+
+def weights(matrix, ax, labels=None):
+    """Draw a matrix of weights (n, n): orange pulls together, blue pushes apart, white is no coupling."""
+    matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    limit = np.abs(matrix).max() or 1.0
+    image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)
+    ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
+    ticks = range(len(labels)) if labels is not None else []
+    ax.set_xticks(ticks, labels if labels is not None else [], rotation=90)
+    ax.set_yticks(ticks, labels if labels is not None else [])
+    return ax
+
+
+def images(rows, ax, shape=None, columns=10, limit=1.0):
+    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit black."""
+    rows = np.atleast_2d(rows)
+    height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
+    lines = -(-len(rows) // columns)
+    sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
+    sheet.reshape(-1, height + 1, width + 1)[:len(rows), :height, :width] = rows.reshape(-1, height, width)
+    ax.imshow(sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1], cmap="gray_r",
+              vmin=-limit, vmax=limit, interpolation="nearest")
+    ax.set_axis_off()
+    return ax
+
+
+def confusion(counts, ax, labels):
+    """Draw a table of counts (true class, answer), the diagonal left pale so that the mistakes stand out."""
+    counts = np.asarray(counts)
+    wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
+    ax.imshow(wrong, cmap="Oranges", vmin=0, vmax=max(1, wrong.max() * 1.5))
+    for (i, j), count in np.ndenumerate(counts):
+        ax.text(j, i, count or "", ha="center", va="center", color="0.55" if i == j else "black", fontsize=9)
+    ax.set_xticks(range(len(labels)), labels)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set(xlabel="answer", ylabel="true class")
+    return ax
+
+
+def _points(ax, x, y, error, colour, marker, label, **style):
+    ax.errorbar(x, y, yerr=2 * np.broadcast_to(error, np.shape(y)), fmt=marker, color=colour, markersize=4,
+                linewidth=1, label=label, **style)
+
+
+def _proven(ax, row, value, lower, upper, colour):
+    """A thick bar where both ends are proven, an arrow from the one end that is."""
+    if np.isfinite([lower, upper]).all():
+        ax.plot([lower, upper], [row, row], color=colour, linewidth=5, alpha=0.3, solid_capstyle="butt")
+    elif np.isfinite(lower) or np.isfinite(upper):
+        ax.annotate("", (value, row), xytext=(30 if np.isfinite(lower) else -30, 0), textcoords="offset points",
+                    arrowprops={"arrowstyle": "<-", "color": colour})
+
+
+def _mark_convergence(estimate, ax):
+    if not estimate.converged:
+        ax.set_title("NOT CONVERGED", color="#D55E00", fontsize=10)

@@ -1,0 +1,239 @@
+"""The form of the notebooks, and the proof that a wrong number in one of them is noticed.
+
+nbval runs every notebook and compares what it prints with what is stored. These tests refuse what nbval would pass
+without comparing (cells never run, cells excused by a tag) and what makes a notebook hard to read. The last test
+changes one printed digit in a copy of each notebook and requires nbval to fail on that cell.
+"""
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
+EXPECTED = {
+    "00_start", "01_theory", "02_exact_z", "03_gibbs_sampling", "04_mean_field", "05_full_learning",
+    "08_handwritten_digits",
+}
+# The only cells whose output may differ from run to run: notebook -> ids of the cells.
+EXCUSED = {}
+EXCUSING_TAGS = {"nbval-ignore-output", "nbval-skip", "raises-exception"}
+MIME_TYPES = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
+DOWNLOADS = r"https?://|\burllib\b|\brequests\b|\burlopen\b|\bfetch_\w+\(|\bwget\b|\bcurl\b"
+INSTALLS = r"^\s*[!%]\s*(pip|conda|uv|mamba)\b|-m pip\b"
+
+
+@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    """The notebook as it is stored, nothing repaired."""
+    return nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"), object_hook=join_lines))
+
+
+def join_lines(record):
+    """Join the lists of lines in which a file stores its texts."""
+    multiline = {"source", "text"} | {key for key in record if "/" in key and not key.endswith("json")}
+    lists = {key: record[key] for key in multiline & record.keys() if isinstance(record[key], list)}
+    return record | {key: "".join(lines) for key, lines in lists.items()}
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+def prose(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def outputs(notebook):
+    return [output for cell in code_cells(notebook) for output in cell.outputs]
+
+
+def printed(output):
+    """The text of an output: a stream, or the value of a last line; not the label of a picture."""
+    data = output.get("data", {})
+    return output.get("text", "" if "image/png" in data else data.get("text/plain", ""))
+
+
+def texts(notebook):
+    """Everything that is stored as text, tables and formulas included."""
+    for output in outputs(notebook):
+        yield output.get("text", "")
+        yield from (text for kind, text in output.get("data", {}).items() if kind.startswith("text/"))
+
+
+def kinds(notebook):
+    """One letter per cell: m for prose, c for code."""
+    return "".join(cell.cell_type[0] for cell in notebook.cells)
+
+
+def nbgrader(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+# What is there
+
+def test_the_course_is_complete():
+    assert EXPECTED <= {path.stem for path in FILES}
+
+
+def test_the_file_is_a_valid_notebook(path):
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert (stored["nbformat"], stored["nbformat_minor"]) >= (4, 5)
+    nbformat.validate(stored, relax_add_props=False)
+
+
+def test_every_cell_has_its_own_id(notebook):
+    ids = [cell.id for cell in notebook.cells]
+    assert len(ids) == len(set(ids))
+
+
+def test_it_was_run_once_from_top_to_bottom(notebook):
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_nothing_failed_or_complained(path, notebook):
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            assert output.output_type != "error" or cell.id in EXCUSED.get(path.stem, ()), cell.id
+            assert output.get("name") != "stderr", cell.id
+
+
+def test_only_listed_cells_are_excused_from_comparison(path, notebook):
+    tagged = {cell.id for cell in notebook.cells if EXCUSING_TAGS & set(cell.metadata.get("tags", []))}
+    assert tagged == set(EXCUSED.get(path.stem, ()))
+    assert not any(re.search(r"#\s*(NBVAL|PYTEST_VALIDATE)_", cell.source) for cell in code_cells(notebook))
+
+
+# What is stored
+
+def test_outputs_are_text_and_png(notebook):
+    for output in outputs(notebook):
+        assert set(output.get("data", {})) <= MIME_TYPES
+
+
+def test_no_output_holds_an_address(notebook):
+    for text in texts(notebook):
+        assert not re.search(r"\b0x[0-9a-f]{4,}", text), text
+
+
+def test_printed_numbers_are_rounded(notebook):
+    for text in texts(notebook):
+        assert not re.search(r"\d\.\d{9,}", text), text
+
+
+# How it reads
+
+def test_the_title_is_the_question_and_the_front_matter_is_there(notebook):
+    title = prose(notebook)[0].splitlines()[0]
+    assert kinds(notebook)[0] == "m" and re.fullmatch(r"# .+\?", title), title
+    front = " ".join(prose(notebook)[:kinds(notebook).index("c")])
+    assert "Time" in front and "Needs" in front
+
+
+def test_cells_are_many_and_short(notebook):
+    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    assert len(notebook.cells) >= 30
+    assert max(lengths) <= 15 and statistics.median(lengths) <= 4
+
+
+def test_never_three_code_cells_without_prose(notebook):
+    assert "ccc" not in kinds(notebook)
+
+
+def test_every_picture_is_followed_by_prose(notebook):
+    for cell, following in zip(notebook.cells, [*notebook.cells[1:], None]):
+        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+            assert following and following.cell_type == "markdown", cell.id
+
+
+def test_no_code_cell_ends_in_a_semicolon(notebook):
+    assert not [cell.id for cell in code_cells(notebook) if cell.source.rstrip().endswith(";")]
+
+
+def test_nothing_is_downloaded_or_installed(notebook):
+    for cell in code_cells(notebook):
+        assert not re.search(DOWNLOADS, cell.source), cell.id
+        assert not re.search(INSTALLS, cell.source, re.MULTILINE), cell.id
+
+
+def test_there_is_a_referee(notebook):
+    assert any(re.search(r"^\s*assert\b|assert_allclose", cell.source, re.MULTILINE) for cell in code_cells(notebook))
+
+
+def test_relative_links_lead_somewhere(path, notebook):
+    for target in re.findall(r"\]\(([^)\s]+)[^)]*\)", "\n".join(prose(notebook))):
+        if not re.match(r"[a-z]+:|#|attachment:", target):
+            assert (path.parent / target.split("#")[0]).exists(), target
+
+
+def test_it_leads_on_to_the_next(path, notebook):
+    following = dict(zip(FILES, FILES[1:])).get(path)
+    if following:
+        assert any("Next" in text and f"]({following.name})" in text for text in prose(notebook)), following.name
+
+
+def test_every_exercise_has_its_own_name_and_its_test(notebook):
+    names = [nbgrader(cell)["grade_id"] for cell in notebook.cells if nbgrader(cell)]
+    assert len(names) == len(set(names))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell, following in zip(code, [*code[1:], None]):
+        assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
+        assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
+        if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade"):
+            assert following and nbgrader(following).get("grade"), cell.id
+
+
+# A changed digit is noticed
+
+def digits_printed(notebook):
+    """(index of cell, index of output) of every compared text output that holds a digit."""
+    return [
+        (row, column)
+        for row, cell in enumerate(notebook.cells) if not EXCUSING_TAGS & set(cell.metadata.get("tags", []))
+        for column, output in enumerate(cell.get("outputs", [])) if re.search(r"\d", printed(output))
+    ]
+
+
+def with_a_digit_changed(notebook, row, column):
+    """A copy in which the first digit of one stored output is another one."""
+    copy = deepcopy(notebook)
+    output = copy.cells[row].outputs[column]
+    record, key = (output, "text") if "text" in output else (output.data, "text/plain")
+    record[key] = re.sub(r"\d", lambda digit: str(9 - int(digit[0])), record[key], count=1)
+    return copy
+
+
+def nbval(folder):
+    """Run nbval on the notebooks of a folder: its exit status and the set of (outcome, notebook, cell)."""
+    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = subprocess.run([*command, f"--rootdir={folder}", "."], cwd=folder, capture_output=True, text=True)
+    return done.returncode, set(re.findall(r"^([A-Z]+) (\w+)\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
+
+
+WHICH = {"first": 0, "last": -1} if os.environ.get("BMLAB_THOROUGH") else {"first": 0}
+
+
+@pytest.mark.parametrize("which", WHICH)
+def test_a_changed_digit_is_noticed(notebook, which, tmp_path):
+    row, column = digits_printed(notebook)[WHICH[which]]
+    del notebook.cells[row + 1:]
+    nbformat.write(notebook, tmp_path / "control.ipynb")
+    nbformat.write(with_a_digit_changed(notebook, row, column), tmp_path / "changed.ipynb")
+    status, outcomes = nbval(tmp_path)
+    *earlier, last = map(str, range(kinds(notebook).count("c")))
+    passed = {("PASSED", name, cell) for name in ("control", "changed") for cell in earlier}
+    assert outcomes == passed | {("PASSED", "control", last), ("FAILED", "changed", last)} and status == 1

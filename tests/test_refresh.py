@@ -1,0 +1,107 @@
+"""Refreshing a notebook stores what it prints now, and changes nothing that did not change."""
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+SCRIPT = Path(__file__).with_name("refresh.py")
+PLOT = """import matplotlib.pyplot as plt
+plt.plot([0, 1], [0, 1])
+plt.show()"""
+
+
+def write(path, *cells):
+    """Write a notebook as an editor leaves it: noisy metadata, no outputs."""
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    notebook = new_notebook(cells=list(cells), metadata={"authors": [{"name": "somebody"}]})
+    nbformat.write(notebook, path)
+    return path
+
+
+def refresh(path):
+    return subprocess.run([sys.executable, SCRIPT, path], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def refreshed(tmp_path_factory):
+    """A notebook after one refresh."""
+    path = write(
+        tmp_path_factory.mktemp("refresh") / "sample.ipynb",
+        new_markdown_cell("# Why?"),
+        new_code_cell("print(1)\nprint(2, flush=True)\nprint(3)", metadata={"tags": ["kept"], "collapsed": True}),
+        new_code_cell(" ", execution_count=7, outputs=[new_output("stream", text="stale")]),
+        new_code_cell(PLOT),
+        new_code_cell("from ipywidgets import IntSlider\nIntSlider()"),
+        new_code_cell("'é'"),
+    )
+    done = refresh(path)
+    assert (done.returncode, done.stdout) == (0, "sample.ipynb: changed\n"), done.stderr
+    return path
+
+
+@pytest.fixture
+def cells(refreshed):
+    return nbformat.read(refreshed, as_version=4).cells
+
+
+def test_execution_counts_run_from_one_and_skip_blank_cells(cells):
+    assert [cell.execution_count for cell in cells if cell.cell_type == "code"] == [1, None, 2, 3, 4]
+    assert cells[2].outputs == []
+
+
+def test_pieces_of_one_stream_become_one_output(cells):
+    assert [output.text for output in cells[1].outputs] == ["1\n2\n3\n"]
+
+
+def test_only_the_metadata_of_the_course_is_kept(refreshed, cells):
+    assert set(nbformat.read(refreshed, as_version=4).metadata) == {"kernelspec", "language_info"}
+    assert [cell.metadata for cell in cells] == [{}, {"tags": ["kept"]}, {}, {}, {}, {}]
+    assert [cell.id for cell in cells] == [f"cell-{number}" for number in range(6)]
+
+
+def test_no_identity_of_a_widget_is_stored(cells):
+    assert set(cells[4].outputs[0].data) == {"text/plain"}
+
+
+def test_the_file_is_written_as_jupyter_writes_it(refreshed):
+    text = refreshed.read_text(encoding="utf-8")
+    assert text.startswith('{\n "cells": [\n  {') and text.endswith("}\n") and "é" in text
+
+
+def test_a_second_refresh_changes_no_byte(refreshed):
+    before = refreshed.read_bytes()
+    assert refresh(refreshed).stdout == "sample.ipynb: unchanged\n"
+    assert refreshed.read_bytes() == before
+
+
+def test_equal_pixels_keep_the_old_bytes_of_a_picture(refreshed, cells):
+    import refresh as module
+    old = cells[3]
+    new = nbformat.from_dict(old)
+    new.outputs[0].data["image/png"] = with_other_metadata(old.outputs[0].data["image/png"])
+    assert new != old
+    module.keep_unchanged_pictures(new, old)
+    assert new == old
+
+
+def with_other_metadata(png):
+    """The same picture as another version of matplotlib would have saved it."""
+    import base64
+    from io import BytesIO
+    from PIL import Image
+    saved = BytesIO()
+    Image.open(BytesIO(base64.b64decode(png))).save(saved, format="png", compress_level=1)
+    return base64.b64encode(saved.getvalue()).decode()
+
+
+def test_a_failing_cell_is_named_and_the_file_left_alone(tmp_path):
+    path = write(tmp_path / "broken.ipynb", new_code_cell("print(1)"), new_code_cell("1 / 0"))
+    before = path.read_bytes()
+    done = refresh(path)
+    assert done.returncode == 1 and "broken.ipynb: cell 2 of 2 fails" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
