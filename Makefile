@@ -7,7 +7,8 @@ LOCK_FLAGS ?=
 IN_VENV = .venv/bin/python
 INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALLED = .venv/installed
-# Many small matrix products side by side: one thread each, or the threads spend their time waiting for each other.
+FIRST = notebooks/00_start.ipynb
+# Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
@@ -31,7 +32,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@touch $@
 
 lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
-	@$(IN_VENV) -m jupyterlab --ip=127.0.0.1 $(ALLOW_ROOT) $(LAB_FLAGS) notebooks/00_start.ipynb
+	@$(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
@@ -41,7 +42,7 @@ refresh: setup  ## run the notebooks again and store what they print
 	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
-	@for script in benchmarks/*.py; do echo "$$script"; $(IN_VENV) "$$script" || exit; done
+	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
 
 lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--upgrade)
 	@$(PYTHON_CHECK)

@@ -20,12 +20,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+ROUNDING = 1e-12        # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
+
 
 @dataclass(frozen=True, eq=False)
 class BoltzmannMachine:
     """Hold the parameters of a Boltzmann machine; never changed, only replaced.
 
-    weights      (n, n) symmetric with zero diagonal: an array, or a scipy.sparse array (kept as CSR; then
+    weights      (n, n) symmetric (to rounding) with zero diagonal: an array, or a scipy.sparse array (kept as CSR; then
                  correlations are kept on its couplings only and nothing costs n^2)
     biases       (n,)
     temperature  T > 0, in the units of the energy
@@ -63,6 +65,11 @@ class BoltzmannMachine:
     def is_sparse(self) -> bool:
         """Whether the weights are a scipy.sparse array."""
         return sparse.issparse(self.weights)
+
+    @property
+    def has_couplings(self) -> bool:
+        """Whether any weight differs from 0."""
+        return bool(np.any(self.weights.data if self.is_sparse else self.weights))
 
     def field(self, s) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""
@@ -193,10 +200,10 @@ def _checked_weights(weights, n):
     if weights.size and not np.isfinite(weights).all():
         raise ValueError(f"weights must be finite, found {weights[~np.isfinite(weights)][0]}; check the learning rate")
     gap = np.abs(weights - weights.T) + np.diag(np.abs(np.diag(weights)))
-    if gap.any():
+    if gap.max(initial=0) > ROUNDING * np.abs(weights).max(initial=0):
         i, j = np.unravel_index(gap.argmax(), gap.shape)
         raise ValueError(_asymmetry(gap[i, j], i, j))
-    return _read_only(weights)
+    return _read_only(symmetric(weights))
 
 
 def _checked_sparse(weights, n):
@@ -204,11 +211,13 @@ def _checked_sparse(weights, n):
     if not np.isfinite(weights.data).all():
         raise ValueError("weights must be finite; check the learning rate")
     gap = (abs(weights - weights.T) + abs(sparse.diags_array(weights.diagonal()))).tocoo()
-    if gap.data.any():
+    if gap.data.max(initial=0) > ROUNDING * abs(weights.data).max(initial=0):
         worst = gap.data.argmax()
         raise ValueError(_asymmetry(gap.data[worst], gap.row[worst], gap.col[worst]))
     off = weights.row != weights.col
-    return sparse.csr_array((weights.data[off].astype(float), (weights.row[off], weights.col[off])), shape=(n, n))
+    row, col, half = weights.row[off], weights.col[off], weights.data[off] / 2.0
+    both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
+    return sparse.csr_array(both, shape=(n, n))         # entries of one place are added, in either case in one order
 
 
 def _check_shape(weights, n):

@@ -18,22 +18,21 @@ def energy_levels(energies, probabilities, ax, labels=None):
     ax.plot(probabilities, energies, "o", color=COLOURS["exact"], markersize=4)
     for text, p, e in zip(labels if labels is not None else [], probabilities, energies, strict=False):
         ax.annotate(text, (p, e), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8)
-    ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, None))
+    ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, 1.2 * np.max(probabilities)))
     return ax
 
 
 def moments(reference, estimate, ax):
     """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr."""
-    dense = estimate.corr.toarray() if sparse.issparse(estimate.corr) else estimate.corr
-    known = reference.corr.toarray() if sparse.issparse(reference.corr) else reference.corr
-    pairs = np.triu_indices(len(estimate.mean), 1)
-    error = np.broadcast_to(estimate.corr_stderr, dense.shape) if np.isscalar(estimate.corr_stderr) \
-        else estimate.corr_stderr
+    pairs = _known_pairs(estimate.corr)
+    known, found = _dense(reference.corr)[pairs], _dense(estimate.corr)[pairs]
+    error = np.broadcast_to(_dense(estimate.corr_stderr), estimate.corr.shape)[pairs]
     colour = COLOURS.get(estimate.method, "black")
     ax.axline((0, 0), slope=1, color="0.6", linewidth=1, zorder=0)
-    _points(ax, known[pairs], dense[pairs], error[pairs], colour, "s", "correlations")
+    _points(ax, known, found, error, colour, "s", "correlations")
     _points(ax, reference.mean, estimate.mean, estimate.mean_stderr, colour, "o", "means", markerfacecolor="white")
-    ax.set(xlabel=f"{reference.method or 'reference'}", ylabel=f"{estimate.method}", aspect="equal")
+    ax.set(xlabel=f"{reference.method or 'reference'}", ylabel=f"{estimate.method}")
+    ax.set_aspect("equal", adjustable="datalim")
     ax.legend(frameon=False)
     _mark_convergence(estimate, ax)
     return ax
@@ -62,7 +61,7 @@ def log_z(estimates, ax):
 
 def weights(matrix, ax, labels=None):
     """Draw a matrix of weights (n, n): orange pulls together, blue pushes apart, white is no coupling."""
-    matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    matrix = _dense(matrix)
     limit = np.abs(matrix).max() or 1.0
     image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)
     ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
@@ -96,6 +95,16 @@ def confusion(counts, ax, labels):
     ax.set_yticks(range(len(labels)), labels)
     ax.set(xlabel="answer", ylabel="true class")
     return ax
+
+
+def _dense(matrix):
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+
+
+def _known_pairs(corr):
+    """Indices of the pairs above the diagonal that a method answered: of a sparse array, those on the couplings."""
+    known = _dense(corr != 0) if sparse.issparse(corr) else np.ones(corr.shape, bool)
+    return np.nonzero(np.triu(known, 1))
 
 
 def _points(ax, x, y, error, colour, marker, label, **style):

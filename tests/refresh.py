@@ -1,8 +1,9 @@
 """Run the notebooks and store what they print: python tests/refresh.py [NOTEBOOK ...]
 
-Each notebook runs from its first cell to its last in a fresh kernel of this Python, in its own folder. What is
-stored depends on the notebook alone: no timings, no widget identities, no metadata that changes from one run to
-the next, and a picture whose pixels did not change keeps its old bytes. A notebook that fails is left untouched.
+Each notebook runs from its first cell to its last in a fresh kernel of this Python, in its own folder. What
+is stored depends on the notebook alone: no timings, no widget identities, no metadata that changes from one
+run to the next, and a picture whose pixels did not change keeps its old bytes. A notebook that fails is left
+untouched.
 """
 import base64
 import os
@@ -22,12 +23,13 @@ NOTEBOOK_METADATA = {
     "language_info": {"name": "python"},
 }
 KEPT_CELL_METADATA = ("tags", "nbgrader")
-WIDGET = "application/vnd.jupyter.widget-view+json"  # names a model that is gone when the notebook is opened again
+# A widget view names a model that is gone when the notebook is opened again.
+WIDGET = "application/vnd.jupyter.widget-view+json"
 SECONDS_PER_CELL = 600
 
 
 def execute(notebook, path):
-    """Run every cell in place; stop at the first that fails, with the notebook's name and the cell's number."""
+    """Run every cell in place; stop at the first that fails and say which it is."""
     client = NotebookClient(
         notebook, kernel_name="python3", timeout=SECONDS_PER_CELL, coalesce_streams=True, record_timing=False,
         store_widget_state=False, resources={"metadata": {"path": str(path.parent)}},
@@ -38,7 +40,8 @@ def execute(notebook, path):
             try:
                 client.execute_cell(cell, index)
             except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
-                sys.exit(f"{path.name}: cell {index + 1} of {len(notebook.cells)} fails; nothing was stored\n{problem}")
+                place = f"{path.name}: cell {index + 1} of {len(notebook.cells)}"
+                sys.exit(f"{place} fails; nothing was stored\n{problem}")
 
 
 def tidy(notebook):
@@ -67,11 +70,12 @@ def pictures(cell):
 
 
 def pixels(png):
+    """The picture as an array, from its base64 text."""
     return imread(BytesIO(base64.b64decode(png)))
 
 
 def keep_unchanged_pictures(new_cell, old_cell):
-    """Put the old bytes back where the pixels are the same (the bytes also name the version of matplotlib)."""
+    """Put the old bytes back where the pixels are the same (the bytes also name matplotlib's version)."""
     for new, old in zip(pictures(new_cell), pictures(old_cell)):
         if np.array_equal(pixels(new["image/png"]), pixels(old["image/png"])):
             new["image/png"] = old["image/png"]

@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 SCRIPT = Path(__file__).with_name("refresh.py")
+COUNT = "print(1)\nprint(2, flush=True)\nprint(3)"
 PLOT = """import matplotlib.pyplot as plt
 plt.plot([0, 1], [0, 1])
 plt.show()"""
@@ -32,7 +33,7 @@ def refreshed(tmp_path_factory):
     path = write(
         tmp_path_factory.mktemp("refresh") / "sample.ipynb",
         new_markdown_cell("# Why?"),
-        new_code_cell("print(1)\nprint(2, flush=True)\nprint(3)", metadata={"tags": ["kept"], "collapsed": True}),
+        new_code_cell(COUNT, metadata={"tags": ["kept"], "collapsed": True}),
         new_code_cell(" ", execution_count=7, outputs=[new_output("stream", text="stale")]),
         new_code_cell(PLOT),
         new_code_cell("from ipywidgets import IntSlider\nIntSlider()"),

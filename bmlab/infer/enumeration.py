@@ -10,7 +10,8 @@ belongs to one side of the triangle, and the weight of a state is a product of t
 Summing out c is then a matrix product: the weight of (a, b) is A * (B C)', and so on round the triangle.  Three
 products of side 2^(n/3) replace 2^n exponentials (the split-and-list idea of Williams 2005, Theor. Comput. Sci.
 348, 357, used for counting).  A few units take one table of all states; extreme energies, which leave the range
-of a double in a face, take the plain sum over states with the smallest energy taken out first.
+of a double in a face, take the plain sum over states with the smallest energy taken out first.  Units without
+couplings need no sum: Z is a product of 2 cosh(b_i/T).
 """
 
 from functools import lru_cache
@@ -35,6 +36,8 @@ def exact(model: BoltzmannMachine, *, start=None) -> Estimate:
     30 in a tenth of a second, 36 in seconds.  `start` is accepted and ignored, as every method takes one.
     Raises ValueError with the price where that would pass ten minutes or 12 GiB.
     """
+    if not model.has_couplings:
+        return _estimate(model, *_by_product(model), road="independent units")
     _refuse_if_too_dear(model.n)
     if model.n <= TABLE_UNITS:
         return _estimate(model, *_by_table(model), road="table")
@@ -49,10 +52,18 @@ def exact(model: BoltzmannMachine, *, start=None) -> Estimate:
 
 
 def _estimate(model, log_z, mean, corr, road):
-    log_z -= model.offset / model.temperature
+    log_z = float(log_z - model.offset / model.temperature)
     pairs = corr[coupled_pairs(model)] if model.is_sparse else corr
     return Estimate(np.clip(mean, -1, 1), as_corr(model, pairs), LogZ(log_z, 0.0, log_z, log_z),
                     method="exact", info={"road": road, "states": 2**model.n})
+
+
+# --- road 0: no couplings ------------------------------------------------------------------------------------------
+
+def _by_product(model):
+    field = model.biases / model.temperature
+    mean = np.tanh(field)
+    return np.logaddexp(field, -field).sum(), mean, np.outer(mean, mean)
 
 
 # --- road 1: one table of all states -------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ def sweep(model: BoltzmannMachine, s, u) -> np.ndarray:
     """
     s = np.array(s, dtype=float, order="C")
     chains = s.reshape(-1, model.n)         # a view: filled in place
-    thresholds = model.temperature / 2 * logit(np.reshape(u, chains.shape))
-    _update(model, chains.T, model.field(chains).T.copy(), thresholds.T, range(model.n))
+    u = np.reshape(u, chains.shape)
+    _update(model, chains.T, model.field(chains).T.copy(), _thresholds(model, u.T), range(model.n))
     return s
 
 
@@ -74,7 +74,7 @@ def gibbs(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_ch
 def _sweeps(model, rng, s, h, count):
     """Sweep `count` times in place, yielding the states (n, chains) after each."""
     for _ in range(count):
-        _update(model, s, h, _thresholds(model, rng, s.shape), range(model.n))
+        _update(model, s, h, _thresholds(model, rng.random(s.shape)), range(model.n))
         yield s
 
 
@@ -127,8 +127,8 @@ def _rhat(halves, length):
     return float(np.sqrt((length - 1) / length + ratio.max(initial=1 / length)))
 
 
-def _thresholds(model, rng, shape):
-    return model.temperature / 2 * logit(rng.random(shape))
+def _thresholds(model, u):
+    return model.temperature / 2 * logit(u)
 
 
 def _first_states(model, rng, start, n_chains):
@@ -139,5 +139,5 @@ def _first_states(model, rng, start, n_chains):
         raise ValueError(f"start has {known} units, the machine {model.n}; pass (chains, {model.n}) states")
     s = np.hstack([given, rng.choice([-1.0, 1.0], size=(chains, model.n - known))])
     if 0 < known < model.n:
-        _update(model, s.T, model.field(s).T.copy(), _thresholds(model, rng, s.T.shape), range(known, model.n))
+        _update(model, s.T, model.field(s).T.copy(), _thresholds(model, rng.random(s.T.shape)), range(known, model.n))
     return s

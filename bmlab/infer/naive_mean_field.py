@@ -42,11 +42,11 @@ def mean_field(model: BoltzmannMachine, *, start=None, damping: float = 0.0, tol
             break
     log_z = -free_energy(model, m) / model.temperature
     pairs, stable = (_sparse_response if model.is_sparse else _response)(model, m)
-    converged = bool(moved <= tolerance)
+    corr, converged = as_corr(model, pairs), moved <= tolerance
+    largest = abs(corr - as_corr(model, np.zeros_like(pairs))).max() if model.n else 0.0
     _advise(converged, stable, moved, sweeps)
-    return Estimate(m, as_corr(model, pairs), LogZ(log_z, lower=log_z), method="mean field", converged=converged,
-                    state=m, info={"sweeps": sweeps, "moved": moved, "stable": stable,
-                                   "largest |corr|": float(np.abs(pairs).max(initial=0.0))})
+    return Estimate(m, corr, LogZ(log_z, lower=log_z), method="mean field", converged=converged, state=m,
+                    info={"sweeps": sweeps, "moved": moved, "stable": stable, "largest |corr|": float(largest)})
 
 
 def free_energy(model: BoltzmannMachine, m) -> float:

@@ -9,7 +9,6 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 """
 
 import numpy as np
-from scipy import sparse
 
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
 from ..infer.enumeration import exact
@@ -24,8 +23,7 @@ def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estima
     Raises ValueError where data is not -1/+1 or is wider than the machine.
     """
     data = _checked_data(model, data)
-    hidden = model.clamp(slice(0, data.shape[1]), np.ones(data.shape[1])).weights
-    if np.any(hidden.data if sparse.issparse(hidden) else hidden):
+    if model.clamp(slice(0, data.shape[1]), 1.0).has_couplings:
         return _pattern_by_pattern(model, data, infer, start)
     return _closed_form(model, data)
 
@@ -58,7 +56,7 @@ def _closed_form(model, data):
     unset = np.hstack([data, np.zeros((len(data), hidden))])        # a unit at 0 has no energy and sends no field
     f = model.field(unset)[:, visible:] / model.temperature
     s = np.hstack([data, np.tanh(f)])
-    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(unset) / model.temperature).mean()
+    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(unset) / model.temperature).mean().item()
     return Estimate(s.mean(0), as_corr(model, pair_sums(model, s) / len(s)), LogZ(log_z, 0.0, log_z, log_z),
                     method="clamped", info={"hidden": hidden, "road": "closed form"})
 

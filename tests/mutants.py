@@ -1,0 +1,87 @@
+"""The classic bugs.  Each is one edit of the package's source; tests/test_mutants.py shows that a law catches it."""
+from functools import partial
+from typing import Callable, NamedTuple
+
+import test_contract as law
+import test_inversion
+import test_model
+
+import bmlab
+from bmlab import model
+from bmlab.infer import enumeration, gibbs_sampling, naive_mean_field
+from bmlab.learn import inversion, phases
+
+
+class Mutant(NamedTuple):
+    name: str
+    function: Callable      # where the bug is put
+    old: str                # stands in its source exactly once
+    new: str
+    law: partial            # raises AssertionError when the bug is in
+
+
+MUTANTS = [
+    Mutant("the factor 2 of -1/+1 units is lost", gibbs_sampling._thresholds,
+           "model.temperature / 2", "model.temperature", partial(law.law_invariance)),
+    Mutant("the sampler ignores T", gibbs_sampling._thresholds,
+           "model.temperature / 2", "1 / 2", partial(law.law_invariance)),
+    Mutant("all units are updated at once", gibbs_sampling._update,
+           "h[index] += w[:, None] * flip", "index, w", partial(law.law_invariance)),
+    Mutant("the sampler forgets its biases", gibbs_sampling.sweep,
+           "model.field(chains).T.copy()", "(model.field(chains) - model.biases).T.copy()", partial(law.law_invariance)),
+    Mutant("sweeps are taken for independent draws", gibbs_sampling._mean_and_stderr,
+           "np.sqrt(spread * count / (count - 1))", "np.sqrt((1 - mean**2) / (64 * 40))",
+           partial(law.law_coverage, law.correlated_chains)),
+    Mutant("the standard error lacks its 1/sqrt(chains)", gibbs_sampling._mean_and_stderr,
+           "spread * count /", "spread * count**2 /", partial(law.law_coverage, law.correlated_chains)),
+    Mutant("exact ignores T", enumeration._by_table,
+           "/ model.temperature", "", partial(law.law_temperature, bmlab.exact)),
+    Mutant("the offset of clamped units is dropped", enumeration._estimate,
+           "log_z - model.offset / model.temperature", "log_z", partial(law.law_referee, bmlab.exact)),
+    Mutant("the offset forgets T", enumeration._estimate,
+           "model.offset / model.temperature", "model.offset", partial(law.law_temperature, bmlab.exact)),
+    Mutant("a face of the triangle is not turned", enumeration._pair_marginal,
+           "across += rows[tile].T @ (weight @ cols)", "across += cols.T @ (weight.T @ rows[tile])",
+           partial(law.law_referee, bmlab.exact)),
+    Mutant("the largest entry of a face is not put back", enumeration._faces,
+           "log_scale += top", "log_scale += 0", partial(law.law_referee, bmlab.exact)),
+    Mutant("n ln 2 is forgotten", enumeration._by_product,
+           "np.logaddexp(field, -field).sum()", "np.log(np.cosh(field)).sum()", partial(law.law_no_weights, bmlab.exact)),
+    Mutant("mean field counts each coupling twice", naive_mean_field.free_energy,
+           "model.energy(m)", "2 * model.energy(m) + model.biases @ m - model.offset",
+           partial(law.law_bounds, bmlab.mean_field)),
+    Mutant("the diagonal is in the mean-field energy", naive_mean_field.free_energy,
+           "model.energy(m)", "model.energy(m) - m @ m", partial(law.law_bounds, bmlab.mean_field)),
+    Mutant("the entropy is forgotten", naive_mean_field.free_energy,
+           "- model.temperature * entropy", "", partial(law.law_no_weights, bmlab.mean_field)),
+    Mutant("the entropy forgets T", naive_mean_field.free_energy,
+           "model.temperature * entropy", "entropy", partial(law.law_temperature, bmlab.mean_field)),
+    Mutant("the response has the wrong sign", naive_mean_field._response,
+           "np.eye(model.n) - np.outer", "np.eye(model.n) + np.outer", partial(law.law_weak_weights, bmlab.mean_field)),
+    Mutant("correlations are taken for products of means", naive_mean_field._response,
+           "np.outer(root, root) * np.linalg.inv(curvature) + np.outer(m, m)", "np.outer(m, m)",
+           partial(law.law_weak_weights, bmlab.mean_field)),
+    Mutant("hidden pairs are averaged as if independent", phases._put_hidden,
+           "pairs[visible:, visible:] = hidden", "hidden", partial(law.law_gradient)),
+    Mutant("the clamped phase averages hidden units before it multiplies", phases._closed_form,
+           "np.tanh(f)]", "0 * f + np.tanh(f).mean(0)]", partial(law.law_gradient, False)),
+    Mutant("rare patterns count as much as common ones", phases._pattern_by_pattern,
+           "share = count / len(data)", "share = np.full(len(count), 1 / len(count))", partial(law.law_gradient)),
+    Mutant("free minus clamped", phases.gradient,
+           "(clamped.corr - free.corr)", "(free.corr - clamped.corr)", partial(law.law_gradient)),
+    Mutant("the gradient forgets T", phases.gradient,
+           "(clamped.mean - free.mean) / model.temperature", "(clamped.mean - free.mean)", partial(law.law_gradient)),
+    Mutant("the likelihood subtracts bound from like bound", phases.log_likelihood,
+           "c.lower - f.upper", "c.lower - f.lower", partial(law.law_likelihood, bmlab.mean_field)),
+    Mutant("clamped units forget their own coupling", model.BoltzmannMachine.clamp,
+           "-values @ (across[:, units] @ values) / 2", "0.0", partial(law.law_likelihood)),
+    Mutant("the constant between 0/1 and -1/+1 is lost", model.from_bits,
+           "-rows.sum() / 8", "0.0", partial(test_model.check_bits_machine)),
+    Mutant("the biases between 0/1 and -1/+1 miss the couplings", model.from_bits,
+           "biases / 2 + rows / 4", "biases / 2", partial(test_model.check_bits_machine)),
+    Mutant("the inverse problem has the wrong sign", inversion.invert_mean_field,
+           "np.arctanh(mean) - weights @ mean", "np.arctanh(mean) + weights @ mean",
+           partial(test_inversion.law_fixed_point)),
+    Mutant("noise shrinks correlations like means", inversion._moments,
+           "(1 - 2 * noise) ** 2", "(1 - 2 * noise)", partial(test_inversion.law_noise)),
+]

@@ -1,0 +1,121 @@
+"""The learning loop: it climbs, it ends where the moments agree, and `chains` says where the free phase starts."""
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_contract import machine
+
+import bmlab
+
+DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
+
+
+def blank(n):
+    return bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
+
+
+def recording(starts):
+    """An exact method that writes down where it was asked to start."""
+    def infer(model, start=None):
+        starts.append(start)
+        return bmlab.Estimate(**{**vars(bmlab.exact(model)), "state": f"state {len(starts)}"})
+    return infer
+
+
+def test_learning_ends_where_clamped_and_free_moments_agree():
+    last = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3)[-1]
+    assert last.mismatch < 1e-6
+    assert np.allclose(last.free.mean, DATA.mean(0), atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [4, 6], ids=["visible", "hidden"])
+def test_small_steps_always_climb(n):
+    steps = bmlab.fit(machine(n, scale=0.5, temperature=1.5), DATA, steps=60, rate=0.05)
+    climbed = np.diff([s.log_likelihood.value for s in steps])
+    assert (climbed > 0).all()
+
+
+def test_a_step_gains_what_the_gradient_promises():
+    """dL = rate * (sum over pairs dL/dw^2 + sum dL/db^2), to first order in the rate."""
+    rate = 1e-6
+    one, two = bmlab.fit(machine(6, temperature=1.5), DATA, steps=2, rate=rate)
+    d_weights, d_biases = bmlab.gradient(one.model, one.data, one.free)
+    promised = rate * ((d_weights**2).sum() / 2 + (d_biases**2).sum())
+    assert np.isclose(two.log_likelihood.value - one.log_likelihood.value, promised, rtol=1e-3)
+
+
+def test_a_step_holds_a_model_with_its_own_moments():
+    for step in bmlab.fit(machine(5), DATA, steps=5, rate=0.5):
+        assert (step.free.mean == bmlab.exact(step.model).mean).all()
+        assert (step.data.corr == bmlab.clamped(step.model, DATA).corr).all()
+
+
+@pytest.mark.parametrize(("chains", "expected"), [("previous", [None, "state 1", "state 2"]), ("fresh", [None] * 3)])
+def test_chains_says_where_the_free_phase_starts(chains, expected):
+    starts = []
+    bmlab.fit(blank(4), DATA, recording(starts), steps=3, rate=0.1, chains=chains)
+    assert starts == expected
+
+
+def test_contrastive_divergence_starts_from_the_data():
+    starts = []
+    bmlab.fit(blank(4), DATA, recording(starts), steps=3, rate=0.1, chains="data")
+    assert all((start == DATA).all() for start in starts)
+
+
+@pytest.mark.parametrize("chains", ["previous", "fresh", "data"])
+def test_sampled_free_phases_learn_too(chains):
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=200, burn_in=0 if chains == "data" else 5, n_sweeps=5)
+    last = bmlab.fit(blank(6), DATA, infer, steps=300, rate=0.1, chains=chains,
+                     couplings=bmlab.restricted(np.ones((4, 2)), np.zeros(4), np.zeros(2)).weights != 0)[-1]
+    exact = bmlab.log_likelihood(bmlab.clamped(last.model, DATA), bmlab.exact(last.model)).value
+    independent = np.sum(DATA.mean(0) / 2 * np.log((1 + DATA.mean(0)) / (1 - DATA.mean(0))) + np.log((1 - DATA.mean(0)**2) / 4) / 2)
+    assert exact > independent - 0.1
+
+
+def test_a_large_machine_learns_by_three_products():
+    """Rounding leaves the products' correlations not quite symmetric; learning must not stumble over that."""
+    data = bmlab.data.zoo().data
+    first, *_, last = bmlab.fit(blank(15), data, steps=20, rate=0.2)
+    assert first.free.info["road"] == "independent units" and last.free.info["road"] == "three products"
+    assert last.log_likelihood.value > first.log_likelihood.value + 3
+
+
+def test_couplings_are_the_only_weights_that_move():
+    mask = bmlab.ising(6, periodic=False).weights.toarray() != 0
+    last = bmlab.fit(blank(6), bmlab.states(6)[::7], steps=20, rate=0.3, couplings=mask)[-1]
+    assert (last.model.weights[~mask] == 0).all() and (last.model.weights[mask] != 0).any()
+
+
+def test_a_penalty_ends_where_the_gradient_balances_it():
+    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, penalty=0.1)[-1]
+    d_weights, _ = bmlab.gradient(last.model, last.data, last.free)
+    assert np.allclose(d_weights, 0.1 * last.model.weights, atol=1e-6)
+
+
+def test_sparse_weights_learn_like_a_mask():
+    ring = bmlab.ising(5, coupling=0.1)
+    dense = bmlab.BoltzmannMachine(ring.weights.toarray(), ring.biases)
+    data = bmlab.states(5)[::3]
+    one = bmlab.fit(ring, data, steps=20, rate=0.2)[-1].model
+    other = bmlab.fit(dense, data, steps=20, rate=0.2, couplings=dense.weights != 0)[-1].model
+    assert sparse.issparse(one.weights) and np.allclose(one.weights.toarray(), other.weights, atol=1e-12)
+
+
+def test_the_loop_is_a_generator_and_fit_its_drain():
+    by_hand = list(islice(bmlab.ascend(blank(4), DATA, rate=0.2), 4))
+    drained = bmlab.fit(blank(4), DATA, steps=4, rate=0.2)
+    assert all((a.model.weights == b.model.weights).all() for a, b in zip(by_hand, drained, strict=True))
+
+
+def test_free_phases_that_have_not_converged_raise_no_warning_in_the_loop(recwarn):
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)
+    assert not bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1)[-1].free.converged
+    assert not recwarn.list
+
+
+def test_an_unknown_start_is_refused():
+    with pytest.raises(ValueError, match="chains must be 'previous', 'fresh' or 'data', found 'pcd'"):
+        next(bmlab.ascend(blank(4), DATA, rate=0.1, chains="pcd"))

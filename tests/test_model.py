@@ -1,0 +1,200 @@
+"""The machine: energy, clamping, 0/1 units, files, refusals."""
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+import bmlab
+
+numbers = st.floats(-3, 3, allow_subnormal=False)
+
+
+@st.composite
+def machines(draw, largest=6):
+    n = draw(st.integers(1, largest))
+    weights = bmlab.symmetric(draw(arrays(float, (n, n), elements=numbers)))
+    biases = draw(arrays(float, n, elements=numbers))
+    return bmlab.BoltzmannMachine(weights, biases, draw(st.floats(0.2, 5)), draw(numbers))
+
+
+def log_probabilities(energy, temperature):
+    log_weight = -energy / temperature
+    return log_weight - np.logaddexp.reduce(log_weight)
+
+
+# Energy and field
+
+@given(machines())
+def test_energy_is_the_sum_over_pairs_and_units(model):
+    for s in bmlab.states(model.n):
+        pairs = sum(model.weights[i, j] * s[i] * s[j] for i in range(model.n) for j in range(i))
+        assert np.isclose(model.energy(s), model.offset - pairs - model.biases @ s, atol=1e-12)
+
+
+@given(machines())
+def test_flipping_a_unit_costs_twice_its_field(model):
+    s = bmlab.states(model.n)
+    for i in range(model.n):
+        up, down = s.copy(), s.copy()
+        up[:, i], down[:, i] = 1, -1
+        assert np.allclose(model.energy(down) - model.energy(up), 2 * model.field(s)[:, i], atol=1e-12)
+
+
+def test_states_are_all_of_them_in_counting_order():
+    s = bmlab.states(4)
+    assert s.shape == (16, 4) and len(np.unique(s, axis=0)) == 16
+    assert (bmlab.bits(s) @ [8, 4, 2, 1] == np.arange(16)).all()
+
+
+@given(machines())
+def test_sparse_weights_mean_the_same_machine(model):
+    thin = bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, model.temperature, model.offset)
+    s = bmlab.states(model.n)
+    assert np.allclose(thin.energy(s), model.energy(s), atol=1e-12)
+    units, values = np.arange(model.n)[::2], np.ones(len(np.arange(model.n)[::2]))
+    one, other = thin.clamp(units, values), model.clamp(units, values)
+    assert np.allclose(one.weights.toarray(), other.weights) and np.allclose(one.biases, other.biases)
+    assert np.isclose(one.offset, other.offset)
+
+
+# Clamping
+
+@given(machines(), st.data())
+def test_a_clamped_machine_has_the_energies_of_the_whole(model, data):
+    units = data.draw(st.lists(st.integers(0, model.n - 1), unique=True))
+    values = np.array([data.draw(st.sampled_from([-1.0, 1.0])) for _ in units])
+    part, free = model.clamp(units, values), np.setdiff1d(np.arange(model.n), units)
+    whole = np.empty((2 ** len(free), model.n))
+    whole[:, units], whole[:, free] = values, bmlab.states(len(free))
+    assert np.allclose(part.energy(bmlab.states(len(free))), model.energy(whole), atol=1e-11)
+
+
+@given(machines(), st.permutations(range(6)))
+def test_clamping_one_by_one_or_together_is_the_same(model, order):
+    first = order[0] % model.n
+    rest = np.delete(np.arange(model.n), first)
+    together = model.clamp(np.arange(model.n), np.ones(model.n))
+    one_by_one = model.clamp([first], [1.0]).clamp(np.arange(len(rest)), np.ones(len(rest)))
+    assert together.n == one_by_one.n == 0
+    assert np.isclose(together.offset, one_by_one.offset, atol=1e-11)
+
+
+# 0/1 units
+
+@given(machines())
+def test_to_bits_keeps_every_energy(model):
+    weights, biases, constant = model.to_bits()
+    s = bmlab.states(model.n)
+    x = bmlab.bits(s).astype(float)
+    energy = constant - np.einsum("ki,ij,kj->k", x, weights, x) / 2 - x @ biases
+    assert np.allclose(energy, model.energy(s), atol=1e-11)
+
+
+@given(machines())
+def test_from_bits_undoes_to_bits(model):
+    weights, biases, constant = model.to_bits()
+    back = bmlab.from_bits(weights, biases, model.temperature)
+    assert np.allclose(back.weights, model.weights) and np.allclose(back.biases, model.biases, atol=1e-12)
+    assert np.isclose(back.offset + constant, model.offset, atol=1e-11)
+
+
+def check_bits_machine():
+    """All 2^n probabilities and log Z of a 0/1 machine agree with its -1/+1 twin."""
+    rng = np.random.default_rng(0)
+    weights, biases = bmlab.symmetric(rng.normal(size=(5, 5))), rng.normal(size=5)
+    x = bmlab.bits(bmlab.states(5)).astype(float)
+    energy = -np.einsum("ki,ij,kj->k", x, weights, x) / 2 - x @ biases
+    twin = bmlab.from_bits(weights, biases, 1.3)
+    assert np.allclose(log_probabilities(energy, 1.3), log_probabilities(twin.energy(bmlab.states(5)), 1.3), atol=1e-12)
+    assert abs(np.logaddexp.reduce(-energy / 1.3) - bmlab.exact(twin).log_z.value) < 1e-12
+
+
+def test_a_machine_of_bits_has_the_same_probabilities_and_log_z():
+    check_bits_machine()
+
+
+@given(arrays(np.int64, st.tuples(st.integers(0, 3), st.integers(0, 3)), elements=st.integers(0, 1)))
+def test_spins_and_bits_undo_each_other(x):
+    assert (bmlab.bits(bmlab.spins(x)) == x).all()
+
+
+# A machine never changes, and survives a file
+
+def test_a_machine_keeps_its_own_copy_and_is_read_only():
+    weights = np.zeros((2, 2))
+    model = bmlab.BoltzmannMachine(weights, [0, 0])
+    weights[0, 1] = 5
+    assert not model.weights.any()
+    with pytest.raises(ValueError, match="read-only"):
+        model.weights[0, 1] = 1
+    with pytest.raises(AttributeError):
+        model.temperature = 2
+
+
+@pytest.mark.parametrize("model", [bmlab.medium().at(0.7), bmlab.ising((3, 4), field=0.1), bmlab.medium().clamp([1], [-1])],
+                         ids=["dense", "sparse", "clamped"])
+def test_save_and_load_keep_every_bit(model, tmp_path):
+    model.save(tmp_path / "machine")
+    back = bmlab.load(tmp_path / "machine")
+    assert back.is_sparse == model.is_sparse and (back.weights != model.weights).sum() == 0
+    assert (back.biases == model.biases).all()
+    assert (back.temperature, back.offset) == (model.temperature, model.offset)
+
+
+def test_a_torn_file_is_refused_in_one_sentence(tmp_path):
+    path = tmp_path / "machine.npz"
+    bmlab.medium().save(path)
+    whole = path.read_bytes()
+    for size in range(0, len(whole), 97):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"holds no whole machine .*write it again with model\.save"):
+            bmlab.load(path)
+
+
+@pytest.mark.parametrize("write", [
+    lambda path: path.write_text("weights: 1"),
+    lambda path: np.savez(path, weights=np.zeros((2, 2))),
+    lambda path: np.savez(path, weights=np.zeros((2, 2)), biases=[[1, 2]], temperature=1.0, offset=0.0),
+    lambda path: np.savez(path, weights=np.array([{}]), biases=[1.0], temperature=1.0, offset=0.0),
+    lambda path: np.save(path.open("wb"), np.zeros(3)),
+], ids=["text", "no biases", "wrong shape", "pickled object", "an array"])
+def test_a_foreign_file_is_refused(write, tmp_path):
+    path = tmp_path / "machine.npz"
+    write(path)
+    with pytest.raises(ValueError, match="holds no whole machine"):
+        bmlab.load(path)
+
+
+def test_a_missing_file_is_called_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        bmlab.load(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize("kind", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
+    model = bmlab.BoltzmannMachine(kind([[1e-17, 0.1 + 0.2], [0.3, 0.0]]), [0, 0])
+    weights = model.weights.toarray() if model.is_sparse else model.weights
+    assert (weights == weights.T).all() and not np.diag(weights).any()
+
+
+# Refusals name the value and the way out
+
+@pytest.mark.parametrize(("make", "sentence"), [
+    (lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]), r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric"),
+    (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 2]], [0, 0]), r"w\[1, 1\] is 2"),
+    (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [0.7, 0]]), [0, 0]), r"is 0.3 at \[0, 1\]"),
+    (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [1, 2.0]]), [0, 0]), r"w\[1, 1\] is 2"),
+    (lambda: bmlab.BoltzmannMachine([[0, np.nan], [np.nan, 0]], [0, 0]), "weights must be finite, found nan"),
+    (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0, 0]), r"weights must be \(3, 3\) to go with 3 biases"),
+    (lambda: bmlab.BoltzmannMachine([[0.0]], [[0.0]]), r"biases .* found shape \(1, 1\)"),
+    (lambda: bmlab.toy().at(0), "temperature must be positive and finite, found 0"),
+    (lambda: bmlab.toy().clamp([0], [0]), r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)"),
+    (lambda: bmlab.toy().clamp([0, 0], [1, 1]), r"units must not repeat, found \[0, 0\]"),
+    (lambda: bmlab.spins([0, 2]), r"bits must be 0/1, found \{0, 2\}"),
+    (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
+])
+def test_bad_input_gets_one_clear_sentence(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()

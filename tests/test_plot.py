@@ -1,0 +1,80 @@
+"""Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
+import matplotlib
+import numpy as np
+import pytest
+
+import bmlab
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+from bmlab import plot  # noqa: E402
+
+
+@pytest.fixture
+def ax():
+    figure, axes = plt.subplots()
+    yield axes
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+def test_energy_levels_are_as_long_as_they_are_probable(ax):
+    energies, p = np.array([-1.0, 2.0]), np.array([0.75, 0.25])
+    assert plot.energy_levels(energies, p, ax, labels=["up", "down"]) is ax
+    ends = [path.vertices for path in ax.collections[0].get_paths()]
+    assert np.allclose(ends, [[[0, -1], [0.75, -1]], [[0, 2], [0.25, 2]]])
+    assert [t.get_text() for t in ax.texts] == ["up", "down"] and "energy" in ax.get_ylabel()
+
+
+@pytest.mark.parametrize("model", [bmlab.medium().at(3.0), bmlab.ising((3, 3)).at(5.0)], ids=["dense", "sparse"])
+def test_moments_stand_against_the_reference(ax, model):
+    reference, sampled = bmlab.exact(model), bmlab.gibbs(model, rng=np.random.default_rng(0))
+    plot.moments(reference, sampled, ax)
+    drawn = {c.get_label(): c.lines[0].get_xydata() for c in ax.containers}
+    assert np.allclose(drawn["means"], np.column_stack([reference.mean, sampled.mean]))
+    assert len(drawn["correlations"]) == (45 if not model.is_sparse else 18)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("exact", "gibbs")
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_what_has_not_converged_is_marked(ax):
+    model = bmlab.medium()
+    plot.moments(bmlab.exact(model), bmlab.mean_field(model, max_sweeps=1), ax)
+    assert ax.get_title() == "NOT CONVERGED"
+
+
+def test_learning_draws_a_value_a_step(ax):
+    steps = bmlab.fit(bmlab.toy(), bmlab.states(3)[:3], steps=5, rate=0.1)
+    plot.learning(steps, ax)
+    plot.learning(steps, ax, what="mismatch")
+    assert np.allclose(ax.lines[0].get_ydata(), [s.log_likelihood.value for s in steps])
+    assert np.allclose(ax.lines[1].get_ydata(), [s.mismatch for s in steps])
+
+
+def test_log_z_shows_values_and_proofs(ax):
+    model = bmlab.medium()
+    plot.log_z([bmlab.exact(model), bmlab.mean_field(model)], ax)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["exact", "mean field"]
+    assert np.isclose(ax.containers[1].lines[0].get_xdata()[0], bmlab.mean_field(model).log_z.value)
+
+
+@pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((2, 2))], ids=["dense", "sparse"])
+def test_weights_are_centred_on_zero(ax, model):
+    plot.weights(model.weights, ax, labels=[str(i) for i in range(model.n)])
+    low, high = ax.images[0].get_clim()
+    assert low == -high < 0 and len(ax.get_xticklabels()) == model.n
+
+
+def test_images_stand_in_rows_and_columns(ax):
+    rows = np.arange(3 * 4).reshape(3, 4)
+    plot.images(rows, ax, columns=2)
+    sheet = np.ma.filled(ax.images[0].get_array().astype(float), np.nan)
+    assert sheet.shape == (5, 5)
+    assert (sheet[:2, :2] == [[0, 1], [2, 3]]).all() and (sheet[3:, :2] == [[8, 9], [10, 11]]).all()
+    assert np.isnan(sheet[2]).all() and np.isnan(sheet[3:, 3:]).all()
+
+
+def test_a_confusion_table_shows_every_count(ax):
+    plot.confusion([[5, 1], [0, 7]], ax, labels=["no", "yes"])
+    assert [t.get_text() for t in ax.texts] == ["5", "1", "", "7"]

@@ -1,0 +1,38 @@
+"""What the README shows is what the package prints, and what it names exists."""
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import bmlab
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_example_prints_what_the_readme_says():
+    code, text = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL).groups()
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == text
+    assert len(code.strip().splitlines()) <= 12
+
+
+def test_every_link_leads_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert links
+    for link in links:
+        assert (ROOT / link).exists(), link
+
+
+def test_every_notebook_is_in_the_table_with_its_own_question():
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \|", README)
+        assert row and f"# {row[1]}".replace('"', "") in path.read_text().replace('\\"', "").replace("'", ""), path.name
+
+
+def test_every_function_it_names_is_public():
+    for name in re.findall(r"^- (.*?):", README, re.MULTILINE):
+        for function in re.findall(r"`(\w+)`", name):
+            assert hasattr(bmlab, function), function
