@@ -38,17 +38,18 @@ class Zoo(NamedTuple):
     source: str
 
 
-def digits() -> Digits:
+def digits(threshold: int = 7) -> Digits:
     """Return the 8 x 8 handwritten digits of scikit-learn, black and white, split once and for all.
 
-    A pixel of the original runs from 0 to 16 and becomes +1 where it is above 7, else -1. The first 1000
-    images train and the last 797 test, in the order of the file and not shuffled.
+    A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`, else -1: a lower
+    threshold draws with a thicker pen. The first 1000 images train and the last 797 test, in the order of
+    the file and not shuffled.
 
     Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
     Source: Alpaydin and Kaynak (1998), see `Digits.source`.
     """
     images, labels = _load_digits()(return_X_y=True)
-    pixels = np.where(images > 7, 1.0, -1.0)
+    pixels = np.where(images > threshold, 1.0, -1.0)
     return Digits(pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], DIGITS_SOURCE)
 
 

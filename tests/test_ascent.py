@@ -110,6 +110,12 @@ def test_the_loop_is_a_generator_and_fit_its_drain():
     assert all((a.model.weights == b.model.weights).all() for a, b in zip(by_hand, drained, strict=True))
 
 
+def test_a_schedule_of_rates_is_followed_and_ends_the_loop():
+    one, two, three = bmlab.ascend(blank(4), DATA, rate=[0.2, 0.0, 0.1])
+    assert (two.model.biases == one.model.biases + 0.2 * (one.data.mean - one.free.mean)).all()
+    assert (three.model.weights == two.model.weights).all()
+
+
 def test_free_phases_that_have_not_converged_raise_no_warning_in_the_loop(recwarn):
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)
     assert not bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1)[-1].free.converged

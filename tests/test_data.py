@@ -100,3 +100,9 @@ def test_both_sources_name_author_year_and_licence(digits, zoo):
 def test_the_module_itself_needs_no_scikit_learn():
     check = "import sys, bmlab.data; bmlab.data.zoo(); sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
+
+
+def test_a_lower_threshold_only_adds_ink():
+    thick, usual = data.digits(3), data.digits()
+    assert (thick.train >= usual.train).all() and (thick.train > usual.train).any()
+    assert (thick.test_labels == usual.test_labels).all()

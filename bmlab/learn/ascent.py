@@ -10,9 +10,9 @@ What changes from one algorithm of the literature to the next is only where the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -42,12 +42,13 @@ class Step:
         return log_likelihood(self.data, self.free)
 
 
-def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float, chains: str = "previous", couplings=None,
-           penalty: float = 0.0) -> Iterator[Step]:
-    """Yield the model with its moments, move it uphill, and so on for ever; stop by leaving the loop.
+def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable[float], chains: str = "previous",
+           couplings=None, penalty: float = 0.0) -> Iterator[Step]:
+    """Yield the model with its moments, move it uphill, and so on; stop by leaving the loop.
 
     data       (N, v) of -1/+1 for the first v units
     infer      model, start -> Estimate: the free phase, and the clamped one where hidden units are coupled
+    rate       a number; or one number a step, and the loop ends with them (np.linspace(0.1, 0, 300) falls to rest)
     couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
     penalty    L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
@@ -56,7 +57,7 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float, chains: s
         raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
     mask = 1.0 if couplings is None else np.asarray(couplings, dtype=float)
     data_start, free_start = None, data if chains == "data" else None
-    while True:
+    for size in repeat(rate) if np.isscalar(rate) else rate:
         with catch_warnings():
             simplefilter("ignore", NotConverged)
             step = Step(model, clamped(model, data, infer, start=data_start), infer(model, start=free_start))
@@ -64,11 +65,11 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float, chains: s
         if chains == "previous":
             data_start, free_start = step.data.state, step.free.state
         d_weights, d_biases = gradient(model, step.data, step.free)
-        weights = model.weights + rate * (d_weights - penalty * model.weights) * mask
-        model = BoltzmannMachine(weights, model.biases + rate * d_biases, model.temperature)
+        weights = model.weights + size * (d_weights - penalty * model.weights) * mask
+        model = BoltzmannMachine(weights, model.biases + size * d_biases, model.temperature)
 
 
-def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float, chains: str = "previous",
-        couplings=None, penalty: float = 0.0) -> list[Step]:
+def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float | Iterable[float],
+        chains: str = "previous", couplings=None, penalty: float = 0.0) -> list[Step]:
     """Return `steps` steps of ascend(): the first is the model given, the last the best yet."""
     return list(islice(ascend(model, data, infer, rate=rate, chains=chains, couplings=couplings, penalty=penalty), steps))
