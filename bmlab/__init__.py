@@ -9,9 +9,11 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 
 from . import data
 from .estimate import Estimate, LogZ, NotConverged
-from .infer.enumeration import exact
+from .infer.enumeration import entropy, exact
 from .infer.gibbs_sampling import gibbs, sweep
 from .infer.naive_mean_field import free_energy, mean_field
+from .infer.perfect_sampling import ground_state, probabilities, sample
+from .infer.planning import plan
 from .learn.ascent import Step, ascend, fit
 from .learn.inversion import invert_mean_field
 from .learn.phases import clamped, gradient, log_likelihood
@@ -19,6 +21,6 @@ from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick
 from .model import BoltzmannMachine, bits, from_bits, load, spins, states, symmetric
 
 __all__ = ["BoltzmannMachine", "Estimate", "LogZ", "NotConverged", "Step", "ascend", "bits", "clamped", "data",
-           "exact", "fit", "free_energy", "from_bits", "gibbs", "gradient", "hopfield", "invert_mean_field", "ising",
-           "load", "log_likelihood", "mean_field", "medium", "restricted", "sherrington_kirkpatrick", "spins",
-           "states", "sweep", "symmetric", "toy"]
+           "entropy", "exact", "fit", "free_energy", "from_bits", "gibbs", "gradient", "ground_state", "hopfield",
+           "invert_mean_field", "ising", "load", "log_likelihood", "mean_field", "medium", "plan", "probabilities",
+           "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "toy"]

@@ -8,7 +8,8 @@ p(s_i = +1 | the others) = 1 / (1 + exp(-2 h_i / T)).
 Clamping some units gives a smaller machine of the same kind: they turn into biases of the free units,
 and their own energy into the offset.  That one fact carries the whole package.
 
-Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton and Sejnowski (1985), eq. 1-5.
+Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton and Sejnowski
+(1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ class BoltzmannMachine:
 
     @property
     def has_couplings(self) -> bool:
-        """Whether any weight differs from 0."""
-        return bool(np.any(self.weights.data if self.is_sparse else self.weights))
+        """Whether any weight differs from 0; a stored weight of a sparse machine counts, whatever its value."""
+        return self.weights.nnz > 0 if self.is_sparse else bool(self.weights.any())
 
     def field(self, s) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""

@@ -16,9 +16,13 @@ def energy_levels(energies, probabilities, ax, labels=None):
     """Draw each state as a line at its energy, as long as it is probable: energies and probabilities (states,)."""
     ax.hlines(energies, 0, probabilities, color=COLOURS["exact"], linewidth=2)
     ax.plot(probabilities, energies, "o", color=COLOURS["exact"], markersize=4)
-    for text, p, e in zip(labels if labels is not None else [], probabilities, energies, strict=False):
-        ax.annotate(text, (p, e), xytext=(6, 0), textcoords="offset points", va="center", fontsize=8)
-    ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, 1.2 * np.max(probabilities)))
+    together = {}
+    for place, text in zip(zip(probabilities, energies), labels if labels is not None else []):
+        together.setdefault(tuple(np.round(place, 9)), []).append(text)
+    for place, texts in together.items():
+        ax.annotate(",  ".join(texts), place, xytext=(6, 0), textcoords="offset points", va="center", fontsize=8,
+                    family="monospace")
+    ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, 1.35 * np.max(probabilities)))
     return ax
 
 
@@ -60,7 +64,7 @@ def log_z(estimates, ax):
 
 
 def weights(matrix, ax, labels=None):
-    """Draw a matrix of weights (n, n): orange pulls together, blue pushes apart, white is no coupling."""
+    """Draw a matrix of weights (n, n): orange pulls together, purple pushes apart, white is no coupling."""
     matrix = _dense(matrix)
     limit = np.abs(matrix).max() or 1.0
     image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)

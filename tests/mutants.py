@@ -5,10 +5,19 @@ from typing import Callable, NamedTuple
 import test_contract as law
 import test_inversion
 import test_model
+import test_perfect_sampling
+import test_roads
 
 import bmlab
 from bmlab import model
-from bmlab.infer import enumeration, gibbs_sampling, naive_mean_field
+from bmlab.infer import (
+    enumeration,
+    gibbs_sampling,
+    naive_mean_field,
+    three_products,
+    variable_elimination,
+    vertex_cover,
+)
 from bmlab.learn import inversion, phases
 
 
@@ -36,17 +45,30 @@ MUTANTS = [
            "spread * count /", "spread * count**2 /", partial(law.law_coverage, law.correlated_chains)),
     Mutant("exact ignores T", enumeration._by_table,
            "/ model.temperature", "", partial(law.law_temperature, bmlab.exact)),
-    Mutant("the offset of clamped units is dropped", enumeration._estimate,
+    Mutant("the offset of clamped units is dropped", enumeration.exact,
            "log_z - model.offset / model.temperature", "log_z", partial(law.law_referee, bmlab.exact)),
-    Mutant("the offset forgets T", enumeration._estimate,
+    Mutant("the offset forgets T", enumeration.exact,
            "model.offset / model.temperature", "model.offset", partial(law.law_temperature, bmlab.exact)),
-    Mutant("a face of the triangle is not turned", enumeration._pair_marginal,
+    Mutant("a face of the triangle is not turned", three_products._pair_marginal,
            "across += rows[tile].T @ (weight @ cols)", "across += cols.T @ (weight.T @ rows[tile])",
            partial(law.law_referee, bmlab.exact)),
-    Mutant("the largest entry of a face is not put back", enumeration._faces,
+    Mutant("the largest entry of a face is not put back", three_products._faces,
            "log_scale += top", "log_scale += 0", partial(law.law_referee, bmlab.exact)),
     Mutant("n ln 2 is forgotten", enumeration._by_product,
            "np.logaddexp(field, -field).sum()", "np.log(np.cosh(field)).sum()", partial(law.law_no_weights, bmlab.exact)),
+    Mutant("the listed units are summed without the others", vertex_cover._alone,
+           "log_sum = size.sum(0)", "log_sum = 0 * size.sum(0)", partial(test_roads.law_listed)),
+    Mutant("a tile forgets how the sum was scaled", vertex_cover.sum_listed,
+           "total = total * fade", "total = total", partial(test_roads.law_listed)),
+    Mutant("a message forgets T", variable_elimination.eliminate,
+           "/ model.temperature", "", partial(test_roads.law_elimination)),
+    Mutant("the way back forgets the parent", variable_elimination.hand_back,
+           "_marginal(tables[parent], [scope[0], *order.scopes[parent]], scope)", "np.full((2,) * len(scope), 0.5 ** len(scope))",
+           partial(test_roads.law_elimination)),
+    Mutant("perfect samples take the third group on its own", three_products.draw_by_products,
+           "(bc[b[k]] * ca[:, a[k]])", "bc[b[k]]", partial(test_perfect_sampling.law_samples, "three products")),
+    Mutant("perfect samples turn the odds round", variable_elimination.draw,
+           "expit(table[given])", "expit(-table[given])", partial(test_perfect_sampling.law_samples, "elimination")),
     Mutant("mean field counts each coupling twice", naive_mean_field.free_energy,
            "model.energy(m)", "2 * model.energy(m) + model.biases @ m - model.offset",
            partial(law.law_bounds, bmlab.mean_field)),

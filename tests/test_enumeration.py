@@ -1,44 +1,134 @@
-"""exact: its three roads against each other, extreme energies, prices."""
+"""exact: all its roads against each other and against extended precision; extreme energies; refusals."""
+import subprocess
+import sys
+
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import log_expit
 
 import bmlab
-from bmlab.infer import enumeration
+from bmlab.infer import enumeration, planning
+from bmlab.infer.variable_elimination import best_order
+from bmlab.infer.vertex_cover import cover
 
-ROADS = {"table": enumeration._by_table, "three products": enumeration._by_three_products,
-         "every state": enumeration._by_every_state}
 
-
-def random_machine(n, temperature=1.0, scale=1.0):
+def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
     rng = np.random.default_rng(n)
     weights = bmlab.sherrington_kirkpatrick(n, rng, scale).weights
-    return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature)
+    kept = np.triu(rng.random((n, n)) < density, 1)
+    return bmlab.BoltzmannMachine(weights * (kept + kept.T), rng.normal(size=n), temperature)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 11, 14])
-def test_the_roads_agree(n):
-    log_z, mean, corr = enumeration._by_table(random_machine(n, 0.9))
-    for road in ROADS.values():
-        answer = road(random_machine(n, 0.9))
-        assert abs(answer[0] - log_z) < 1e-12 * (1 + abs(log_z))
-        assert np.abs(answer[1] - mean).max() < 1e-12 and np.abs(answer[2] - corr).max() < 1e-12
+def every_road(model):
+    """The answers of all roads that know all pairs, each as (log Z, mean, corr with its diagonal)."""
+    guides = {"table": None, "three products": None, "listed side": cover(model.weights),
+              "elimination": best_order(planning.pattern(model.weights), model.n)}
+    for road, guide in guides.items():
+        log_z, mean, corr = enumeration.ROADS[road](model, guide, "all")
+        np.fill_diagonal(corr, 1.0)
+        yield road, log_z, mean, corr
 
 
-def test_tiles_do_not_change_the_answer(monkeypatch):
-    model = random_machine(13)
-    whole = [road(model) for road in (enumeration._by_three_products, enumeration._by_every_state)]
-    monkeypatch.setattr(enumeration, "TILE", 40)
-    for road, (log_z, mean, corr) in zip((enumeration._by_three_products, enumeration._by_every_state), whole):
-        answer = road(model)
-        assert abs(answer[0] - log_z) < 1e-12
-        assert np.abs(answer[1] - mean).max() < 1e-12 and np.abs(answer[2] - corr).max() < 1e-12
+def by_definition(model):
+    """log Z and means with 50 digits."""
+    with mpmath.workdps(50):
+        s = bmlab.states(model.n)
+        w, b = mpmath.matrix(model.weights.tolist()), mpmath.matrix(model.biases.tolist())
+        weight = []
+        for x in s:
+            v = mpmath.matrix(x.tolist())
+            weight.append(mpmath.exp(((v.T * w * v)[0] / 2 + (b.T * v)[0]) / mpmath.mpf(model.temperature)))
+        z = mpmath.fsum(weight)
+        mean = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, i])) / z for i in range(model.n)]
+        return float(mpmath.log(z)), np.array(mean, dtype=float)
 
 
-@pytest.mark.parametrize(("n", "road"), [(0, "independent units"), (5, "table"), (12, "three products")])
-def test_info_names_the_road(n, road):
-    model = random_machine(n) if n else bmlab.toy().clamp([0, 1, 2], [1, 1, 1])
-    assert bmlab.exact(model).info["road"] == road
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 20.0])
+def test_every_road_agrees_with_fifty_digits(n, temperature):
+    model = random_machine(n, temperature)
+    log_z, mean = by_definition(model)
+    for road, answer, its_mean, _ in every_road(model):
+        assert abs(answer - log_z) < 1e-13 * (1 + abs(log_z)), road
+        assert np.abs(its_mean - mean).max() < 1e-11, road          # energies of 100 T are rounded to 1e-14
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 13), st.sampled_from([0.1, 0.3, 0.6, 1.0]), st.floats(0.3, 5))
+def test_every_road_agrees_on_random_graphs(n, density, temperature):
+    model = random_machine(n, temperature, density=density)
+    answers = list(every_road(model))
+    _, log_z, mean, corr = answers[0]
+    for road, its_log_z, its_mean, its_corr in answers[1:]:
+        assert abs(its_log_z - log_z) < 1e-12 * (1 + abs(log_z)), road
+        assert np.abs(its_mean - mean).max() < 1e-11 and np.abs(its_corr - corr).max() < 1e-11, road
+
+
+@pytest.mark.parametrize("road", ["table", "three products", "listed side", "elimination"])
+def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
+    monkeypatch.setattr(planning, "_cheapest", lambda model, units, pairs: planning.Part(
+        units, road, {"listed side": cover, "elimination": best_order}.get(road, lambda w: None)(model.weights), 1, 1, 1))
+    model, sign, order = random_machine(9, 1.3), np.tile([1, -1, -1.0], 3), np.array([3, 0, 8, 5, 1, 4, 7, 2, 6])
+    plain = bmlab.exact(model, pairs="all")
+    flipped = bmlab.exact(bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 1.3), pairs="all")
+    moved = bmlab.exact(bmlab.BoltzmannMachine(model.weights[order][:, order], model.biases[order], 1.3), pairs="all")
+    assert plain.info["road"] == road
+    assert np.abs(sign * flipped.mean - plain.mean).max() < 1e-12 and abs(moved.mean - plain.mean[order]).max() < 1e-12
+    assert np.abs(sign[:, None] * flipped.corr * sign - plain.corr).max() < 1e-12
+    assert np.abs(moved.corr - plain.corr[order][:, order]).max() < 1e-12
+
+
+# Parts, pairs, sparse weights
+
+def in_blocks(*machines):
+    """Machines side by side, as one that is not coupled across."""
+    weights = sparse.block_diag([m.weights for m in machines]).toarray()
+    return bmlab.BoltzmannMachine(weights, np.concatenate([m.biases for m in machines]), machines[0].temperature)
+
+
+def test_uncoupled_parts_add_their_log_z_and_factorise():
+    parts = [random_machine(n, 1.5) for n in (16, 3, 14, 1, 1)]
+    shuffle = np.random.default_rng(0).permutation(35)
+    model = in_blocks(*parts)
+    answer = bmlab.exact(bmlab.BoltzmannMachine(model.weights[shuffle][:, shuffle], model.biases[shuffle], 1.5))
+    alone = [bmlab.exact(part) for part in parts]
+    mean = np.concatenate([a.mean for a in alone])
+    corr = np.outer(mean, mean)
+    for k, a in zip((0, 16, 19, 33, 34), alone):
+        corr[k:k + len(a.mean), k:k + len(a.mean)] = a.corr
+    assert abs(answer.log_z.value - sum(a.log_z.value for a in alone)) < 1e-11
+    assert np.abs(answer.mean - mean[shuffle]).max() < 1e-12
+    assert np.abs(answer.corr - corr[shuffle][:, shuffle]).max() < 1e-12
+
+
+def test_pairs_that_were_not_asked_for_are_nan_and_the_others_right():
+    model = bmlab.restricted(*(np.random.default_rng(0).normal(size=k) for k in ((40, 4), 40, 4)))
+    some, everything = bmlab.exact(model), bmlab.exact(model, pairs="all")
+    coupled = (model.weights != 0) | np.eye(44, dtype=bool)
+    assert np.allclose(some.corr[coupled], everything.corr[coupled], atol=1e-13)
+    assert np.isnan(some.corr[:40, :40][~np.eye(40, dtype=bool)]).all() and np.isfinite(everything.corr).all()
+
+
+@pytest.mark.parametrize("model", [bmlab.ising((3, 4), field=0.2).at(2.5), bmlab.ising((5, 6), field=0.2).at(2.5)],
+                         ids=["dense road", "elimination"])
+def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
+    full = bmlab.BoltzmannMachine(model.weights.toarray(), model.biases, 2.5)
+    one, other = bmlab.exact(model), bmlab.exact(full, pairs="all")
+    coupled = (full.weights != 0) | np.eye(model.n, dtype=bool)
+    assert np.allclose(one.corr.toarray()[coupled], other.corr[coupled], atol=1e-12)
+    assert not one.corr.toarray()[~coupled].any()
+    assert np.allclose(bmlab.exact(model, pairs="all").corr, other.corr, atol=1e-12)
+
+
+def test_a_stored_weight_of_zero_is_a_coupling():
+    w = bmlab.ising(30, periodic=False).weights
+    blank = bmlab.BoltzmannMachine(sparse.csr_array((0 * w.data, w.indices, w.indptr), shape=w.shape), np.full(30, 0.5))
+    answer = bmlab.exact(blank)
+    assert np.allclose(answer.corr.toarray()[w.toarray() != 0], np.tanh(0.5) ** 2)
 
 
 # Extreme energies
@@ -47,25 +137,17 @@ def test_info_names_the_road(n, road):
                                    bmlab.BoltzmannMachine(random_machine(14).weights, np.full(14, 50.0), 0.05)],
                          ids=["T = 0.005", "|w| ~ 5", "fields of 50"])
 def test_extreme_energies_are_right_to_rounding(model):
-    """Against log-sum-exp over all states; 1e-13 of the largest exponent is lost by rounding the energies alone."""
-    s = bmlab.states(model.n)
-    logs = -model.energy(s) / model.temperature
-    answer, log_z = bmlab.exact(model), np.logaddexp.reduce(logs)
-    p = np.exp(logs - log_z)
-    slack = 1e-14 * model.n * np.abs(logs).max()
+    """Against log-sum-exp over all states; rounding the energies alone loses 1e-16 of the largest exponent."""
+    logs = -model.energy(bmlab.states(model.n)) / model.temperature
+    log_z = np.logaddexp.reduce(logs)
+    p, slack = np.exp(logs - log_z), 1e-14 * model.n * np.abs(logs).max()
+    answer = bmlab.exact(model)
     assert abs(answer.log_z.value - log_z) < slack
-    assert np.abs(answer.mean - p @ s).max() < slack
-
-
-def test_the_slow_road_is_taken_where_a_face_leaves_the_range_of_a_double():
-    model = random_machine(18, 0.005)
-    assert enumeration._by_three_products(model) is None
-    assert bmlab.exact(model).info["road"] == "every state"
+    assert np.abs(answer.mean - p @ bmlab.states(model.n)).max() < slack
 
 
 def test_cold_machines_approach_the_ground_state_and_its_degeneracy():
-    ring = bmlab.ising(13).at(0.01)         # two ground states of energy -13; the rest is exp(-400) away
-    answer = bmlab.exact(ring)
+    answer = bmlab.exact(bmlab.ising(13).at(0.01))      # two ground states of energy -13; the rest is exp(-400) away
     assert abs(answer.log_z.value - (1300 + np.log(2))) < 1e-10
     assert np.abs(answer.mean).max() < 1e-12 and np.abs(answer.corr.data - 1).max() < 1e-12
 
@@ -89,12 +171,17 @@ def test_means_and_correlations_are_derivatives_of_log_z():
         assert abs(1.7 * (up - down) / (2 * step) - answer.mean[i]) < 1e-8
 
 
-def test_sparse_weights_give_the_same_answer_on_the_couplings():
-    thin = bmlab.ising((3, 4), field=0.2).at(2.5)
-    full = bmlab.BoltzmannMachine(thin.weights.toarray(), thin.biases, 2.5)
-    one, other = bmlab.exact(thin), bmlab.exact(full)
-    coupled = (full.weights != 0) | np.eye(12, dtype=bool)
-    assert (one.corr.toarray()[coupled] == other.corr[coupled]).all() and not one.corr.toarray()[~coupled].any()
+@pytest.mark.parametrize("model", [random_machine(10, 1.3), bmlab.ising((3, 3), field=0.3).at(2.0),
+                                   bmlab.medium().clamp([0, 3], [1, -1])], ids=["dense", "sparse", "clamped"])
+def test_entropy_is_its_definition(model):
+    p = bmlab.probabilities(model)
+    assert abs(bmlab.entropy(model) + p @ np.log(p)) < 1e-11
+
+
+@pytest.mark.parametrize(("n", "road"), [(0, ""), (5, "table"), (12, "three products")])
+def test_info_names_the_road_and_what_it_cost(n, road):
+    info = bmlab.exact(random_machine(n) if n else bmlab.toy().clamp([0, 1, 2], [1, 1, 1])).info
+    assert info["road"] == road and info["seconds"] > 0 and info["predicted_seconds"] >= 0
 
 
 def test_start_is_ignored():
@@ -102,6 +189,22 @@ def test_start_is_ignored():
 
 
 def test_too_many_states_are_refused_with_their_price():
-    with pytest.raises(ValueError, match=r"would need 2\^48 states, about .* GiB; it stops at 10 minutes and 12 GiB\. "
-                                         r"Use mean_field\(\) or gibbs\(\)\."):
-        bmlab.exact(bmlab.sherrington_kirkpatrick(48, np.random.default_rng(0)))
+    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years and .* GiB; it stops at 10 minutes and "
+                                         r".* GiB\. Use mean_field\(\) or gibbs\(\)\."):
+        bmlab.exact(bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0)))
+
+
+def test_what_it_may_cost_is_the_callers_choice():
+    model = random_machine(27)
+    with pytest.raises(ValueError, match="it stops at 1e-06 ms"):
+        bmlab.exact(model, max_seconds=1e-9)
+    with pytest.raises(ValueError, match="and 1 MiB. Use"):
+        bmlab.exact(model, max_bytes=2**20)
+
+
+def test_thirty_six_units_need_less_than_one_gibibyte():
+    script = ("import resource, numpy as np, bmlab; model = bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0)); "
+              "bmlab.exact(model); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert int(done.stdout) * unit < 2**30

@@ -38,18 +38,6 @@ def test_log_z_of_the_ring_is_that_of_the_transfer_matrix(temperature):
     assert abs(bmlab.exact(bmlab.ising(n, coupling, field).at(temperature)).log_z.value - expected) < 1e-12
 
 
-def test_log_z_of_the_4_x_4_torus_is_kaufmans():
-    """Kaufman (1949), eq. 92: half the sum of four products over angles."""
-    n, k = 4, 1 / 2.3
-    c = 2 * np.cosh(2 * k) / np.tanh(2 * k)     # cosh g = cosh 2K coth 2K - cos(pi r / n), times 2
-    gamma = [np.arccosh(c / 2 - np.cos(np.pi * r / n)) for r in range(2 * n)]
-    gamma[0] = 2 * k + np.log(np.tanh(k))
-    odd, even = np.array(gamma[1::2]), np.array(gamma[0::2])
-    parts = [np.prod(2 * f(n * g / 2)) for g in (odd, even) for f in (np.cosh, np.sinh)]
-    expected = n * n / 2 * np.log(2 * np.sinh(2 * k)) + np.log(sum(parts) / 2)
-    assert abs(bmlab.exact(bmlab.ising((n, n)).at(2.3)).log_z.value - expected) < 1e-11
-
-
 def test_a_hopfield_machine_rests_in_its_patterns():
     patterns = bmlab.spins(np.random.default_rng(1).integers(0, 2, (3, 60)))
     model = bmlab.hopfield(patterns)

@@ -20,11 +20,11 @@ def ax():
 
 
 def test_energy_levels_are_as_long_as_they_are_probable(ax):
-    energies, p = np.array([-1.0, 2.0]), np.array([0.75, 0.25])
-    assert plot.energy_levels(energies, p, ax, labels=["up", "down"]) is ax
+    energies, p = np.array([-1.0, 2.0, 2.0]), np.array([0.5, 0.25, 0.25])
+    assert plot.energy_levels(energies, p, ax, labels=["up", "down", "left"]) is ax
     ends = [path.vertices for path in ax.collections[0].get_paths()]
-    assert np.allclose(ends, [[[0, -1], [0.75, -1]], [[0, 2], [0.25, 2]]])
-    assert [t.get_text() for t in ax.texts] == ["up", "down"] and "energy" in ax.get_ylabel()
+    assert np.allclose(ends, [[[0, -1], [0.5, -1]], [[0, 2], [0.25, 2]], [[0, 2], [0.25, 2]]])
+    assert [t.get_text() for t in ax.texts] == ["up", "down,  left"] and "energy" in ax.get_ylabel()
 
 
 @pytest.mark.parametrize("model", [bmlab.medium().at(3.0), bmlab.ising((3, 3)).at(5.0)], ids=["dense", "sparse"])

@@ -8,7 +8,7 @@ With a uniform number u the unit turns +1 where u is below that probability, tha
 
 So the thresholds t of a whole sweep are drawn at once, and no exponential is needed at a unit.  Each step leaves
 p(s) unchanged (detailed balance), hence so does a sweep.  Geman and Geman (1984), IEEE PAMI 6, 721; for these
-machines Ackley, Hinton and Sejnowski (1985), eq. 5.
+machines Ackley, Hinton and Sejnowski (1985), eq. 3.
 """
 
 from warnings import warn

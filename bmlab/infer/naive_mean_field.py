@@ -8,7 +8,7 @@ Feynman), and exp(-F/T) is a lower bound of Z.  At its minimum each unit feels t
     m_i = tanh((sum_j w_ij m_j + b_i) / T).
 
 A product has no correlations, but its response to a small bias has (linear response: Kappen and Rodriguez 1998,
-Neural Computation 10, 1137, eq. 14):
+Neural Computation 10, 1137):
 
     <s_i s_j> - m_i m_j = [ (diag(1/(1 - m^2)) - W/T)^-1 ]_ij        for i != j.
 """

@@ -1,7 +1,7 @@
 """Learning without a loop: invert the mean-field equations once.
 
 Linear response says C^-1 = diag(1/(1 - m^2)) - W/T for the covariance C and means m of a machine.  Put the data's
-own C and m in, and read off the machine (Kappen and Rodriguez 1998, Neural Computation 10, 1137, eq. 18-21), T = 1:
+own C and m in, and read off the machine (Kappen and Rodriguez 1998, Neural Computation 10, 1137), T = 1:
 
     W = diag(1/(1 - m^2)) - C^-1,        b = atanh(m) - W m.
 

@@ -5,7 +5,7 @@
     dL/db_i    = (<s_i>_clamped - <s_i>_free) / T
 
 L is the mean of log p(v) over the data.  Data (N, v) belongs to the first v units; the other units are hidden, and
-the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 6-8 and appendix.
+the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 5-6 and appendix.
 """
 
 import numpy as np

@@ -1,0 +1,186 @@
+"""The cheapest exact road for a machine, and its price before anything is paid.
+
+Parts of a machine that are not coupled to each other are solved apart.  Each part takes the cheapest of
+
+    table            2^n states beside all products of two units, kept for the next machine of the same size
+    three products   3 * 2^n multiply-adds in three matrix products; knows every pair
+    listed side      2^k states of k units that touch every coupling, the others summed out by hand
+    elimination      tables of 2^width numbers, one for each unit
+
+A prediction is work over speed.  The speeds of this processor, of a matrix product and of an exponential, are
+measured once, in a few milliseconds, when a plan first needs them.
+"""
+
+import os
+from functools import lru_cache
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ..model import BoltzmannMachine
+from ..threads import one_thread
+from .variable_elimination import best_order
+from .vertex_cover import cover
+
+TABLE_UNITS = 11        # up to here the table is the fastest
+UNSEARCHED_UNITS = 24   # up to here three products take less time than the search for something cheaper
+LISTED_UNITS = 34       # nobody waits for more states than 2^34
+WIDEST = 27             # nor for larger tables
+
+
+class Part(NamedTuple):
+    """Hold the road for some units: its name, what it needs to know, and what it costs."""
+
+    units: np.ndarray
+    road: str
+    guide: object
+    work: float
+    bytes: float
+    seconds: float
+
+
+class Plan(NamedTuple):
+    """Hold how exact() would answer: parts, multiply-adds or table entries, bytes at once, predicted seconds."""
+
+    parts: tuple
+    work: float
+    bytes: float
+    seconds: float
+
+    @property
+    def method(self) -> str:
+        """The roads taken, each named once, the dearest first."""
+        return ", ".join(dict.fromkeys(part.road for part in sorted(self.parts, key=lambda p: -p.seconds)))
+
+    def __str__(self):
+        apart = f" in {len(self.parts)} parts" if len(self.parts) > 1 else ""
+        return (f"{self.method}{apart}: {self.work:.2g} operations, {size_in_words(self.bytes)}, "
+                f"about {time_in_words(self.seconds)}")
+
+
+def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
+    """Return the cheapest road for exact(model, pairs=pairs) and its price; nothing is computed yet.
+
+    Raises ValueError where `pairs` is neither "couplings" nor "all".
+    """
+    if pairs not in ("couplings", "all"):
+        raise ValueError(f"pairs must be 'couplings' or 'all', found {pairs!r}")
+    parts = [_cheapest(model, units, pairs) for units in _components(model)]
+    return Plan(tuple(parts), sum(p.work for p in parts), max((p.bytes for p in parts), default=0.0),
+                sum(p.seconds for p in parts))
+
+
+def _components(model):
+    """Groups of units that hang together."""
+    if model.n <= UNSEARCHED_UNITS and model.has_couplings:
+        return [np.arange(model.n)]
+    graph = pattern(model.weights)
+    _, label = sparse.csgraph.connected_components(graph, directed=False)
+    by_label = np.argsort(label, kind="stable")
+    alone = np.diff(graph.indptr)[by_label] == 0        # units without couplings make one part together
+    groups = np.split(by_label[~alone], np.flatnonzero(np.diff(label[by_label[~alone]])) + 1)
+    return [g for g in [by_label[alone], *groups] if len(g)]
+
+
+def pattern(weights):
+    """Who is coupled to whom, as a CSR array of ones: non-zero dense weights, or stored sparse ones."""
+    graph = sparse.csr_array(weights)
+    return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+
+
+def _cheapest(model, units, pairs):
+    n = len(units)
+    if not model.has_couplings or n == 1:
+        return Part(units, "independent units", None, n, 32.0 * n, 1e-5 + 1e-8 * n)
+    if n <= TABLE_UNITS:
+        return Part(units, "table", None, 2.0**n * n * n, 2.0**n * n * n * 4, 1e-5 + 2.0**n * n * n / _speed().exp / 8)
+    roads = [_three_products(units)]
+    if n > UNSEARCHED_UNITS:
+        graph = pattern(model.weights)[units][:, units]
+        roads += [*_listed_side(units, graph, pairs), *_elimination(units, graph, pairs)]
+    return min(roads, key=lambda part: part.seconds)
+
+
+# --- prices --------------------------------------------------------------------------------------------------------
+
+def _three_products(units):
+    n = min(len(units), 300)            # dear enough, and still a double
+    work, face = 3 * 2.0**n, 4.0 ** np.ceil(n / 3)
+    return Part(units, "three products", None, work, 8 * 3 * face + 2**26,
+                work / _speed().product(n) + 3 * face * 2 / _speed().exp + 2e-4)
+
+
+def _listed_side(units, graph, pairs):
+    listed = cover(graph)
+    n, k = len(units), len(listed)
+    if k > LISTED_UNITS:
+        return
+    rows = n if pairs == "all" else k
+    work = 2.0**k * (rows * n + n - k)
+    size = 8 * (n**2 + 5 * 2**16)
+    yield Part(units, "listed side", listed, work, size,
+               2.0**k * (rows * n / _speed().product(0) + (n - k + 4) * 3 / _speed().exp) + 1e-3)
+
+
+def _elimination(units, graph, pairs):
+    order = best_order(graph, WIDEST)
+    if order is None:
+        return
+    n, times = len(units), 1 + (len(units) if pairs == "all" else 0)
+    yield Part(units, "elimination", order, times * order.entries, 16 * order.entries,
+               times * (order.entries * 12 / _speed().exp + 3e-5 * n))
+
+
+class _Speed(NamedTuple):
+    one: float      # multiply-adds a second in a matrix product on one thread
+    many: float     # and on all
+    exp: float      # exponentials a second on one thread, in cache
+
+    def product(self, n):
+        return self.many if n >= 26 else self.one
+
+
+@lru_cache(maxsize=1)
+def _speed():
+    a, x = np.ones((1024, 1024)), np.linspace(-1, 0, 2**14)
+    with one_thread():
+        one = 1024**3 / _seconds(lambda: a @ a)
+        exp = len(x) / _seconds(lambda: np.exp(x))
+    return _Speed(one, 1024**3 / _seconds(lambda: a @ a), exp)
+
+
+def _seconds(call):
+    """The shorter of two timings after one to warm up."""
+    call()
+    times = []
+    for _ in range(2):
+        begin = perf_counter()
+        call()
+        times.append(perf_counter() - begin)
+    return min(times)
+
+
+def memory_to_spend() -> float:
+    """Half of the machine's memory in bytes; 8 GiB where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
+    except (AttributeError, ValueError, OSError):
+        return 8.0 * 2**30
+
+
+def time_in_words(seconds) -> str:
+    """Return a duration as a person would say it."""
+    for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{1000 * seconds:.2g} ms"
+
+
+def size_in_words(size) -> str:
+    """Return a number of bytes as a person would say it."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
+        if size >= scale / 10:
+            return f"{size / scale:,.3g} {unit}"
+    return f"{size / 2**10:.2g} KiB"

@@ -1,0 +1,112 @@
+"""Exact answers for dense machines: all 2^n states at the price of three matrix products.
+
+The energy couples units in pairs only.  So split the units into three groups a, b, c: every term of the energy
+belongs to one side of the triangle, and the weight of a state is a product of three faces,
+
+    exp(-E/T) = A[a, b] B[b, c] C[c, a],    each face of side 2^(n/3).
+
+Summing out c is then a matrix product: the weight of (a, b) is A * (B C)', and so on round the triangle.  Three
+products of side 2^(n/3) replace 2^n exponentials, and hold 2^(2n/3) numbers instead of 2^n.  The split-and-list idea
+is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
+"""
+
+from contextlib import nullcontext
+
+import numpy as np
+
+from ..model import BoltzmannMachine, states
+from ..threads import one_thread
+
+THREADED_UNITS = 26     # from here the products are large enough for more than one BLAS thread
+TILE = 2**22            # numbers in one tile of a product (32 MiB)
+
+
+def sum_by_products(model: BoltzmannMachine):
+    """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
+    with one_thread() if model.n < THREADED_UNITS else nullcontext():
+        groups, lists = _groups(model.n)
+        faces, log_scale = _faces(model, groups, lists)
+        total, mean, corr = 0.0, np.empty(model.n), np.empty((model.n, model.n))
+        for k in range(3):
+            i, j, other = k, (k + 1) % 3, (k + 2) % 3
+            own, across = _pair_marginal(faces[i], faces[j], faces[other], lists[i], lists[j])
+            total = own.sum()
+            mean[groups[i]] = own @ lists[i]
+            corr[groups[i], groups[i]] = lists[i].T @ (own[:, None] * lists[i])
+            corr[groups[i], groups[j]] = across
+            corr[groups[j], groups[i]] = across.T
+    if _is_out_of_range(total, model.n):
+        return None
+    return log_scale + np.log(total), mean / total, corr / total
+
+
+def _is_out_of_range(total, n):
+    """What underflowed is below 2^n * 1e-307 together: negligible beside anything larger than this."""
+    return total < 2.0**n * 1e-290
+
+
+def _groups(n):
+    """Three slices of n/3 units each, and all states of each group."""
+    ends = np.cumsum([0] + [len(part) for part in np.array_split(np.arange(n), 3)])
+    groups = [slice(a, b) for a, b in zip(ends, ends[1:])]
+    return groups, [states(g.stop - g.start) for g in groups]
+
+
+def _faces(model, groups, lists):
+    """The three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out.
+
+    Face k joins groups k and k+1; group k's own energy goes into face k.
+    """
+    w = model.weights.toarray() if model.is_sparse else model.weights
+    faces, log_scale = [], 0.0
+    for k in range(3):
+        i, j = groups[k], groups[(k + 1) % 3]
+        own = (lists[k] * (lists[k] @ w[i, i] / 2 + model.biases[i])).sum(1)
+        face = (lists[k] @ w[i, j]) @ lists[(k + 1) % 3].T
+        face += own[:, None]
+        face /= model.temperature
+        top = face.max()
+        face -= top
+        faces.append(np.exp(face, out=face))
+        log_scale += top
+    return faces, log_scale
+
+
+def _pair_marginal(face, left, right, rows, cols):
+    """Sum the third group out of face * (left right)': return the row group's weights and <s_row s_col'>.
+
+    Tile by tile over the rows, so that the product is never held whole.
+    """
+    own, across = np.empty(len(rows)), np.zeros((rows.shape[1], cols.shape[1]))
+    for tile, weight in _tiles(face, left, right):
+        own[tile] = weight.sum(1)
+        across += rows[tile].T @ (weight @ cols)
+    return own, across
+
+
+def _tiles(face, left, right):
+    """Yield (rows, weight of these rows and all columns) of face * (left right)'."""
+    step = max(1, TILE // face.shape[1])
+    for k in range(0, len(face), step):
+        tile = slice(k, k + step)
+        weight = right[:, tile].T @ left.T
+        weight *= face[tile]
+        yield tile, weight
+
+
+def draw_by_products(model: BoltzmannMachine, size, rng):
+    """Return independent states (size, n): two groups from their joint weights, then the third given these two.
+
+    None where the faces leave the range of a double.
+    """
+    groups, lists = _groups(model.n)
+    (ab, bc, ca), _ = _faces(model, groups, lists)
+    ladder = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
+    if _is_out_of_range(ladder[-1], model.n):
+        return None
+    a, b = np.divmod(np.searchsorted(ladder, rng.random(size) * ladder[-1], side="right"), ab.shape[1])
+    c = np.empty(size, dtype=int)
+    for k in range(size):
+        ladder = (bc[b[k]] * ca[:, a[k]]).cumsum()
+        c[k] = np.searchsorted(ladder, rng.random() * ladder[-1], side="right")
+    return np.hstack([lists[0][a], lists[1][b], lists[2][c]])

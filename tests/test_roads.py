@@ -1,0 +1,184 @@
+"""What the roads of exact() promise beyond agreeing: tiles, covers, orders, known lattices, plans and their words."""
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import bmlab
+from bmlab.infer import planning, three_products, variable_elimination, vertex_cover
+
+
+def random_graph(n, density, seed):
+    kept = np.triu(np.random.default_rng(seed).random((n, n)) < density, 1)
+    return (kept + kept.T).astype(float)
+
+
+graphs = st.builds(random_graph, st.integers(1, 14), st.floats(0, 1), st.integers(0, 10**6))
+
+
+# Three products
+
+def test_tiles_do_not_change_the_answer(monkeypatch):
+    model = bmlab.sherrington_kirkpatrick(13, np.random.default_rng(0))
+    whole = three_products.sum_by_products(model)
+    monkeypatch.setattr(three_products, "TILE", 40)
+    for one, other in zip(whole, three_products.sum_by_products(model)):
+        assert np.abs(one - other).max() < 1e-12
+
+
+def test_three_products_say_when_they_leave_the_range_of_a_double():
+    cold = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0)).at(0.005)
+    assert three_products.sum_by_products(cold) is None
+    assert three_products.draw_by_products(cold, 1, np.random.default_rng(0)) is None
+
+
+# Listed side
+
+@given(graphs)
+def test_a_cover_touches_every_coupling(graph):
+    rest = np.setdiff1d(np.arange(len(graph)), vertex_cover.cover(graph))
+    assert not graph[np.ix_(rest, rest)].any()
+
+
+def test_the_cover_of_a_restricted_machine_is_its_smaller_layer():
+    model = bmlab.restricted(np.ones((30, 6)), np.zeros(30), np.zeros(6))
+    assert (vertex_cover.cover(model.weights) == np.arange(30, 36)).all()
+
+
+def law_listed():
+    """The sum over a listed side equals three products; 18 listed units make four tiles at the least."""
+    model = bmlab.sherrington_kirkpatrick(19, np.random.default_rng(1)).at(0.7)
+    log_z, mean, corr = vertex_cover.sum_listed(model, np.random.default_rng(0).permutation(19)[:18])
+    expected = bmlab.exact(model)
+    assert abs(log_z - expected.log_z.value) < 1e-11 and np.abs(mean - expected.mean).max() < 1e-11
+    assert np.abs(np.where(np.eye(19), 1, corr) - expected.corr).max() < 1e-11
+
+
+@pytest.mark.parametrize("tile", [40, 2000, 2**16])
+def test_listing_in_tiles_does_not_change_the_answer(tile, monkeypatch):
+    monkeypatch.setattr(vertex_cover, "TILE", tile)
+    monkeypatch.setattr(vertex_cover, "FACTORS", 2)
+    law_listed()
+
+
+def test_2000_units_on_one_side_do_not_overflow():
+    """Against the hidden side by hand: two hidden units, four states."""
+    rng = np.random.default_rng(0)
+    w, b, c = rng.normal(size=(2000, 2)), rng.normal(size=2000), rng.normal(size=2)
+    logs = [h @ c + np.logaddexp(w @ h + b, -(w @ h + b)).sum() for h in bmlab.states(2)]
+    answer = bmlab.exact(bmlab.restricted(w, b, c))
+    assert answer.info["road"] in ("listed side", "elimination")
+    assert abs(answer.log_z.value - np.logaddexp.reduce(logs)) < 1e-9
+
+
+# Elimination
+
+@given(graphs)
+def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(graph):
+    order = variable_elimination.best_order(graph)
+    place = {v: k for k, v in enumerate(order.units)}
+    assert sorted(order.units) == list(range(len(graph)))
+    for v, scope in zip(order.units, order.scopes):
+        assert set(scope) >= {u for u in np.flatnonzero(graph[v]) if place[u] > place[v]}
+        assert all(place[v] < place[u] for u in scope) and all(place[a] < place[b] for a, b in pairwise(scope))
+        if scope:       # what v leaves behind fits into its parent's table
+            assert set(scope[1:]) <= set(order.scopes[place[scope[0]]])
+
+
+def law_elimination():
+    """Elimination equals the table of all states on a machine with few couplings."""
+    model = bmlab.BoltzmannMachine(bmlab.ising((2, 5)).weights.toarray(), np.linspace(-1, 1, 10), 1.6)
+    order = variable_elimination.best_order(model.weights)
+    log_z, odds = variable_elimination.eliminate(model, order)
+    mean, pairs = variable_elimination.moments(model, order, odds)
+    expected, coupled = bmlab.exact(model), model.weights != 0
+    assert abs(log_z - expected.log_z.value) < 1e-12 and np.abs(mean - expected.mean).max() < 1e-12
+    assert np.abs(pairs.toarray() - expected.corr)[coupled].max() < 1e-12
+
+
+def test_elimination_agrees_with_the_table():
+    law_elimination()
+
+
+@pytest.mark.parametrize(("model", "width"), [(bmlab.ising(50, periodic=False), 1), (bmlab.ising(50), 2),
+                                              (bmlab.ising((5, 40), periodic=False), 5), (bmlab.medium(), 9)])
+def test_the_width_is_that_of_the_graph(model, width):
+    assert variable_elimination.best_order(model.weights).width == width
+
+
+def test_a_graph_that_is_too_wide_has_no_order():
+    assert variable_elimination.best_order(np.ones((40, 40)) - np.eye(40), widest=20) is None
+
+
+def test_a_long_chain_is_that_of_the_transfer_matrices():
+    """log Z of 2000 units with random couplings and biases: a product of 2 x 2 matrices, normalised as it goes."""
+    rng = np.random.default_rng(0)
+    w, b = rng.normal(size=1999), rng.normal(size=2000)
+    chain = bmlab.BoltzmannMachine(sparse.diags_array([w, w], offsets=[1, -1]).tocsr(), b, 1.3)
+    x, row, log_z = np.array([-1, 1]), np.exp(np.array([-1, 1]) * b[0] / 1.3), 0.0
+    for k in range(1999):
+        row = row @ np.exp((w[k] * np.outer(x, x) + b[k + 1] * x) / 1.3)
+        log_z, row = log_z + np.log(row.sum()), row / row.sum()
+    answer = bmlab.exact(chain)
+    assert answer.info["road"] == "elimination" and abs(answer.log_z.value - log_z) < 1e-9
+    assert abs(answer.mean[-1] - (row[1] - row[0])) < 1e-12
+
+
+def kaufman_log_z(n, temperature):
+    """log Z of the n x n torus without field: Kaufman (1949), Phys. Rev. 76, 1232, in logarithms."""
+    k = 1 / temperature
+    gamma = np.arccosh(np.cosh(2 * k) / np.tanh(2 * k) - np.cos(np.pi * np.arange(2 * n) / n))
+    gamma[0] = 2 * k + np.log(np.tanh(k))
+    half = n * gamma / 2
+    cosh = [np.logaddexp(half[p::2], -half[p::2]).sum() for p in (1, 0)]
+    with np.errstate(divide="ignore"):
+        sinh = [np.log(np.abs(2 * np.sinh(half[p::2]))).sum() for p in (1, 0)]
+    signs = [1, 1, 1, np.sign(gamma[0])]
+    top = max(cosh + sinh)
+    parts = [cosh[0], sinh[0], cosh[1], sinh[1]]
+    total = sum(sign * np.exp(part - top) for sign, part in zip(signs, parts))
+    return n * n / 2 * np.log(2 * np.sinh(2 * k)) + top + np.log(total / 2)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 8])
+@pytest.mark.parametrize("temperature", [1.5, 2.27, 4.0])
+def test_the_torus_is_kaufmans(n, temperature):
+    assert abs(bmlab.exact(bmlab.ising((n, n)).at(temperature)).log_z.value - kaufman_log_z(n, temperature)) < 1e-9
+
+
+# Plans
+
+@pytest.mark.parametrize(("model", "method"), [
+    (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
+    (bmlab.medium(), "table"),
+    (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "three products"),
+    (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "listed side"),
+    (bmlab.ising((8, 30), periodic=False), "elimination"),
+])
+def test_the_plan_takes_the_cheapest_road(model, method):
+    assert bmlab.plan(model).method == method
+
+
+def test_a_plan_reads_as_a_sentence():
+    text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0))))
+    assert text.startswith("three products: 2.1e+11 operations, 0.438 GiB, about ")
+    assert "in 2 parts" in str(bmlab.plan(bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))))
+
+
+def test_planning_a_machine_that_is_too_large_is_quick_and_finite():
+    way = bmlab.plan(bmlab.sherrington_kirkpatrick(2000, np.random.default_rng(0)))
+    assert np.isfinite(way.seconds) and way.seconds > 1e60
+
+
+def test_an_unknown_word_for_pairs_is_refused():
+    with pytest.raises(ValueError, match="pairs must be 'couplings' or 'all', found 'some'"):
+        bmlab.plan(bmlab.toy(), pairs="some")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.0003, "0.3 ms"), (1.5, "1.5e+03 ms"), (3, "3 seconds"), (600, "10 minutes"),
+                                                (4 * 86400, "4 days"), (1e9, "31.7 years")])
+def test_times_are_said_as_a_person_would(seconds, words):
+    assert planning.time_in_words(seconds) == words
