@@ -12,7 +12,7 @@ import bmlab
 from bmlab.learn import phases
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-ROUNDING = 1e-11        # 2^13 terms of order one, a few thousand roundings of 2^-53 each
+ROUNDING = 1e-11        # 2^15 terms of order one, a few thousand roundings of 2^-53 each
 STDERRS = stats.t.isf(1e-8, 31)     # 32 groups of chains: passed by chance once in 5e7 comparisons; about 7.5
 
 
@@ -111,7 +111,7 @@ def law_weak_weights(method, order=2, scale=0.02):
 
 def law_referee(method):
     """What claims no error at all, or a sampling error, agrees with the plain sum over states."""
-    for n in (1, 4, 9, 11, 12, 13):
+    for n in (1, 4, 9, 15):
         model = machine(n, seed=n, temperature=1.3, offset=0.7)
         answer, (log_z, mean, corr) = method(model), referee(model)
         assert (np.abs(answer.mean - mean) <= slack(answer.mean_stderr)).all()
@@ -139,7 +139,7 @@ def law_permutation(method):
 # 6
 
 def law_temperature(method):
-    for n in (6, 12):
+    for n in (6, 14):
         hot = machine(n, seed=6, temperature=2.5, offset=1.0)
         scaled = bmlab.BoltzmannMachine(hot.weights / 2.5, hot.biases / 2.5, 1.0, 1.0 / 2.5)
         assert_same(method(hot), method(scaled))

@@ -25,7 +25,7 @@ def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
 
 def every_road(model):
     """The answers of all roads that know all pairs, each as (log Z, mean, corr with its diagonal)."""
-    guides = {"table": None, "three products": None, "listed side": cover(model.weights),
+    guides = {"two tables": None, "three products": None, "listed side": cover(model.weights),
               "elimination": best_order(planning.pattern(model.weights), model.n)}
     for road, guide in guides.items():
         log_z, mean, corr = enumeration.ROADS[road](model, guide, "all")
@@ -68,11 +68,11 @@ def test_every_road_agrees_on_random_graphs(n, density, temperature):
         assert np.abs(its_mean - mean).max() < 1e-11 and np.abs(its_corr - corr).max() < 1e-11, road
 
 
-@pytest.mark.parametrize("road", ["table", "three products", "listed side", "elimination"])
+@pytest.mark.parametrize("road", ["three products", "listed side", "elimination"])
 def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
     monkeypatch.setattr(planning, "_cheapest", lambda model, units, pairs: planning.Part(
         units, road, {"listed side": cover, "elimination": best_order}.get(road, lambda w: None)(model.weights), 1, 1, 1))
-    model, sign, order = random_machine(9, 1.3), np.tile([1, -1, -1.0], 3), np.array([3, 0, 8, 5, 1, 4, 7, 2, 6])
+    model, sign, order = random_machine(15, 1.3), np.tile([1, -1, -1.0], 5), np.random.default_rng(0).permutation(15)
     plain = bmlab.exact(model, pairs="all")
     flipped = bmlab.exact(bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 1.3), pairs="all")
     moved = bmlab.exact(bmlab.BoltzmannMachine(model.weights[order][:, order], model.biases[order], 1.3), pairs="all")
@@ -162,10 +162,10 @@ def test_log_z_of_900_units_is_finite():
 # What else it promises
 
 def test_means_and_correlations_are_derivatives_of_log_z():
-    model, step = random_machine(12, 1.7), 1e-5
+    model, step = random_machine(14, 1.7), 1e-5
     answer = bmlab.exact(model)
     for i in (0, 5, 11):
-        shift = step * np.eye(12)[i]
+        shift = step * np.eye(14)[i]
         up, down = (bmlab.exact(bmlab.BoltzmannMachine(model.weights, model.biases + k * shift, 1.7)).log_z.value
                     for k in (1, -1))
         assert abs(1.7 * (up - down) / (2 * step) - answer.mean[i]) < 1e-8
@@ -178,7 +178,7 @@ def test_entropy_is_its_definition(model):
     assert abs(bmlab.entropy(model) + p @ np.log(p)) < 1e-11
 
 
-@pytest.mark.parametrize(("n", "road"), [(0, ""), (5, "table"), (12, "three products")])
+@pytest.mark.parametrize(("n", "road"), [(0, "two tables"), (5, "two tables"), (14, "three products")])
 def test_info_names_the_road_and_what_it_cost(n, road):
     info = bmlab.exact(random_machine(n) if n else bmlab.toy().clamp([0, 1, 2], [1, 1, 1])).info
     assert info["road"] == road and info["seconds"] > 0 and info["predicted_seconds"] >= 0

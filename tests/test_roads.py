@@ -153,7 +153,7 @@ def test_the_torus_is_kaufmans(n, temperature):
 
 @pytest.mark.parametrize(("model", "method"), [
     (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
-    (bmlab.medium(), "table"),
+    (bmlab.medium(), "two tables"),
     (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "three products"),
     (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "listed side"),
     (bmlab.ising((8, 30), periodic=False), "elimination"),

@@ -2,22 +2,22 @@
 
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
-Parts that are not coupled are solved apart: log Z adds, moments factorise.  A few units take one table of all
-states, written below; three_products.py, vertex_cover.py and variable_elimination.py hold the other roads, and
-planning.py chooses.  Every road is right to rounding, at any temperature.
+Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own:
+two_tables.py for a dozen units, three_products.py, vertex_cover.py or variable_elimination.py for more; planning.py
+chooses.  Every road is right to rounding, at any temperature.
 """
 
-from functools import lru_cache
 from time import perf_counter
 
 import numpy as np
 from scipy import sparse
 
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs
-from ..model import BoltzmannMachine, states
+from ..model import BoltzmannMachine
 from . import variable_elimination
-from .planning import memory_to_spend, plan, size_in_words, time_in_words
+from .planning import TABLE_SECONDS, TABLE_UNITS, check_pairs, memory_to_spend, plan, size_in_words, time_in_words
 from .three_products import sum_by_products
+from .two_tables import sum_by_tables
 from .vertex_cover import cover, sum_listed
 
 
@@ -36,6 +36,9 @@ def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_
     Raises ValueError with the price where it would cost more.
     """
     begin = perf_counter()
+    check_pairs(pairs)
+    if model.n <= TABLE_UNITS and not model.is_sparse:          # the general way below would take as long again
+        return _estimate(model, *sum_by_tables(model), "two tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs)
     refuse_if_too_dear(model, way, max_seconds, max_bytes)
     log_z, mean, blocks = 0.0, np.empty(model.n), []
@@ -43,11 +46,14 @@ def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_
         part_log_z, mean[part.units], block = ROADS[part.road](part_of(model, part.units), part.guide, pairs)
         log_z += part_log_z
         blocks.append((part.units, block))
-    np.clip(mean, -1, 1, out=mean)
-    log_z = float(log_z - model.offset / model.temperature)
     corr = _sparse_corr(model, blocks) if model.is_sparse and pairs == "couplings" else _dense_corr(model, mean, blocks)
-    return Estimate(mean, corr, LogZ(log_z, 0.0, log_z, log_z), method="exact",
-                    info={"road": way.method, "predicted_seconds": way.seconds, "seconds": perf_counter() - begin})
+    return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
+
+
+def _estimate(model, log_z, mean, corr, road, predicted, begin):
+    log_z = float(log_z - model.offset / model.temperature)
+    return Estimate(np.minimum(np.maximum(mean, -1), 1), corr, LogZ(log_z, 0.0, log_z, log_z), method="exact",
+                    info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin})
 
 
 def entropy(model: BoltzmannMachine) -> float:
@@ -66,10 +72,13 @@ def part_of(model, units):
 
 
 def _dense_corr(model, mean, blocks):
-    corr = np.outer(mean, mean)
-    for units, block in blocks:
-        if block is not None:
-            corr[np.ix_(units, units)] = block
+    if len(blocks) == 1 and blocks[0][1] is not None:
+        corr = blocks[0][1]
+    else:
+        corr = np.outer(mean, mean)
+        for units, block in blocks:
+            if block is not None:
+                corr[np.ix_(units, units)] = block
     np.fill_diagonal(corr, 1.0)
     return corr
 
@@ -92,25 +101,8 @@ def _by_product(model, guide, pairs):
     return np.logaddexp(field, -field).sum(), np.tanh(field), None
 
 
-@lru_cache(maxsize=16)
-def _table(n):
-    """All states beside all products of two units, (2^n, n + n(n-1)/2), and where the pairs stand in a matrix."""
-    s, pairs = states(n), np.triu_indices(n, 1)
-    return np.hstack([s, s[:, pairs[0]] * s[:, pairs[1]]]), pairs
-
-
-def _by_table(model, guide, pairs):
-    """-E/T is linear in the parameters, and the moments are linear in p: one product out, one product back."""
-    table, (row, col) = _table(model.n)
-    w = model.weights.toarray() if model.is_sparse else model.weights
-    logs = table @ np.concatenate([model.biases, w[row, col]]) / model.temperature
-    top = logs.max()
-    weight = np.exp(logs - top)
-    total = weight.sum()
-    moments = (weight / total) @ table
-    corr = np.empty((model.n, model.n))
-    corr[row, col] = corr[col, row] = moments[model.n:]
-    return top + np.log(total), moments[:model.n], corr
+def _by_tables(model, guide, pairs):
+    return sum_by_tables(model)
 
 
 def _by_products(model, guide, pairs):
@@ -132,7 +124,7 @@ def _by_elimination(model, order, pairs):
     return log_z, mean, np.where(model.weights != 0, coupled.toarray(), np.nan)
 
 
-ROADS = {"independent units": _by_product, "table": _by_table, "three products": _by_products,
+ROADS = {"independent units": _by_product, "two tables": _by_tables, "three products": _by_products,
          "listed side": _by_listing, "elimination": _by_elimination}
 
 

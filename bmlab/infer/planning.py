@@ -2,7 +2,7 @@
 
 Parts of a machine that are not coupled to each other are solved apart.  Each part takes the cheapest of
 
-    table            2^n states beside all products of two units, kept for the next machine of the same size
+    two tables       all 2^n states in one matrix, between two tables of half the units
     three products   3 * 2^n multiply-adds in three matrix products; knows every pair
     listed side      2^k states of k units that touch every coupling, the others summed out by hand
     elimination      tables of 2^width numbers, one for each unit
@@ -24,8 +24,9 @@ from ..threads import one_thread
 from .variable_elimination import best_order
 from .vertex_cover import cover
 
-TABLE_UNITS = 11        # up to here the table is the fastest
-UNSEARCHED_UNITS = 24   # up to here three products take less time than the search for something cheaper
+TABLE_UNITS = 13        # up to here the tables are the fastest
+TABLE_SECONDS = 2e-5    # what a dozen calls of NumPy take
+UNSEARCHED_UNITS = 26   # up to here three products take less time than the search for something cheaper
 LISTED_UNITS = 34       # nobody waits for more states than 2^34
 WIDEST = 27             # nor for larger tables
 
@@ -65,11 +66,16 @@ def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
 
     Raises ValueError where `pairs` is neither "couplings" nor "all".
     """
-    if pairs not in ("couplings", "all"):
-        raise ValueError(f"pairs must be 'couplings' or 'all', found {pairs!r}")
+    check_pairs(pairs)
     parts = [_cheapest(model, units, pairs) for units in _components(model)]
     return Plan(tuple(parts), sum(p.work for p in parts), max((p.bytes for p in parts), default=0.0),
                 sum(p.seconds for p in parts))
+
+
+def check_pairs(pairs):
+    """Raise ValueError where `pairs` is neither "couplings" nor "all"."""
+    if pairs not in ("couplings", "all"):
+        raise ValueError(f"pairs must be 'couplings' or 'all', found {pairs!r}")
 
 
 def _components(model):
@@ -95,7 +101,7 @@ def _cheapest(model, units, pairs):
     if not model.has_couplings or n == 1:
         return Part(units, "independent units", None, n, 32.0 * n, 1e-5 + 1e-8 * n)
     if n <= TABLE_UNITS:
-        return Part(units, "table", None, 2.0**n * n * n, 2.0**n * n * n * 4, 1e-5 + 2.0**n * n * n / _speed().exp / 8)
+        return Part(units, "two tables", None, 2.0**n, 16 * 2.0**n, TABLE_SECONDS + 2.0**n * 8 / _speed().exp)
     roads = [_three_products(units)]
     if n > UNSEARCHED_UNITS:
         graph = pattern(model.weights)[units][:, units]
@@ -109,19 +115,19 @@ def _three_products(units):
     n = min(len(units), 300)            # dear enough, and still a double
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(n / 3)
     return Part(units, "three products", None, work, 8 * 3 * face + 2**26,
-                work / _speed().product(n) + 3 * face * 2 / _speed().exp + 2e-4)
+                work / _speed().product(n) + 3 * face * 4 / _speed().exp + 1.2e-4)
 
 
 def _listed_side(units, graph, pairs):
-    listed = cover(graph)
-    n, k = len(units), len(listed)
-    if k > LISTED_UNITS:
+    listed = cover(graph, LISTED_UNITS)
+    if listed is None:
         return
+    n, k = len(units), len(listed)
     rows = n if pairs == "all" else k
     work = 2.0**k * (rows * n + n - k)
     size = 8 * (n**2 + 5 * 2**16)
     yield Part(units, "listed side", listed, work, size,
-               2.0**k * (rows * n / _speed().product(0) + (n - k + 4) * 3 / _speed().exp) + 1e-3)
+               2.0**k * (rows * n / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3)
 
 
 def _elimination(units, graph, pairs):
@@ -130,7 +136,7 @@ def _elimination(units, graph, pairs):
         return
     n, times = len(units), 1 + (len(units) if pairs == "all" else 0)
     yield Part(units, "elimination", order, times * order.entries, 16 * order.entries,
-               times * (order.entries * 12 / _speed().exp + 3e-5 * n))
+               times * (order.entries * 75 / _speed().exp + 2e-5 * n))
 
 
 class _Speed(NamedTuple):

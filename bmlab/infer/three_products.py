@@ -11,19 +11,21 @@ is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 """
 
 from contextlib import nullcontext
+from functools import lru_cache
 
 import numpy as np
 
 from ..model import BoltzmannMachine, states
 from ..threads import one_thread
 
-THREADED_UNITS = 26     # from here the products are large enough for more than one BLAS thread
+CALM_UNITS = 15         # up to here BLAS starts no threads by itself
+THREADED_UNITS = 26     # from here the three products are worth more than one thread; the narrow ones beside never are
 TILE = 2**22            # numbers in one tile of a product (32 MiB)
 
 
 def sum_by_products(model: BoltzmannMachine):
     """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
-    with one_thread() if model.n < THREADED_UNITS else nullcontext():
+    with one_thread() if CALM_UNITS < model.n < THREADED_UNITS else nullcontext():
         groups, lists = _groups(model.n)
         faces, log_scale = _faces(model, groups, lists)
         total, mean, corr = 0.0, np.empty(model.n), np.empty((model.n, model.n))
@@ -45,6 +47,7 @@ def _is_out_of_range(total, n):
     return total < 2.0**n * 1e-290
 
 
+@lru_cache(maxsize=4)
 def _groups(n):
     """Three slices of n/3 units each, and all states of each group."""
     ends = np.cumsum([0] + [len(part) for part in np.array_split(np.arange(n), 3)])
@@ -62,7 +65,8 @@ def _faces(model, groups, lists):
     for k in range(3):
         i, j = groups[k], groups[(k + 1) % 3]
         own = (lists[k] * (lists[k] @ w[i, i] / 2 + model.biases[i])).sum(1)
-        face = (lists[k] @ w[i, j]) @ lists[(k + 1) % 3].T
+        with _narrow(model.n):
+            face = (lists[k] @ w[i, j]) @ lists[(k + 1) % 3].T
         face += own[:, None]
         face /= model.temperature
         top = face.max()
@@ -80,8 +84,14 @@ def _pair_marginal(face, left, right, rows, cols):
     own, across = np.empty(len(rows)), np.zeros((rows.shape[1], cols.shape[1]))
     for tile, weight in _tiles(face, left, right):
         own[tile] = weight.sum(1)
-        across += rows[tile].T @ (weight @ cols)
+        with _narrow(rows.shape[1] + 2 * cols.shape[1]):
+            across += rows[tile].T @ (weight @ cols)
     return own, across
+
+
+def _narrow(n):
+    """One thread for a product with a side of n/3 in a machine large enough that the others may use all."""
+    return one_thread() if n >= THREADED_UNITS else nullcontext()
 
 
 def _tiles(face, left, right):

@@ -21,12 +21,17 @@ TILE = 2**16            # numbers at a time: they stay in the processor's cache
 FACTORS = 1000          # so many factors between 1 and 2 have a product within the range of a double
 
 
-def cover(weights) -> np.ndarray:
-    """Return units that touch every coupling, few but not provably the fewest: take the most coupled unit, repeat."""
+def cover(weights, most: float = np.inf) -> np.ndarray | None:
+    """Return units that touch every coupling, few but not provably the fewest: take the most coupled unit, repeat.
+
+    None as soon as they would be more than `most`.
+    """
     graph = sparse.csr_array(weights)
     open_ends = np.diff((graph != 0).tocsr().indptr)
     taken = np.zeros(graph.shape[0], dtype=bool)
     while open_ends.max(initial=0) > 0:
+        if taken.sum() >= most:
+            return None
         unit = open_ends.argmax()
         taken[unit] = True
         open_ends[graph.indices[graph.indptr[unit]:graph.indptr[unit + 1]]] -= 1
