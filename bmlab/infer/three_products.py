@@ -28,15 +28,15 @@ def sum_by_products(model: BoltzmannMachine):
     with one_thread() if CALM_UNITS < model.n < THREADED_UNITS else nullcontext():
         groups, lists = _groups(model.n)
         faces, log_scale = _faces(model, groups, lists)
-        total, mean, corr = 0.0, np.empty(model.n), np.empty((model.n, model.n))
+        mean, corr = np.empty(model.n), np.empty((model.n, model.n))
         for k in range(3):
             i, j, other = k, (k + 1) % 3, (k + 2) % 3
-            own, across = _pair_marginal(faces[i], faces[j], faces[other], lists[i], lists[j])
-            total = own.sum()
-            mean[groups[i]] = own @ lists[i]
-            corr[groups[i], groups[i]] = lists[i].T @ (own[:, None] * lists[i])
-            corr[groups[i], groups[j]] = across
-            corr[groups[j], groups[i]] = across.T
+            given_row = _sum_out(faces[i], faces[j], faces[other], lists[j])
+            moments = lists[i].T @ given_row            # [total, <s_j>; <s_i>, <s_i s_j'>] times Z
+            total, mean[groups[i]], across = moments[0, 0], moments[1:, 0], moments[1:, 1:]
+            corr[groups[i], groups[j]], corr[groups[j], groups[i]] = across, across.T
+            own = lists[i][:, 1:]
+            corr[groups[i], groups[i]] = own.T @ (given_row[:, :1] * own)
     if _is_out_of_range(total, model.n):
         return None
     return log_scale + np.log(total), mean / total, corr / total
@@ -49,26 +49,24 @@ def _is_out_of_range(total, n):
 
 @lru_cache(maxsize=4)
 def _groups(n):
-    """Three slices of n/3 units each, and all states of each group."""
+    """Three slices of n/3 units each, and for each group a list of its states beside a column of ones: [1, s]."""
     ends = np.cumsum([0] + [len(part) for part in np.array_split(np.arange(n), 3)])
     groups = [slice(a, b) for a, b in zip(ends, ends[1:])]
-    return groups, [states(g.stop - g.start) for g in groups]
+    return groups, [np.insert(states(g.stop - g.start), 0, 1, axis=1) for g in groups]
 
 
 def _faces(model, groups, lists):
     """The three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out.
 
-    Face k joins groups k and k+1; group k's own energy goes into face k.
+    Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [own, s_i W_ij] [1, s_j]'.
     """
     w = model.weights.toarray() if model.is_sparse else model.weights
     faces, log_scale = [], 0.0
     for k in range(3):
-        i, j = groups[k], groups[(k + 1) % 3]
-        own = (lists[k] * (lists[k] @ w[i, i] / 2 + model.biases[i])).sum(1)
-        with _narrow(model.n):
-            face = (lists[k] @ w[i, j]) @ lists[(k + 1) % 3].T
-        face += own[:, None]
-        face /= model.temperature
+        i, j, s = groups[k], groups[(k + 1) % 3], lists[k][:, 1:]
+        own = (s * (s @ w[i, i] / 2 + model.biases[i])).sum(1)
+        with _narrow(len(s)):
+            face = np.column_stack([own, s @ w[i, j]]) / model.temperature @ lists[(k + 1) % 3].T
         top = face.max()
         face -= top
         faces.append(np.exp(face, out=face))
@@ -76,22 +74,21 @@ def _faces(model, groups, lists):
     return faces, log_scale
 
 
-def _pair_marginal(face, left, right, rows, cols):
-    """Sum the third group out of face * (left right)': return the row group's weights and <s_row s_col'>.
+def _sum_out(face, left, right, cols):
+    """Sum the third group out of face * (left right)', then the columns beside [1, s_col]: (rows, 1 + units).
 
     Tile by tile over the rows, so that the product is never held whole.
     """
-    own, across = np.empty(len(rows)), np.zeros((rows.shape[1], cols.shape[1]))
+    given_row = np.empty((len(face), cols.shape[1]))
     for tile, weight in _tiles(face, left, right):
-        own[tile] = weight.sum(1)
-        with _narrow(rows.shape[1] + 2 * cols.shape[1]):
-            across += rows[tile].T @ (weight @ cols)
-    return own, across
+        with _narrow(len(cols)):
+            given_row[tile] = weight @ cols
+    return given_row
 
 
-def _narrow(n):
-    """One thread for a product with a side of n/3 in a machine large enough that the others may use all."""
-    return one_thread() if n >= THREADED_UNITS else nullcontext()
+def _narrow(states_of_group):
+    """One thread for a product with a side of n/3, where the wide ones beside it may use all."""
+    return one_thread() if states_of_group > 2 ** (THREADED_UNITS // 3) else nullcontext()
 
 
 def _tiles(face, left, right):
@@ -119,4 +116,4 @@ def draw_by_products(model: BoltzmannMachine, size, rng):
     for k in range(size):
         ladder = (bc[b[k]] * ca[:, a[k]]).cumsum()
         c[k] = np.searchsorted(ladder, rng.random() * ladder[-1], side="right")
-    return np.hstack([lists[0][a], lists[1][b], lists[2][c]])
+    return np.hstack([lists[0][a, 1:], lists[1][b, 1:], lists[2][c, 1:]])
