@@ -79,6 +79,7 @@ def images(rows, ax, shape=None, columns=10, limit=1.0):
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit black."""
     rows = np.atleast_2d(rows)
     height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
+    columns = min(columns, len(rows))
     lines = -(-len(rows) // columns)
     sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
     sheet.reshape(-1, height + 1, width + 1)[:len(rows), :height, :width] = rows.reshape(-1, height, width)

@@ -1,4 +1,5 @@
 """What the README shows is what the package prints, and what it names exists."""
+import json
 import re
 from contextlib import redirect_stdout
 from io import StringIO
@@ -26,10 +27,17 @@ def test_every_link_leads_somewhere():
         assert (ROOT / link).exists(), link
 
 
-def test_every_notebook_is_in_the_table_with_its_own_question():
+def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
-        row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \|", README)
-        assert row and f"# {row[1]}".replace('"', "") in path.read_text().replace('\\"', "").replace("'", ""), path.name
+        row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \| (\d+) min \|", README)
+        opening = "".join(json.loads(path.read_text())["cells"][0]["source"])
+        assert row, path.name
+        assert _letters(row[1]) == _letters(opening.splitlines()[0]), path.name
+        assert row[2] == re.search(r"(\d+) minutes", opening.split("Time")[1])[1], path.name
+
+
+def _letters(text):
+    return re.sub(r"[^a-z]", "", text.lower())
 
 
 def test_every_function_it_names_is_public():

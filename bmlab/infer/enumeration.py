@@ -15,10 +15,21 @@ from scipy import sparse
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs
 from ..model import BoltzmannMachine
 from . import variable_elimination
-from .planning import TABLE_SECONDS, TABLE_UNITS, check_pairs, memory_to_spend, plan, size_in_words, time_in_words
+from .planning import (
+    TABLE_SECONDS,
+    TABLE_UNITS,
+    check_pairs,
+    listed_side,
+    memory_to_spend,
+    pattern,
+    plan,
+    size_in_words,
+    time_in_words,
+    together,
+)
 from .three_products import sum_by_products
 from .two_tables import sum_by_tables
-from .vertex_cover import cover, sum_listed
+from .vertex_cover import sum_listed
 
 
 def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_seconds: float = 600.0,
@@ -41,11 +52,13 @@ def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_
         return _estimate(model, *sum_by_tables(model), "two tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs)
     refuse_if_too_dear(model, way, max_seconds, max_bytes)
-    log_z, mean, blocks = 0.0, np.empty(model.n), []
+    log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
     for part in way.parts:
-        part_log_z, mean[part.units], block = ROADS[part.road](part_of(model, part.units), part.guide, pairs)
+        part, (part_log_z, mean[part.units], block) = _solve(model, part, pairs, max_seconds, max_bytes)
         log_z += part_log_z
         blocks.append((part.units, block))
+        taken.append(part)
+    way = together(taken)
     corr = _sparse_corr(model, blocks) if model.is_sparse and pairs == "couplings" else _dense_corr(model, mean, blocks)
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
 
@@ -62,6 +75,20 @@ def entropy(model: BoltzmannMachine) -> float:
     correlated = (answer.corr * model.weights).sum() if model.is_sparse else np.nansum(answer.corr * model.weights)
     mean_energy = model.offset - correlated / 2 - model.biases @ answer.mean
     return float(answer.log_z.value + mean_energy / model.temperature)
+
+
+def _solve(model, part, pairs, max_seconds, max_bytes):
+    """Return the part as it was solved, and the answer.
+
+    Where energies leave the range of a double in three products, listed states, which never do, take over.
+    """
+    own = part_of(model, part.units)
+    answer = ROADS[part.road](own, part.guide, pairs)
+    if answer is None:
+        part = listed_side(part.units, pattern(own.weights), pairs, most=np.inf)
+        refuse_if_too_dear(model, together([part]), max_seconds, max_bytes)
+        answer = ROADS[part.road](own, part.guide, pairs)
+    return part, answer
 
 
 def part_of(model, units):
@@ -106,8 +133,7 @@ def _by_tables(model, guide, pairs):
 
 
 def _by_products(model, guide, pairs):
-    """Three products; where energies leave the range of a double, the sum over listed states, which never does."""
-    return sum_by_products(model) or _by_listing(model, cover(model.weights), pairs)
+    return sum_by_products(model)
 
 
 def _by_listing(model, listed, pairs):
@@ -139,4 +165,6 @@ def refuse_if_too_dear(model, way, max_seconds=600.0, max_bytes=None):
 
 def _what(model, way):
     dearest = max(way.parts, key=lambda part: part.seconds)
+    if dearest.road == "listed side":
+        return f"2^{len(dearest.guide)} listed states"
     return f"2^{len(dearest.units)} states" if dearest.road == "three products" else f"{dearest.work:.2g} operations"

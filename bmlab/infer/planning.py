@@ -67,8 +67,13 @@ def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
     Raises ValueError where `pairs` is neither "couplings" nor "all".
     """
     check_pairs(pairs)
-    parts = [_cheapest(model, units, pairs) for units in _components(model)]
-    return Plan(tuple(parts), sum(p.work for p in parts), max((p.bytes for p in parts), default=0.0),
+    return together(_cheapest(model, units, pairs) for units in _components(model))
+
+
+def together(parts) -> Plan:
+    """Return the plan of solving these parts one after the other."""
+    parts = tuple(parts)
+    return Plan(parts, sum(p.work for p in parts), max((p.bytes for p in parts), default=0.0),
                 sum(p.seconds for p in parts))
 
 
@@ -105,8 +110,8 @@ def _cheapest(model, units, pairs):
     roads = [_three_products(units)]
     if n > UNSEARCHED_UNITS:
         graph = pattern(model.weights)[units][:, units]
-        roads += [*_listed_side(units, graph, pairs), *_elimination(units, graph, pairs)]
-    return min(roads, key=lambda part: part.seconds)
+        roads += [listed_side(units, graph, pairs), _elimination(units, graph, pairs)]
+    return min((part for part in roads if part), key=lambda part: part.seconds)
 
 
 # --- prices --------------------------------------------------------------------------------------------------------
@@ -118,24 +123,25 @@ def _three_products(units):
                 work / _speed().product(n) + 3 * face * 4 / _speed().exp + 1.2e-4)
 
 
-def _listed_side(units, graph, pairs):
-    listed = cover(graph, LISTED_UNITS)
+def listed_side(units, graph, pairs, most=LISTED_UNITS):
+    """Return the Part that lists a cover, None where that has more than `most` units."""
+    listed = cover(graph, most)
     if listed is None:
-        return
+        return None
     n, k = len(units), len(listed)
     rows = n if pairs == "all" else k
     work = 2.0**k * (rows * n + n - k)
     size = 8 * (n**2 + 5 * 2**16)
-    yield Part(units, "listed side", listed, work, size,
+    return Part(units, "listed side", listed, work, size,
                2.0**k * (rows * n / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3)
 
 
 def _elimination(units, graph, pairs):
     order = best_order(graph, WIDEST)
     if order is None:
-        return
+        return None
     n, times = len(units), 1 + (len(units) if pairs == "all" else 0)
-    yield Part(units, "elimination", order, times * order.entries, 16 * order.entries,
+    return Part(units, "elimination", order, times * order.entries, 16 * order.entries,
                times * (order.entries * 75 / _speed().exp + 2e-5 * n))
 
 
