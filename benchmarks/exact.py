@@ -35,6 +35,7 @@ def once(call):
 
 
 def glass(n):
+    """A Sherrington-Kirkpatrick machine: dense, frustrated."""
     return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n))
 
 
@@ -65,10 +66,13 @@ def by_dwave(model):
 
 
 def against_peers():
+    """The same answers from NumPy, dimod and dwave-samplers."""
     for n in (10, 12):
         model, s = glass(n), bmlab.states(n)
-        ours, theirs = median_seconds(lambda: bmlab.exact(model), 200), median_seconds(lambda: numpy_table(model, s), 200)
-        print(f"n = {n}: exact {1e6 * ours:.0f} us, NumPy table of all states {1e6 * theirs:.0f} us, ratio {theirs / ours:.1f}")
+        ours = median_seconds(lambda: bmlab.exact(model), 200)
+        theirs = median_seconds(lambda: numpy_table(model, s), 200)
+        print(f"n = {n}: exact {1e6 * ours:.0f} us, NumPy table of all states {1e6 * theirs:.0f} us, "
+              f"ratio {theirs / ours:.1f}")
     model = glass(20)
     ours = median_seconds(lambda: bmlab.exact(model), 50)
     for name, peer in (("dimod ExactSolver", by_dimod), ("dwave TreeDecompositionSampler", by_dwave)):
@@ -79,10 +83,12 @@ def against_peers():
             continue
         assert np.isclose(log_z, bmlab.exact(model).log_z.value) and np.allclose(mean, bmlab.exact(model).mean)
         theirs = median_seconds(lambda: peer(model), 3)
-        print(f"n = 20: exact {1e3 * ours:.3f} ms, {name} {1e3 * theirs:.0f} ms, same answer, ratio {theirs / ours:.0f}")
+        print(f"n = 20: exact {1e3 * ours:.3f} ms, {name} {1e3 * theirs:.0f} ms, same answer, "
+              f"ratio {theirs / ours:.0f}")
 
 
 def against_three_gemms():
+    """The dense road beside the three products that it cannot do without."""
     for n in (28, 30, 33, 36):
         model, sides = glass(n), [2 ** len(part) for part in np.array_split(np.arange(n), 3)]
         a, b, c = (np.ones((sides[k], sides[(k + 1) % 3])) for k in range(3))
@@ -93,12 +99,14 @@ def against_three_gemms():
 
 
 def chain(n):
+    """A chain with random weights and biases, sparse."""
     rng = np.random.default_rng(n)
     w = rng.normal(size=n - 1)
     return bmlab.BoltzmannMachine(sparse.diags_array([w, w], offsets=[1, -1]).tocsr(), rng.normal(size=n))
 
 
 def layers(v, h):
+    """A restricted machine with v visible and h hidden units."""
     rng = np.random.default_rng(h)
     return bmlab.restricted(0.1 * rng.normal(size=(v, h)), rng.normal(size=v), rng.normal(size=h))
 
@@ -113,20 +121,23 @@ def hidden_side_by_hand(model, h):
 
 
 def plans(large):
+    """What each road was predicted to cost, and what it did."""
     cases = {"dense 36": glass(36), "restricted 784 x 20": layers(784, 20), "chain of 100,000": chain(100_000),
-             "open lattice 16 x 64": bmlab.ising((16, 64), periodic=False).at(2.3), "torus 8 x 8": bmlab.ising((8, 8)).at(2.3)}
+             "open lattice 16 x 64": bmlab.ising((16, 64), periodic=False).at(2.3),
+             "torus 8 x 8": bmlab.ising((8, 8)).at(2.3)}
     if large:
         cases["dense 42"] = glass(42)
     for name, model in cases.items():
         way = bmlab.plan(model)
         seconds, answer = once(lambda: bmlab.exact(model))
-        print(f"{name}: {way.method}, {seconds:.3g} s, predicted {way.seconds:.3g} s, ratio {seconds / way.seconds:.2f}, "
-              f"log Z {answer.log_z.value:.4f}")
+        print(f"{name}: {way.method}, {seconds:.3g} s, predicted {way.seconds:.3g} s, "
+              f"ratio {seconds / way.seconds:.2f}, log Z {answer.log_z.value:.4f}")
     seconds, log_z = once(lambda: hidden_side_by_hand(layers(784, 20), 20))
     print(f"restricted 784 x 20, hidden side by hand (log Z alone): {seconds:.3g} s, log Z {log_z:.4f}")
 
 
 def main():
+    """Print all ratios, on one thread and on all."""
     bmlab.plan(glass(30))       # the speeds of this processor are measured here
     for threads in (1, None):
         with threadpool_limits(limits=threads, user_api="blas"):

@@ -58,7 +58,7 @@ def restricted(weights, visible_biases, hidden_biases) -> BoltzmannMachine:
 
 
 def toy() -> BoltzmannMachine:
-    """Return the course's three units, small enough for eight lines by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2."""
+    """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2."""
     return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], [0.5, 0, 0])
 
 

@@ -223,7 +223,8 @@ def _checked_sparse(weights, n):
 
 def _check_shape(weights, n):
     if weights.shape != (n, n):
-        raise ValueError(f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit")
+        raise ValueError(f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; "
+                         "pass one bias a unit")
 
 
 def _asymmetry(gap, i, j):

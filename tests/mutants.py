@@ -1,6 +1,7 @@
 """The classic bugs.  Each is one edit of the package's source; tests/test_mutants.py shows that a law catches it."""
+from collections.abc import Callable
 from functools import partial
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import test_contract as law
 import test_inversion
@@ -38,7 +39,8 @@ MUTANTS = [
     Mutant("all units are updated at once", gibbs_sampling._update,
            "h[index] += w[:, None] * flip", "index, w", partial(law.law_invariance)),
     Mutant("the sampler forgets its biases", gibbs_sampling.sweep,
-           "model.field(chains).T.copy()", "(model.field(chains) - model.biases).T.copy()", partial(law.law_invariance)),
+           "model.field(chains).T.copy()", "(model.field(chains) - model.biases).T.copy()",
+           partial(law.law_invariance)),
     Mutant("sweeps are taken for independent draws", gibbs_sampling._mean_and_stderr,
            "np.sqrt(spread * count / (count - 1))", "np.sqrt((1 - mean**2) / (64 * 40))",
            partial(law.law_coverage, law.correlated_chains)),
@@ -55,7 +57,8 @@ MUTANTS = [
     Mutant("the largest entry of a face is not put back", three_products._faces,
            "log_scale += top", "log_scale += 0", partial(law.law_referee, bmlab.exact)),
     Mutant("n ln 2 is forgotten", enumeration._by_product,
-           "np.logaddexp(field, -field).sum()", "np.log(np.cosh(field)).sum()", partial(law.law_no_weights, bmlab.exact)),
+           "np.logaddexp(field, -field).sum()", "np.log(np.cosh(field)).sum()",
+           partial(law.law_no_weights, bmlab.exact)),
     Mutant("the listed units are summed without the others", vertex_cover._alone,
            "log_sum = size.sum(0)", "log_sum = 0 * size.sum(0)", partial(test_roads.law_listed)),
     Mutant("a tile forgets how the sum was scaled", vertex_cover.sum_listed,
@@ -63,7 +66,8 @@ MUTANTS = [
     Mutant("a message forgets T", variable_elimination.eliminate,
            "/ model.temperature", "", partial(test_roads.law_elimination)),
     Mutant("the way back forgets the parent", variable_elimination.hand_back,
-           "_marginal(tables[parent], [scope[0], *order.scopes[parent]], scope)", "np.full((2,) * len(scope), 0.5 ** len(scope))",
+           "_marginal(tables[parent], [scope[0], *order.scopes[parent]], scope)",
+           "np.full((2,) * len(scope), 0.5 ** len(scope))",
            partial(test_roads.law_elimination)),
     Mutant("perfect samples take the third group on its own", three_products.draw_by_products,
            "(bc[b[k]] * ca[:, a[k]])", "bc[b[k]]", partial(test_perfect_sampling.law_samples, "three products")),

@@ -104,7 +104,8 @@ def law_weak_weights(method, order=2, scale=0.02):
     for size in (scale, scale / 2):
         model = machine(6, seed=3, scale=size)
         answer, (log_z, mean, corr) = method(model), referee(model)
-        errors.append([abs(answer.log_z.value - log_z), np.abs(answer.mean - mean).max(), np.abs(answer.corr - corr).max()])
+        off = np.abs(answer.mean - mean).max(), np.abs(answer.corr - corr).max()
+        errors.append([abs(answer.log_z.value - log_z), *off])
     claimed = np.log2(np.divide(*errors))
     assert (np.abs(claimed - order) < 10 * scale).all()
 
@@ -156,7 +157,7 @@ def law_invariance(sweep=bmlab.sweep):
 
 
 def transition_matrix(model, sweep):
-    """P[s, t] of one sweep: the product over units of the chance that unit i turns to t_i once the earlier ones have."""
+    """P[s, t] of one sweep: the product of the chances that unit i turns to t_i once the earlier ones have."""
     s = bmlab.states(model.n)
     start, target = (x.reshape(-1, model.n) for x in np.broadcast_arrays(s[:, None], s[None]))
     chance = np.ones(len(start))
@@ -185,7 +186,7 @@ def law_coverage(method, runs=200):
     With 32 groups the error is a t variable of 31 degrees: 94.6 % inside 2.  Errors of one run hang together, so
     the share is known to sqrt(0.05 * 0.95 / runs) at worst: 0.016, of which four are allowed.
     """
-    model = machine(4, seed=0, scale=2.0, temperature=0.8)     # slow: the variance of a mean is 4 times that of free draws
+    model = machine(4, seed=0, scale=2.0, temperature=0.8)     # slow: a mean varies 4 times as much as of free draws
     _, mean, corr = referee(model)
     pairs = np.triu_indices(4, 1)
     inside = []
@@ -200,7 +201,7 @@ def law_coverage(method, runs=200):
 
 
 def correlated_chains(model, seed):
-    """Few sweeps of chains that begin where they end up: an error bar that took sweeps for independent would be too small."""
+    """Few sweeps of slow chains: an error bar that took sweeps for independent would be too small."""
     rng = np.random.default_rng(seed)
     return bmlab.gibbs(model, rng=rng, n_chains=64, burn_in=20, n_sweeps=40)
 

@@ -47,7 +47,8 @@ def by_definition(model):
         return float(mpmath.log(z)), np.array(mean, dtype=float)
 
 
-@pytest.mark.parametrize(("n", "temperature"), [(2, 0.05), (2, 1), (3, 20), (5, 0.05), (8, 0.05), (8, 1), (8, 20), (12, 0.7)])
+@pytest.mark.parametrize(("n", "temperature"), [(2, 0.05), (2, 1), (3, 20), (5, 0.05), (8, 0.05), (8, 1), (8, 20),
+                                                (12, 0.7)])
 def test_every_road_agrees_with_fifty_digits(n, temperature):
     model = random_machine(n, temperature)
     log_z, mean = by_definition(model)
@@ -69,12 +70,14 @@ def test_every_road_agrees_on_random_graphs(n, density, temperature):
 
 @pytest.mark.parametrize("road", ["three products", "listed side", "elimination"])
 def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
+    guide = {"listed side": cover, "elimination": best_order, "three products": lambda weights: None}[road]
     monkeypatch.setattr(planning, "_cheapest", lambda model, units, pairs: planning.Part(
-        units, road, {"listed side": cover, "elimination": best_order}.get(road, lambda w: None)(model.weights), 1, 1, 1))
+        units, road, guide(model.weights), 1, 1, 1))
     model, sign, order = random_machine(15, 1.3), np.tile([1, -1, -1.0], 5), np.random.default_rng(0).permutation(15)
     plain = bmlab.exact(model, pairs="all")
-    flipped = bmlab.exact(bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 1.3), pairs="all")
-    moved = bmlab.exact(bmlab.BoltzmannMachine(model.weights[order][:, order], model.biases[order], 1.3), pairs="all")
+    turned = bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 1.3)
+    renamed = bmlab.BoltzmannMachine(model.weights[order][:, order], model.biases[order], 1.3)
+    flipped, moved = bmlab.exact(turned, pairs="all"), bmlab.exact(renamed, pairs="all")
     assert plain.info["road"] == road
     assert np.abs(sign * flipped.mean - plain.mean).max() < 1e-12 and abs(moved.mean - plain.mean[order]).max() < 1e-12
     assert np.abs(sign[:, None] * flipped.corr * sign - plain.corr).max() < 1e-12
@@ -195,8 +198,8 @@ def test_start_is_ignored():
 
 
 def test_too_many_states_are_refused_with_their_price():
-    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years and .* GiB; it stops at 10 minutes and "
-                                         r".* GiB\. Use mean_field\(\) or gibbs\(\)\."):
+    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years and .* GiB; it stops "
+                                         r"at 10 minutes and .* GiB\. Use mean_field\(\) or gibbs\(\)\."):
         bmlab.exact(bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0)))
 
 
@@ -209,8 +212,9 @@ def test_what_it_may_cost_is_the_callers_choice():
 
 
 def test_thirty_six_units_need_less_than_one_gibibyte():
-    script = ("import resource, numpy as np, bmlab; model = bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0)); "
-              "bmlab.exact(model); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
+    script = ("import resource, numpy as np, bmlab; rng = np.random.default_rng(0);"
+              "bmlab.exact(bmlab.sherrington_kirkpatrick(36, rng));"
+              "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(done.stdout) * unit < 2**30

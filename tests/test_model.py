@@ -133,7 +133,8 @@ def test_a_machine_keeps_its_own_copy_and_is_read_only():
         model.temperature = 2
 
 
-@pytest.mark.parametrize("model", [bmlab.medium().at(0.7), bmlab.ising((3, 4), field=0.1), bmlab.medium().clamp([1], [-1])],
+@pytest.mark.parametrize("model", [bmlab.medium().at(0.7), bmlab.ising((3, 4), field=0.1),
+                                   bmlab.medium().clamp([1], [-1])],
                          ids=["dense", "sparse", "clamped"])
 def test_save_and_load_keep_every_bit(model, tmp_path):
     model.save(tmp_path / "machine")
@@ -182,7 +183,8 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
 # Refusals name the value and the way out
 
 @pytest.mark.parametrize(("make", "sentence"), [
-    (lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]), r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric"),
+    (lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]),
+     r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric"),
     (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 2]], [0, 0]), r"w\[1, 1\] is 2"),
     (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [0.7, 0]]), [0, 0]), r"is 0.3 at \[0, 1\]"),
     (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [1, 2.0]]), [0, 0]), r"w\[1, 1\] is 2"),

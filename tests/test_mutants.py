@@ -25,6 +25,7 @@ def test_the_law_catches(mutant, monkeypatch):
         mutant.law()
 
 
-@pytest.mark.parametrize("law", {(m.law.func, m.law.args): m.law for m in MUTANTS}.values(), ids=lambda law: law.func.__name__)
+@pytest.mark.parametrize("law", {(m.law.func, m.law.args): m.law for m in MUTANTS}.values(),
+                         ids=lambda law: law.func.__name__)
 def test_the_law_holds_without_a_bug(law):
     law()

@@ -85,7 +85,7 @@ def nbgrader(cell):
 # What is there
 
 def test_the_course_is_complete():
-    assert EXPECTED <= {path.stem for path in FILES}
+    assert {path.stem for path in FILES} >= EXPECTED
 
 
 def test_the_file_is_a_valid_notebook(path):
@@ -147,6 +147,11 @@ def test_cells_are_many_and_short(notebook):
     lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
     assert len(notebook.cells) >= 30
     assert max(lengths) <= 15 and statistics.median(lengths) <= 4
+
+
+def test_code_lines_fit_on_a_screen(notebook):
+    for cell in code_cells(notebook):
+        assert max(map(len, cell.source.splitlines()), default=0) <= 100, cell.id
 
 
 def test_never_three_code_cells_without_prose(notebook):

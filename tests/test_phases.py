@@ -36,7 +36,8 @@ def by_definition(model, data):
     return [np.mean([a[k] for a in answers], axis=0) for k in range(3)]
 
 
-@pytest.mark.parametrize("model", [machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)],
+@pytest.mark.parametrize("model", [machine(4, temperature=1.4), uncoupled_hidden(),
+                                   machine(7, temperature=1.4, offset=0.3)],
                          ids=["nothing hidden", "hidden units apart", "hidden units coupled"])
 def test_the_clamped_phase_is_its_definition(model):
     answer, (mean, corr, log_z) = bmlab.clamped(model, DATA), by_definition(model, DATA)
@@ -44,7 +45,8 @@ def test_the_clamped_phase_is_its_definition(model):
     assert abs(answer.log_z.value - log_z) < 1e-12
 
 
-@pytest.mark.parametrize("model", [machine(4, temperature=1.4), uncoupled_hidden()], ids=["nothing hidden", "hidden units apart"])
+@pytest.mark.parametrize("model", [machine(4, temperature=1.4), uncoupled_hidden()],
+                         ids=["nothing hidden", "hidden units apart"])
 def test_the_closed_form_and_pattern_by_pattern_agree(model):
     assert_equal(phases._closed_form(model, DATA), phases._pattern_by_pattern(model, DATA, bmlab.exact, None))
 

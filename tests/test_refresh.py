@@ -93,6 +93,7 @@ def with_other_metadata(png):
     """The same picture as another version of matplotlib would have saved it."""
     import base64
     from io import BytesIO
+
     from PIL import Image
     saved = BytesIO()
     Image.open(BytesIO(base64.b64decode(png))).save(saved, format="png", compress_level=1)

@@ -165,7 +165,8 @@ def test_the_plan_takes_the_cheapest_road(model, method):
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0))))
     assert text.startswith("three products: 2.1e+11 operations, 0.438 GiB, about ")
-    assert "in 2 parts" in str(bmlab.plan(bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))))
+    two_rings = bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))
+    assert "in 2 parts" in str(bmlab.plan(two_rings))
 
 
 def test_planning_a_machine_that_is_too_large_is_quick_and_finite():
@@ -178,7 +179,7 @@ def test_an_unknown_word_for_pairs_is_refused():
         bmlab.plan(bmlab.toy(), pairs="some")
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0.0003, "0.3 ms"), (1.5, "1.5e+03 ms"), (3, "3 seconds"), (600, "10 minutes"),
-                                                (4 * 86400, "4 days"), (1e9, "31.7 years")])
+@pytest.mark.parametrize(("seconds", "words"), [(0.0003, "0.3 ms"), (0.15, "150 ms"), (3, "3 seconds"),
+                                                (600, "10 minutes"), (4 * 86400, "4 days"), (1e9, "31.7 years")])
 def test_times_are_said_as_a_person_would(seconds, words):
     assert planning.time_in_words(seconds) == words

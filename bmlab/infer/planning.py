@@ -187,7 +187,7 @@ def time_in_words(seconds) -> str:
     for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{1000 * seconds:.2g} ms"
+    return f"{1000 * seconds:.3g} ms"
 
 
 def size_in_words(size) -> str:

@@ -95,7 +95,7 @@ def _fill(around, v, widest):
 # --- there ---------------------------------------------------------------------------------------------------------
 
 def eliminate(model, order: Order):
-    """Return (log Z without the offset, odds): log p(s_v = +1 | N(v)) / p(-1 | N(v)), a table for each unit in order."""
+    """Return (log Z without the offset, odds): for each unit in order a table log p(s_v = +1 | N(v)) / p(-1 | N(v))."""
     rows = sparse.csr_array(model.weights)
     place = dict(zip(order.units, range(model.n)))
     inbox = [[] for _ in order.units]

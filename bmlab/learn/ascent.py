@@ -74,4 +74,5 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable
 def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float | Iterable[float],
         chains: str = "previous", couplings=None, penalty: float = 0.0) -> list[Step]:
     """Return `steps` steps of ascend(): the first is the model given, the last where the climb has got to."""
-    return list(islice(ascend(model, data, infer, rate=rate, chains=chains, couplings=couplings, penalty=penalty), steps))
+    climb = ascend(model, data, infer, rate=rate, chains=chains, couplings=couplings, penalty=penalty)
+    return list(islice(climb, steps))
