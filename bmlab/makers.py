@@ -29,6 +29,8 @@ def ising(shape, coupling: float = 1.0, field: float = 0.0, periodic: bool = Tru
     Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
     ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
     """
+    if np.min(shape) < 1:
+        raise ValueError(f"shape must hold positive numbers, found {shape}; try (4, 4)")
     site = np.arange(np.prod(shape)).reshape(shape)
     bonds = [_bonds(site, axis, periodic) for axis in range(site.ndim)]
     row, col = np.concatenate([np.zeros((2, 0), int), *bonds], axis=1)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import zipfile
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -44,10 +45,11 @@ class BoltzmannMachine:
 
     def __post_init__(self):
         biases = _read_only(np.array(self.biases, dtype=float))
-        if biases.ndim != 1 or not np.isfinite(biases).all():
-            raise ValueError(f"biases must be finite numbers in one row, found shape {biases.shape}; pass shape (n,)")
-        if not 0 < self.temperature < np.inf:
-            raise ValueError(f"temperature must be positive and finite, found {self.temperature}; try 1.0")
+        if biases.ndim != 1:
+            raise ValueError(f"biases must be one row of numbers, found shape {biases.shape}; pass shape (n,)")
+        _check_finite("biases", biases)
+        if not isinstance(self.temperature, Real) or not 0 < self.temperature < np.inf:
+            raise ValueError(f"temperature must be positive and finite, found {self.temperature!r}; try 1.0")
         object.__setattr__(self, "biases", biases)
         object.__setattr__(self, "weights", _checked_weights(self.weights, len(biases)))
         object.__setattr__(self, "temperature", float(self.temperature))
@@ -75,6 +77,8 @@ class BoltzmannMachine:
     def field(self, s) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""
         s = np.asarray(s, dtype=float)
+        if s.shape[-1:] != (self.n,):
+            raise ValueError(f"states must have {self.n} units along their last axis, found shape {s.shape}")
         return (s.reshape(math.prod(s.shape[:-1]), self.n) @ self.weights).reshape(s.shape) + self.biases
 
     def energy(self, s) -> np.ndarray:
@@ -94,8 +98,7 @@ class BoltzmannMachine:
 
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
         """
-        units = np.arange(self.n)[units]
-        values = np.broadcast_to(check_spins(values, "values"), units.shape)
+        units, values = self._units_and_values(units, check_spins(values, "values"))
         if len(np.unique(units)) < len(units):
             raise ValueError(f"units must not repeat, found {units.tolist()}; clamp each unit once")
         free = np.setdiff1d(np.arange(self.n), units)
@@ -103,6 +106,15 @@ class BoltzmannMachine:
         own = -values @ (across[:, units] @ values) / 2 - self.biases[units] @ values
         return BoltzmannMachine(self.weights[free][:, free], self.biases[free] + values @ across[:, free],
                                 self.temperature, self.offset + own)
+
+    def _units_and_values(self, units, values):
+        try:
+            units = np.arange(self.n)[units]
+            return units, np.broadcast_to(values, units.shape)
+        except IndexError:
+            raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0") from None
+        except ValueError:
+            raise ValueError(f"clamp() got {len(units)} units and {values.size} values; pass one value a unit") from None
 
     def at(self, temperature: float) -> BoltzmannMachine:
         """Return the same machine at another temperature."""
@@ -144,6 +156,7 @@ def from_bits(weights, biases, temperature: float = 1.0) -> BoltzmannMachine:
     With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
     """
     biases = np.asarray(biases, dtype=float)
+    weights = weights if sparse.issparse(weights) else np.asarray(weights, dtype=float)
     rows = weights.sum(axis=1)
     return BoltzmannMachine(weights / 4, biases / 2 + rows / 4, temperature, -rows.sum() / 8 - biases.sum() / 2)
 
@@ -163,13 +176,18 @@ def bits(spins) -> np.ndarray:
 
 def states(n: int) -> np.ndarray:
     """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest."""
+    if n > 30:
+        raise ValueError(f"states() would list 2^{n} states and stops at 2^30; use exact() or sample()")
     codes = np.arange(2**n)[:, None] >> np.arange(n)[::-1]
     return 2.0 * (codes & 1) - 1.0
 
 
 def symmetric(matrix) -> np.ndarray:
     """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A."""
-    weights = (np.asarray(matrix, dtype=float) + np.transpose(matrix)) / 2
+    matrix = np.asarray(matrix, dtype=float)
+    if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
+        raise ValueError(f"only a square matrix can be made symmetric, found shape {matrix.shape}")
+    weights = (matrix + matrix.T) / 2
     np.fill_diagonal(weights, 0.0)
     return weights
 
@@ -181,6 +199,12 @@ def check_spins(values, name: str = "data") -> np.ndarray:
         way_out = f"use bmlab.spins({name})" if np.isin(values, (0, 1)).all() else "threshold it first"
         raise ValueError(f"{name} must be -1/+1, found {_some_values(values)}; {way_out}")
     return values
+
+
+def check_generator(rng) -> None:
+    """Raise ValueError where `rng` is no numpy Generator; randomness is always passed in."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng must be a NumPy generator, found {rng!r}; pass np.random.default_rng(0)")
 
 
 def _some_values(values):
@@ -195,11 +219,10 @@ def _read_only(array):
 
 def _checked_weights(weights, n):
     if sparse.issparse(weights):
-        return _checked_sparse(weights.tocoo(), n)
+        return _checked_sparse(weights.tocoo().astype(float), n)
     weights = np.array(weights, dtype=float)
     _check_shape(weights, n)
-    if weights.size and not np.isfinite(weights).all():
-        raise ValueError(f"weights must be finite, found {weights[~np.isfinite(weights)][0]}; check the learning rate")
+    _check_finite("weights", weights)
     gap = np.abs(weights - weights.T) + np.diag(np.abs(np.diag(weights)))
     if gap.max(initial=0) > ROUNDING * np.abs(weights).max(initial=0):
         i, j = np.unravel_index(gap.argmax(), gap.shape)
@@ -209,14 +232,13 @@ def _checked_weights(weights, n):
 
 def _checked_sparse(weights, n):
     _check_shape(weights, n)
-    if not np.isfinite(weights.data).all():
-        raise ValueError("weights must be finite; check the learning rate")
+    _check_finite("weights", weights.data)
     gap = (abs(weights - weights.T) + abs(sparse.diags_array(weights.diagonal()))).tocoo()
     if gap.data.max(initial=0) > ROUNDING * abs(weights.data).max(initial=0):
         worst = gap.data.argmax()
         raise ValueError(_asymmetry(gap.data[worst], gap.row[worst], gap.col[worst]))
     off = weights.row != weights.col
-    row, col, half = weights.row[off], weights.col[off], weights.data[off] / 2.0
+    row, col, half = weights.row[off], weights.col[off], weights.data[off] / 2
     both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
     return sparse.csr_array(both, shape=(n, n))         # entries of one place are added, in either case in one order
 
@@ -225,6 +247,12 @@ def _check_shape(weights, n):
     if weights.shape != (n, n):
         raise ValueError(f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; "
                          "pass one bias a unit")
+
+
+def _check_finite(name, values):
+    wrong = values[~np.isfinite(values)]
+    if wrong.size:
+        raise ValueError(f"{name} must be finite, found {wrong[0]}; check the learning rate")
 
 
 def _asymmetry(gap, i, j):

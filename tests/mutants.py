@@ -39,7 +39,7 @@ MUTANTS = [
     Mutant("all units are updated at once", gibbs_sampling._update,
            "h[index] += w[:, None] * flip", "index, w", partial(law.law_invariance)),
     Mutant("the sampler forgets its biases", gibbs_sampling.sweep,
-           "model.field(chains).T.copy()", "(model.field(chains) - model.biases).T.copy()",
+           "model.field(s).reshape", "(model.field(s) - model.biases).reshape",
            partial(law.law_invariance)),
     Mutant("sweeps are taken for independent draws", gibbs_sampling._mean_and_stderr,
            "np.sqrt(spread * count / (count - 1))", "np.sqrt((1 - mean**2) / (64 * 40))",

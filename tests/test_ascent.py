@@ -127,3 +127,22 @@ def test_free_phases_that_have_not_converged_raise_no_warning_in_the_loop(recwar
 def test_an_unknown_start_is_refused():
     with pytest.raises(ValueError, match="chains must be 'previous', 'fresh' or 'data', found 'pcd'"):
         next(bmlab.ascend(blank(4), DATA, rate=0.1, chains="pcd"))
+
+
+RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))
+
+
+def test_a_large_restricted_machine_learns_on_its_own_couplings():
+    """The exact free phase then knows the couplings only; its nan elsewhere must not leak into the weights."""
+    data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
+    first, *_, last = bmlab.fit(RESTRICTED, data, steps=10, rate=0.02, couplings=RESTRICTED.weights != 0)
+    assert np.isnan(first.free.corr).any() and np.isfinite(first.mismatch)
+    assert last.log_likelihood.value > first.log_likelihood.value
+    assert (last.model.weights[RESTRICTED.weights == 0] == 0).all()
+
+
+def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
+    data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
+    with pytest.raises(ValueError, match=r"does not know <s_0 s_1>; say which weights exist, couplings=W != 0"):
+        bmlab.fit(RESTRICTED, data, steps=2, rate=0.02)
+    assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02)) == 2

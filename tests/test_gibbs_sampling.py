@@ -67,6 +67,12 @@ def test_chains_that_know_their_first_units_get_the_others_by_one_sweep():
     assert (np.abs(s[:, 2:].mean(0) - expected) < 5 * np.sqrt((1 - expected**2) / len(data))).all()
 
 
+@quietly
+def test_a_machine_without_free_units_has_nothing_to_sample():
+    answer = bmlab.gibbs(bmlab.toy().clamp([0, 1, 2], [1, 1, 1]), rng=np.random.default_rng(0))
+    assert answer.mean.shape == (0,) and answer.corr.shape == (0, 0)
+
+
 def test_log_z_is_unknown():
     log_z = bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0)).log_z
     assert np.isnan(log_z.value) and (log_z.lower, log_z.upper) == (-np.inf, np.inf) and str(log_z) == "unknown"

@@ -196,6 +196,19 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
     (lambda: bmlab.toy().clamp([0, 0], [1, 1]), r"units must not repeat, found \[0, 0\]"),
     (lambda: bmlab.spins([0, 2]), r"bits must be 0/1, found \{0, 2\}"),
     (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
+    (lambda: bmlab.BoltzmannMachine([[0.0]], [np.inf]), "biases must be finite, found inf"),
+    (lambda: bmlab.toy().at("hot"), "temperature must be positive and finite, found 'hot'"),
+    (lambda: bmlab.toy().clamp([5], [1]), r"units must be among 0 to 2, found \[5\]; count from 0"),
+    (lambda: bmlab.toy().clamp([0, 1], [1, 1, 1]), "clamp\\(\\) got 2 units and 3 values; pass one value a unit"),
+    (lambda: bmlab.toy().energy([1, 1]), r"states must have 3 units along their last axis, found shape \(2,\)"),
+    (lambda: bmlab.symmetric(np.ones((2, 3))), r"only a square matrix .* found shape \(2, 3\)"),
+    (lambda: bmlab.states(40), r"would list 2\^40 states and stops at 2\^30; use exact\(\) or sample\(\)"),
+    (lambda: bmlab.ising(-3), r"shape must hold positive numbers, found -3"),
+    (lambda: bmlab.sample(bmlab.toy(), 3, 0), r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)"),
+    (lambda: bmlab.gibbs(bmlab.toy(), rng=0), "rng must be a NumPy generator, found 0"),
+    (lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0), "must be at least 1, found 1000 and 0"),
+    (lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
+     r"couplings must be a symmetric \(3, 3\) mask, found shape \(2, 2\); try W != 0"),
 ])
 def test_bad_input_gets_one_clear_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logit
 
 from ..estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
-from ..model import BoltzmannMachine, check_spins
+from ..model import BoltzmannMachine, check_generator, check_spins
 from ..threads import one_thread
 
 GROUPS = 32             # chains are averaged in at most so many groups; the spread of the groups is the error
@@ -31,9 +31,9 @@ def sweep(model: BoltzmannMachine, s, u) -> np.ndarray:
     Deterministic: the same s and u give the same states, whatever the machine has cached or done before.
     """
     s = np.array(s, dtype=float, order="C")
-    chains = s.reshape(-1, model.n)         # a view: filled in place
-    u = np.reshape(u, chains.shape)
-    _update(model, chains.T, model.field(chains).T.copy(), _thresholds(model, u.T), range(model.n))
+    h = model.field(s).reshape(-1, model.n)
+    chains = s.reshape(h.shape)             # a view: filled in place
+    _update(model, chains.T, h.T.copy(), _thresholds(model, np.reshape(u, h.shape).T), range(model.n))
     return s
 
 
@@ -56,6 +56,9 @@ def gibbs(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_ch
     stderr    spread of the means of independent chains, so slow mixing inside a chain is counted.
     converged R-hat of every unit below 1.01.  A mode that no chain has found is not seen by any such test.
     """
+    check_generator(rng)
+    if n_sweeps < 1 or n_chains < 1:
+        raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
     s = _first_states(model, rng, start, n_chains).T.copy()
     h = np.ascontiguousarray(model.field(s.T).T)
     groups = np.array_split(np.arange(s.shape[1]), min(s.shape[1], GROUPS))
@@ -64,10 +67,11 @@ def gibbs(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_ch
         for _ in _sweeps(model, rng, s, h, burn_in):
             pass
         for half, count in enumerate((n_sweeps // 2, n_sweeps - n_sweeps // 2)):
-            for draws in _blocks(_sweeps(model, rng, s, h, count), BLOCK // s.size + 1):
+            for draws in _blocks(_sweeps(model, rng, s, h, count), BLOCK // (s.size + 1) + 1):
                 halves[half] += draws.sum(0)
                 for k, group in enumerate(groups):
-                    pairs[k] = pairs[k] + pair_sums(model, draws[:, :, group].swapaxes(1, 2).reshape(-1, model.n))
+                    states = draws[:, :, group].swapaxes(1, 2).reshape(len(draws) * len(group), model.n)
+                    pairs[k] = pairs[k] + pair_sums(model, states)
     return _estimate(model, s, halves, groups, pairs, n_sweeps)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import BoltzmannMachine, states
+from ..model import BoltzmannMachine, check_generator, states
 from . import variable_elimination
 from .enumeration import exact, part_of, refuse_if_too_dear
 from .planning import plan
@@ -30,6 +30,7 @@ class GroundState(NamedTuple):
 
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
+    check_generator(rng)
     way = plan(model)
     refuse_if_too_dear(model, way)
     s = np.empty((size, model.n))

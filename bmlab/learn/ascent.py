@@ -16,6 +16,7 @@ from itertools import islice, repeat
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ..estimate import Estimate, LogZ, NotConverged
 from ..infer.enumeration import exact
@@ -34,7 +35,9 @@ class Step:
     @property
     def mismatch(self) -> float:
         """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
-        return float(max(abs(self.data.mean - self.free.mean).max(), abs(self.data.corr - self.free.corr).max()))
+        corr = abs(self.data.corr - self.free.corr)
+        largest = corr.max() if issparse(corr) else np.nanmax(corr)        # nan: a pair that nobody asked for
+        return float(max(abs(self.data.mean - self.free.mean).max(), largest))
 
     @property
     def log_likelihood(self) -> LogZ:
@@ -57,7 +60,7 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable
     """
     if chains not in ("previous", "fresh", "data"):
         raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
-    mask = 1.0 if couplings is None else np.asarray(couplings, dtype=float)
+    couplings = _checked_couplings(couplings, model.n)
     data_start, free_start = None, data if chains == "data" else None
     for size in repeat(rate) if np.isscalar(rate) else rate:
         with catch_warnings():
@@ -66,9 +69,30 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable
         yield step
         if chains == "previous":
             data_start, free_start = step.data.state, step.free.state
-        d_weights, d_biases = gradient(model, step.data, step.free)
-        weights = model.weights + size * (d_weights - penalty * model.weights) * mask
-        model = BoltzmannMachine(weights, model.biases + size * d_biases, model.temperature)
+        model = _uphill(step, size, couplings, penalty)
+
+
+def _uphill(step, size, couplings, penalty):
+    """The next model: each weight that exists, and each bias, moved by size times its gradient."""
+    d_weights, d_biases = gradient(step.model, step.data, step.free)
+    d_weights = d_weights - penalty * step.model.weights
+    if couplings is not None:
+        d_weights = np.where(couplings, d_weights, 0.0)
+    elif not issparse(d_weights) and np.isnan(d_weights).any():
+        i, j = np.argwhere(np.isnan(d_weights))[0]
+        raise ValueError(f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, or "
+                         "ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')")
+    return BoltzmannMachine(step.model.weights + size * d_weights, step.model.biases + size * d_biases,
+                            step.model.temperature)
+
+
+def _checked_couplings(couplings, n):
+    if couplings is None:
+        return None
+    couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)
+    if couplings.shape != (n, n) or (couplings != couplings.T).any():
+        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
+    return couplings
 
 
 def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float | Iterable[float],
