@@ -8,6 +8,7 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 """
 
 from . import data
+from .arrays import bits, spins, states
 from .estimate import Estimate, LogZ, NotConverged
 from .infer.enumeration import entropy, exact
 from .infer.gibbs_sampling import gibbs, sweep
@@ -18,7 +19,7 @@ from .learn.ascent import Step, ascend, fit
 from .learn.inversion import invert_mean_field
 from .learn.phases import clamped, gradient, log_likelihood
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
-from .model import BoltzmannMachine, bits, from_bits, load, spins, states, symmetric
+from .model import BoltzmannMachine, from_bits, load, symmetric
 
 __all__ = ["BoltzmannMachine", "Estimate", "LogZ", "NotConverged", "Step", "ascend", "bits", "clamped", "data",
            "entropy", "exact", "fit", "free_energy", "from_bits", "gibbs", "gradient", "ground_state", "hopfield",

@@ -10,7 +10,8 @@
 import numpy as np
 from scipy import sparse
 
-from .model import BoltzmannMachine, check_spins, symmetric
+from .arrays import check_spins
+from .model import BoltzmannMachine, symmetric
 
 
 def sherrington_kirkpatrick(n: int, rng: np.random.Generator, scale: float = 1.0) -> BoltzmannMachine:

@@ -22,6 +22,8 @@ from numbers import Real
 import numpy as np
 from scipy import sparse
 
+from .arrays import check_spins
+
 ROUNDING = 1e-12        # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
 
@@ -161,27 +163,6 @@ def from_bits(weights, biases, temperature: float = 1.0) -> BoltzmannMachine:
     return BoltzmannMachine(weights / 4, biases / 2 + rows / 4, temperature, -rows.sum() / 8 - biases.sum() / 2)
 
 
-def spins(bits) -> np.ndarray:
-    """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value."""
-    bits = np.asarray(bits)
-    if not np.isin(bits, (0, 1)).all():
-        raise ValueError(f"bits must be 0/1, found {_some_values(bits)}; -1/+1 data needs no spins()")
-    return 2.0 * bits - 1.0
-
-
-def bits(spins) -> np.ndarray:
-    """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value."""
-    return (check_spins(spins, "spins") > 0).astype(np.int8)
-
-
-def states(n: int) -> np.ndarray:
-    """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest."""
-    if n > 30:
-        raise ValueError(f"states() would list 2^{n} states and stops at 2^30; use exact() or sample()")
-    codes = np.arange(2**n)[:, None] >> np.arange(n)[::-1]
-    return 2.0 * (codes & 1) - 1.0
-
-
 def symmetric(matrix) -> np.ndarray:
     """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A."""
     matrix = np.asarray(matrix, dtype=float)
@@ -190,26 +171,6 @@ def symmetric(matrix) -> np.ndarray:
     weights = (matrix + matrix.T) / 2
     np.fill_diagonal(weights, 0.0)
     return weights
-
-
-def check_spins(values, name: str = "data") -> np.ndarray:
-    """Return `values` as float64 where all are -1/+1; raise ValueError with the way out otherwise."""
-    values = np.asarray(values, dtype=float)
-    if not (np.abs(values) == 1).all():
-        way_out = f"use bmlab.spins({name})" if np.isin(values, (0, 1)).all() else "threshold it first"
-        raise ValueError(f"{name} must be -1/+1, found {_some_values(values)}; {way_out}")
-    return values
-
-
-def check_generator(rng) -> None:
-    """Raise ValueError where `rng` is no numpy Generator; randomness is always passed in."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a NumPy generator, found {rng!r}; pass np.random.default_rng(0)")
-
-
-def _some_values(values):
-    found = np.unique(values)[:4]
-    return "{" + ", ".join(f"{v:g}" for v in found) + (", ..." if np.unique(values).size > 4 else "") + "}"
 
 
 def _read_only(array):

@@ -16,8 +16,9 @@ from warnings import warn
 import numpy as np
 from scipy.special import logit
 
+from ..arrays import check_generator, check_spins
 from ..estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
-from ..model import BoltzmannMachine, check_generator, check_spins
+from ..model import BoltzmannMachine
 from ..threads import one_thread
 
 GROUPS = 32             # chains are averaged in at most so many groups; the spread of the groups is the error

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model import BoltzmannMachine, check_generator, states
+from ..arrays import check_generator, states
+from ..model import BoltzmannMachine
 from . import variable_elimination
 from .enumeration import exact, part_of, refuse_if_too_dear
 from .planning import plan

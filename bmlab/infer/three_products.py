@@ -15,7 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..model import BoltzmannMachine, states
+from ..arrays import states
+from ..model import BoltzmannMachine
 from ..threads import one_thread
 
 CALM_UNITS = 15         # up to here BLAS starts no threads by itself

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..model import states
+from ..arrays import states
 
 
 def sum_by_tables(model):

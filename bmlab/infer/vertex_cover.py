@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from ..model import states
+from ..arrays import states
 from ..threads import one_thread
 
 TILE = 2**16            # numbers at a time: they stay in the processor's cache

@@ -10,7 +10,8 @@ Right to first order in the couplings; where they are strong, or the data few, i
 
 import numpy as np
 
-from ..model import BoltzmannMachine, check_spins
+from ..arrays import check_spins
+from ..model import BoltzmannMachine
 
 
 def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> BoltzmannMachine:

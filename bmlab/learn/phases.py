@@ -10,9 +10,10 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 
 import numpy as np
 
+from ..arrays import check_spins
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
 from ..infer.enumeration import exact
-from ..model import BoltzmannMachine, check_spins
+from ..model import BoltzmannMachine
 
 
 def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estimate:
