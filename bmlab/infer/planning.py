@@ -67,7 +67,10 @@ def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
     Raises ValueError where `pairs` is neither "couplings" nor "all".
     """
     check_pairs(pairs)
-    return together(_cheapest(model, units, pairs) for units in _components(model))
+    if model.n <= UNSEARCHED_UNITS and model.has_couplings:
+        return together([_without_search(np.arange(model.n))])
+    graph = pattern(model.weights)
+    return together(_cheapest(units, graph, pairs) for units in _components(graph))
 
 
 def together(parts) -> Plan:
@@ -83,14 +86,11 @@ def check_pairs(pairs):
         raise ValueError(f"pairs must be 'couplings' or 'all', found {pairs!r}")
 
 
-def _components(model):
-    """Groups of units that hang together."""
-    if model.n <= UNSEARCHED_UNITS and model.has_couplings:
-        return [np.arange(model.n)]
-    graph = pattern(model.weights)
+def _components(graph):
+    """Groups of units that hang together; the units without couplings make one group."""
     _, label = sparse.csgraph.connected_components(graph, directed=False)
     by_label = np.argsort(label, kind="stable")
-    alone = np.diff(graph.indptr)[by_label] == 0        # units without couplings make one part together
+    alone = np.diff(graph.indptr)[by_label] == 0
     groups = np.split(by_label[~alone], np.flatnonzero(np.diff(label[by_label[~alone]])) + 1)
     return [g for g in [by_label[alone], *groups] if len(g)]
 
@@ -101,20 +101,27 @@ def pattern(weights):
     return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
 
 
-def _cheapest(model, units, pairs):
-    n = len(units)
-    if not model.has_couplings or n == 1:
-        return Part(units, "independent units", None, n, 32.0 * n, 1e-5 + 1e-8 * n)
-    if n <= TABLE_UNITS:
-        return Part(units, "two tables", None, 2.0**n, 16 * 2.0**n, TABLE_SECONDS + 2.0**n * 8 / _speed().exp)
-    roads = [_three_products(units)]
-    if n > UNSEARCHED_UNITS:
-        graph = pattern(model.weights)[units][:, units]
-        roads += [listed_side(units, graph, pairs), _elimination(units, graph, pairs)]
+def _cheapest(units, graph, pairs):
+    """The cheapest road for one group of units."""
+    if graph.indptr[units[0] + 1] == graph.indptr[units[0]]:
+        return Part(units, "independent units", None, len(units), 32.0 * len(units), 1e-5 + 1e-8 * len(units))
+    if len(units) <= UNSEARCHED_UNITS:
+        return _without_search(units)
+    own = graph[units][:, units]
+    roads = [_three_products(units), listed_side(units, own, pairs), _elimination(units, own, pairs)]
     return min((part for part in roads if part), key=lambda part: part.seconds)
 
 
+def _without_search(units):
+    return _two_tables(units) if len(units) <= TABLE_UNITS else _three_products(units)
+
+
 # --- prices --------------------------------------------------------------------------------------------------------
+
+def _two_tables(units):
+    work = 2.0 ** len(units)
+    return Part(units, "two tables", None, work, 16 * work, TABLE_SECONDS + work * 8 / _speed().exp)
+
 
 def _three_products(units):
     n = min(len(units), 300)            # dear enough, and still a double
