@@ -26,6 +26,7 @@ from .vertex_cover import cover
 
 TABLE_UNITS = 13        # up to here the tables are the fastest
 TABLE_SECONDS = 2e-5    # what a dozen calls of NumPy take
+FEW_UNITS = 20          # up to here, or, where weights are not known to be sparse,
 UNSEARCHED_UNITS = 26   # up to here three products take less time than the search for something cheaper
 LISTED_UNITS = 34       # nobody waits for more states than 2^34
 WIDEST = 27             # nor for larger tables
@@ -67,7 +68,7 @@ def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
     Raises ValueError where `pairs` is neither "couplings" nor "all".
     """
     check_pairs(pairs)
-    if model.n <= UNSEARCHED_UNITS and model.has_couplings:
+    if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
         return together([_without_search(np.arange(model.n))])
     graph = pattern(model.weights)
     return together(_cheapest(units, graph, pairs) for units in _components(graph))
