@@ -36,6 +36,15 @@ def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
         assert row[2] == re.search(r"(\d+) minutes", opening.split("Time")[1])[1], path.name
 
 
+def test_the_map_in_the_first_notebook_says_the_same():
+    opening = (ROOT / "notebooks" / "00_start.ipynb").read_text()
+    rows = re.findall(r"\| \[(\w+)\]\(notebooks/\w+\.ipynb\) \| (.*?) \| (\d+) min \|", README)
+    assert len(rows) >= 7
+    for name, question, minutes in rows[1:]:
+        row = re.search(rf"\| \[{name}\]\({name}\.ipynb\) \| (.*?) \| (\d+) \|", opening)
+        assert row and _letters(row[1]) == _letters(question) and row[2] == minutes, name
+
+
 def _letters(text):
     return re.sub(r"[^a-z]", "", text.lower())
 

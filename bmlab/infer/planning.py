@@ -78,7 +78,7 @@ def together(parts) -> Plan:
     """Return the plan of solving these parts one after the other."""
     parts = tuple(parts)
     return Plan(parts, sum(p.work for p in parts), max((p.bytes for p in parts), default=0.0),
-                sum(p.seconds for p in parts))
+                float(sum(p.seconds for p in parts)))
 
 
 def check_pairs(pairs):
