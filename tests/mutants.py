@@ -47,7 +47,7 @@ MUTANTS = [
     Mutant("the standard error lacks its 1/sqrt(chains)", gibbs_sampling._mean_and_stderr,
            "spread * count /", "spread * count**2 /", partial(law.law_coverage, law.correlated_chains)),
     Mutant("exact ignores T", two_tables.sum_by_tables,
-           "logs /= model.temperature", "logs /= 1", partial(law.law_temperature, bmlab.exact)),
+           "q /= model.temperature", "q /= 1", partial(law.law_temperature, bmlab.exact)),
     Mutant("the offset of clamped units is dropped", enumeration._estimate,
            "log_z - model.offset / model.temperature", "log_z", partial(law.law_referee, bmlab.exact)),
     Mutant("the offset forgets T", enumeration._estimate,

@@ -30,6 +30,7 @@ FEW_UNITS = 20          # up to here, or, where weights are not known to be spar
 UNSEARCHED_UNITS = 26   # up to here three products take less time than the search for something cheaper
 LISTED_UNITS = 34       # nobody waits for more states than 2^34
 WIDEST = 27             # nor for larger tables
+ENTRY = 75              # what an entry of a table costs there and back, in exponentials
 
 
 class Part(NamedTuple):
@@ -109,8 +110,9 @@ def _cheapest(units, graph, pairs):
     if len(units) <= UNSEARCHED_UNITS:
         return _without_search(units)
     own = graph[units][:, units]
-    roads = [_three_products(units), listed_side(units, own, pairs), _elimination(units, own, pairs)]
-    return min((part for part in roads if part), key=lambda part: part.seconds)
+    best = min(filter(None, [_three_products(units), listed_side(units, own, pairs)]), key=lambda part: part.seconds)
+    other = _elimination(units, own, pairs, best.seconds)
+    return other if other and other.seconds < best.seconds else best
 
 
 def _without_search(units):
@@ -144,13 +146,14 @@ def listed_side(units, graph, pairs, most=LISTED_UNITS):
                2.0**k * (rows * n / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3)
 
 
-def _elimination(units, graph, pairs):
-    order = best_order(graph, WIDEST)
+def _elimination(units, graph, pairs, seconds):
+    """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
+    order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * _speed().exp / ENTRY)))))
     if order is None:
         return None
     n, times = len(units), 1 + (len(units) if pairs == "all" else 0)
     return Part(units, "elimination", order, times * order.entries, 16 * order.entries,
-               times * (order.entries * 75 / _speed().exp + 2e-5 * n))
+               times * (order.entries * ENTRY / _speed().exp + 2e-5 * n))
 
 
 class _Speed(NamedTuple):

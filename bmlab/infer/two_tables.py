@@ -22,26 +22,25 @@ def sum_by_tables(model):
     n, (x, y, place, upper, lower) = model.n, _tables(model.n)
     weights = model.weights.toarray() if model.is_sparse else model.weights
     q = np.zeros(x.shape[1] * y.shape[1])
-    q[place[:n]], q[place[n:]] = model.biases, weights.take(upper)
+    q[place[1:n + 1]], q[place[n + 1:]] = model.biases, weights.take(upper)
+    q /= model.temperature
     logs = x @ q.reshape(x.shape[1], -1) @ y.T
-    logs /= model.temperature
     top = logs.max()
     logs -= top
-    moments = (x.T @ np.exp(logs, out=logs) @ y).take(place)
-    total = logs.sum()
-    moments /= total
+    moments = (x.T @ np.exp(logs, out=logs) @ y).take(place)        # [Z, Z <s_i>, Z <s_i s_j>]
+    mean_and_corr = moments[1:] / moments[0]
     corr = np.ones(n * n)
-    corr[upper] = corr[lower] = moments[n:]
-    return top + np.log(total), moments[:n], corr.reshape(n, n)
+    corr[upper] = corr[lower] = mean_and_corr[n:]
+    return top + np.log(moments[0]), mean_and_corr[:n], corr.reshape(n, n)
 
 
 @lru_cache(maxsize=16)
 def _tables(n):
-    """x and y; where biases and upper weights stand in Q; where upper and lower weights stand in W, all flattened."""
+    """x and y; where 1, biases and upper weights stand in Q; where upper and lower weights stand in W, all flattened."""
     half = n // 2
     (x, first), (y, second) = _everything(range(half)), _everything(range(half, n))
     row, col = np.triu_indices(n, 1)
-    terms = [(i,) for i in range(n)] + list(zip(row.tolist(), col.tolist()))
+    terms = [(), *((i,) for i in range(n))] + list(zip(row.tolist(), col.tolist()))
     place = [first[tuple(i for i in term if i < half)] * len(second) + second[tuple(i for i in term if i >= half)]
              for term in terms]
     return x, y, np.array(place, dtype=int), row * n + col, col * n + row
