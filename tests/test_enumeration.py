@@ -34,7 +34,7 @@ def every_road(model):
 
 
 def by_definition(model):
-    """log Z and means with 50 digits."""
+    """log Z, means, and <s_0 s_j>, with 50 digits."""
     with mpmath.workdps(50):
         s = bmlab.states(model.n)
         w, b = mpmath.matrix(model.weights.tolist()), mpmath.matrix(model.biases.tolist())
@@ -44,17 +44,19 @@ def by_definition(model):
             weight.append(mpmath.exp(((v.T * w * v)[0] / 2 + (b.T * v)[0]) / mpmath.mpf(model.temperature)))
         z = mpmath.fsum(weight)
         mean = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, i])) / z for i in range(model.n)]
-        return float(mpmath.log(z)), np.array(mean, dtype=float)
+        corr = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, 0] * s[:, j])) / z for j in range(model.n)]
+        return float(mpmath.log(z)), np.array(mean, dtype=float), np.array(corr, dtype=float)
 
 
 @pytest.mark.parametrize(("n", "temperature"), [(2, 0.05), (2, 1), (3, 20), (5, 0.05), (8, 0.05), (8, 1), (8, 20),
                                                 (12, 0.7)])
 def test_every_road_agrees_with_fifty_digits(n, temperature):
     model = random_machine(n, temperature)
-    log_z, mean = by_definition(model)
-    for road, answer, its_mean, _ in every_road(model):
+    log_z, mean, corr = by_definition(model)
+    for road, answer, its_mean, its_corr in every_road(model):
         assert abs(answer - log_z) < 1e-13 * (1 + abs(log_z)), road
         assert np.abs(its_mean - mean).max() < 1e-11, road          # energies of 100 T are rounded to 1e-14
+        assert np.abs(its_corr[0] - corr).max() < 1e-11, road
 
 
 @settings(deadline=None, max_examples=40)
