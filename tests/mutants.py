@@ -24,6 +24,8 @@ from bmlab.learn import inversion, phases
 
 
 class Mutant(NamedTuple):
+    """Hold one bug: an edit of a function, and the law that must notice."""
+
     name: str
     function: Callable      # where the bug is put
     old: str                # stands in its source exactly once

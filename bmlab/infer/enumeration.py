@@ -37,7 +37,7 @@ def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_
     """Answer by enumeration: right to rounding, for any weights and temperature.
 
     pairs        "couplings": correlations of coupled units, and of the others where they cost nothing, else nan;
-                 "all": of all pairs (dense weights only)
+                 "all": of all pairs, and as a dense array whatever the weights are
     max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) tells the price beforehand
     start        is accepted and ignored, as every method takes one
     info         the road taken, and its predicted and true seconds
