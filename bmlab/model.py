@@ -116,7 +116,8 @@ class BoltzmannMachine:
         except IndexError:
             raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0") from None
         except ValueError:
-            raise ValueError(f"clamp() got {len(units)} units and {values.size} values; pass one value a unit") from None
+            raise ValueError(f"clamp() got {len(units)} units and {values.size} values; "
+                             "pass one value a unit") from None
 
     def at(self, temperature: float) -> BoltzmannMachine:
         """Return the same machine at another temperature."""

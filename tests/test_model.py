@@ -204,9 +204,11 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
     (lambda: bmlab.symmetric(np.ones((2, 3))), r"only a square matrix .* found shape \(2, 3\)"),
     (lambda: bmlab.states(40), r"would list 2\^40 states and stops at 2\^30; use exact\(\) or sample\(\)"),
     (lambda: bmlab.ising(-3), r"shape must hold positive numbers, found -3"),
-    (lambda: bmlab.sample(bmlab.toy(), 3, 0), r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)"),
+    (lambda: bmlab.sample(bmlab.toy(), 3, 0),
+     r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)"),
     (lambda: bmlab.gibbs(bmlab.toy(), rng=0), "rng must be a NumPy generator, found 0"),
-    (lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0), "must be at least 1, found 1000 and 0"),
+    (lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
+     "must be at least 1, found 1000 and 0"),
     (lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
      r"couplings must be a symmetric \(3, 3\) mask, found shape \(2, 2\); try W != 0"),
 ])

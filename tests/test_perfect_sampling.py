@@ -1,7 +1,7 @@
 """Perfect samples against the probabilities themselves; ground states against lists of all states."""
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import bmlab
 from bmlab.infer import planning, three_products, variable_elimination, vertex_cover
@@ -71,6 +71,26 @@ def test_parts_are_drawn_each_on_its_own():
     s = bmlab.sample(two, 20_000, np.random.default_rng(2))
     across = (s[:, :15] * s[:, 15:]).mean(0) - s[:, :15].mean(0) * s[:, 15:].mean(0)
     assert np.abs(across).max() < stats.norm.isf(1e-6) / np.sqrt(20_000)
+
+
+def test_a_stored_weight_of_zero_hides_no_coupling():
+    """Unit 0 is coupled to 1 and 2, and stores zeros towards 3 and 4, which are coupled to each other."""
+    w = np.zeros((6, 6))
+    w[0, 1:3] = w[1:3, 0] = w[3, 4] = w[4, 3] = 1.5
+    row, col = np.nonzero(~np.eye(6, dtype=bool))
+    model = bmlab.BoltzmannMachine(sparse.csr_array((w[row, col], (row, col)), shape=(6, 6)), np.zeros(6))
+    assert model.weights.nnz == 30
+    listed = vertex_cover.cover(model.weights)
+    assert not w[np.ix_(*[np.setdiff1d(np.arange(6), listed)] * 2)].any()
+    s = bmlab.sample(model, 20_000, np.random.default_rng(0))
+    expected = bmlab.exact(model, pairs="all").corr[3, 4]
+    assert abs((s[:, 3] * s[:, 4]).mean() - expected) < 5 * np.sqrt((1 - expected**2) / len(s))
+
+
+def test_cold_samples_that_would_take_too_long_are_refused():
+    cold = bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0)).at(1e-6)
+    with pytest.raises(ValueError, match=r"would need 2\^35 listed states"):
+        bmlab.sample(cold, 1, np.random.default_rng(0))
 
 
 def test_probabilities_are_in_the_order_of_states():

@@ -51,7 +51,7 @@ def exact(model: BoltzmannMachine, *, start=None, pairs: str = "couplings", max_
     if model.n <= TABLE_UNITS and not model.is_sparse:          # the general way below would take as long again
         return _estimate(model, *sum_by_tables(model), "two tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs)
-    refuse_if_too_dear(model, way, max_seconds, max_bytes)
+    refuse_if_too_dear(way, max_seconds, max_bytes)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
     for part in way.parts:
         part, (part_log_z, mean[part.units], block) = _solve(model, part, pairs, max_seconds, max_bytes)
@@ -78,17 +78,23 @@ def entropy(model: BoltzmannMachine) -> float:
 
 
 def _solve(model, part, pairs, max_seconds, max_bytes):
-    """Return the part as it was solved, and the answer.
-
-    Where energies leave the range of a double in three products, listed states, which never do, take over.
-    """
+    """Return the part as it was solved, and the answer."""
     own = part_of(model, part.units)
     answer = ROADS[part.road](own, part.guide, pairs)
     if answer is None:
-        part = listed_side(part.units, pattern(own.weights), pairs, most=np.inf)
-        refuse_if_too_dear(model, together([part]), max_seconds, max_bytes)
+        part = listed_instead(own, part.units, pairs, max_seconds, max_bytes)
         answer = ROADS[part.road](own, part.guide, pairs)
     return part, answer
+
+
+def listed_instead(own, units, pairs="couplings", max_seconds=600.0, max_bytes=None):
+    """Return the Part that lists states: it takes over where three products leave the range of a double.
+
+    Raises ValueError with its own price where that is too dear.
+    """
+    part = listed_side(units, pattern(own.weights), pairs, most=np.inf)
+    refuse_if_too_dear(together([part]), max_seconds, max_bytes)
+    return part
 
 
 def part_of(model, units):
@@ -154,16 +160,16 @@ ROADS = {"independent units": _by_product, "two tables": _by_tables, "three prod
          "listed side": _by_listing, "elimination": _by_elimination}
 
 
-def refuse_if_too_dear(model, way, max_seconds=600.0, max_bytes=None):
+def refuse_if_too_dear(way, max_seconds=600.0, max_bytes=None):
     """Raise ValueError with the price where a plan costs more time or memory than it may."""
     max_bytes = memory_to_spend() if max_bytes is None else max_bytes
     if way.seconds > max_seconds or way.bytes > max_bytes:
-        raise ValueError(f"exact() would need {_what(model, way)}, about {time_in_words(way.seconds)} and "
+        raise ValueError(f"exact() would need {_what(way)}, about {time_in_words(way.seconds)} and "
                          f"{size_in_words(way.bytes)}; it stops at {time_in_words(max_seconds)} and "
                          f"{size_in_words(max_bytes)}. Use mean_field() or gibbs().")
 
 
-def _what(model, way):
+def _what(way):
     dearest = max(way.parts, key=lambda part: part.seconds)
     if dearest.road == "listed side":
         return f"2^{len(dearest.guide)} listed states"

@@ -122,5 +122,5 @@ def _advise(converged, stable, moved, sweeps):
         warn(f"mean_field() still moved by {moved:.2g} after {sweeps} sweeps; the bound on log Z holds, the means may "
              "not. Raise max_sweeps, or start= nearer.", NotConverged, stacklevel=3)
     elif not stable:
-        warn("mean_field() stands at a saddle of F, where its correlations mean nothing; leave it with start=, for example "
-             "rng.uniform(-1, 1, model.n).", NotConverged, stacklevel=3)
+        warn("mean_field() stands at a saddle of F, where its correlations mean nothing; leave it with "
+             "start=, for example rng.uniform(-1, 1, model.n).", NotConverged, stacklevel=3)

@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import check_generator, states
 from ..model import BoltzmannMachine
 from . import variable_elimination
-from .enumeration import exact, part_of, refuse_if_too_dear
+from .enumeration import exact, listed_instead, part_of, refuse_if_too_dear
 from .planning import plan
 from .three_products import draw_by_products
 from .vertex_cover import cover, draw_listed
@@ -33,7 +33,7 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
     check_generator(rng)
     way = plan(model)
-    refuse_if_too_dear(model, way)
+    refuse_if_too_dear(way)
     s = np.empty((size, model.n))
     for part in way.parts:
         s[:, part.units] = _draw(part_of(model, part.units), part, size, rng)
@@ -43,8 +43,12 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 def _draw(model, part, size, rng):
     if part.road == "elimination":
         return variable_elimination.draw(part.guide, variable_elimination.eliminate(model, part.guide)[1], size, rng)
-    s = draw_by_products(model, size, rng) if part.road == "three products" else None
-    return draw_listed(model, cover(model.weights), size, rng) if s is None else s
+    if part.road == "three products":
+        s = draw_by_products(model, size, rng)
+        if s is not None:
+            return s
+        part = listed_instead(model, part.units)
+    return draw_listed(model, part.guide if part.road == "listed side" else cover(model.weights), size, rng)
 
 
 def probabilities(model: BoltzmannMachine) -> np.ndarray:

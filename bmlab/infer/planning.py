@@ -21,8 +21,9 @@ from scipy import sparse
 
 from ..model import BoltzmannMachine
 from ..threads import one_thread
+from .three_products import THREADED_UNITS
 from .variable_elimination import best_order
-from .vertex_cover import cover
+from .vertex_cover import TILE, cover
 
 TABLE_UNITS = 13        # up to here the tables are the fastest
 TABLE_SECONDS = 2e-5    # what a dozen calls of NumPy take
@@ -141,7 +142,7 @@ def listed_side(units, graph, pairs, most=LISTED_UNITS):
     n, k = len(units), len(listed)
     rows = n if pairs == "all" else k
     work = 2.0**k * (rows * n + n - k)
-    size = 8 * (n**2 + 5 * 2**16)
+    size = 8 * (n**2 + 5 * TILE + k * 2.0**k * max(1, n - k) / TILE)        # the last: states of the outer units
     return Part(units, "listed side", listed, work, size,
                2.0**k * (rows * n / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3)
 
@@ -162,7 +163,7 @@ class _Speed(NamedTuple):
     exp: float      # exponentials a second on one thread, in cache
 
     def product(self, n):
-        return self.many if n >= 26 else self.one
+        return self.many if n >= THREADED_UNITS else self.one
 
 
 @lru_cache(maxsize=1)

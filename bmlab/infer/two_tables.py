@@ -36,7 +36,7 @@ def sum_by_tables(model):
 
 @lru_cache(maxsize=16)
 def _tables(n):
-    """x and y; where 1, biases and upper weights stand in Q; where upper and lower weights stand in W, all flattened."""
+    """x and y; where 1, biases and upper weights stand in Q, flattened; where upper and lower weights stand in W."""
     half = n // 2
     (x, first), (y, second) = _everything(range(half)), _everything(range(half, n))
     row, col = np.triu_indices(n, 1)

@@ -26,8 +26,9 @@ def cover(weights, most: float = np.inf) -> np.ndarray | None:
 
     None as soon as they would be more than `most`.
     """
-    graph = sparse.csr_array(weights)
-    open_ends = np.diff((graph != 0).tocsr().indptr)
+    graph = sparse.csr_array(weights, copy=True)
+    graph.eliminate_zeros()
+    open_ends = np.diff(graph.indptr)
     taken = np.zeros(graph.shape[0], dtype=bool)
     while open_ends.max(initial=0) > 0:
         if taken.sum() >= most:
