@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import zipfile
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 
 import numpy as np
@@ -75,6 +76,20 @@ class BoltzmannMachine:
     def has_couplings(self) -> bool:
         """Whether any weight differs from 0; a stored weight of a sparse machine counts, whatever its value."""
         return self.weights.nnz > 0 if self.is_sparse else bool(self.weights.any())
+
+    @cached_property
+    def colours(self) -> list[np.ndarray]:
+        """Classes of units (indices) that are not coupled inside: each unit takes the first class that is free for it.
+
+        A lattice gives its checkerboard, a restricted machine its two layers, a full machine n classes of one.
+        """
+        colour = np.full(self.n, -1)
+        for i in range(self.n):
+            index, w = self.neighbours(i)
+            taken = np.unique(colour[index][w != 0])
+            free = np.flatnonzero(taken[taken >= 0] != np.arange((taken >= 0).sum()))
+            colour[i] = free[0] if len(free) else (taken >= 0).sum()
+        return [np.flatnonzero(colour == c) for c in range(colour.max(initial=-1) + 1)]
 
     def field(self, s) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""

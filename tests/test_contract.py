@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 import bmlab
+from bmlab.infer.chains import Chains, fine_digits, random_bytes
 from bmlab.learn import phases
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -149,33 +150,78 @@ def law_temperature(method):
 # 7
 
 def law_invariance(sweep=bmlab.sweep):
-    """pi P = pi, with P read off the sampler itself at n = 4."""
-    model = machine(4, seed=7, temperature=1.4)
-    weight = np.exp(-model.energy(bmlab.states(4)) / 1.4)
+    """pi P = pi, with P read off the sampler itself at n = 4; two pairs are not coupled, so that there are colours."""
+    w = np.array(machine(4, seed=7).weights)
+    w[0, 2] = w[2, 0] = w[1, 3] = w[3, 1] = 0.0
+    model = bmlab.BoltzmannMachine(w, machine(4, seed=7).biases, 1.9)
+    weight = np.exp(-model.energy(bmlab.states(4)) / 1.9)
     pi = weight / weight.sum()
     assert np.abs(pi @ transition_matrix(model, sweep) - pi).max() < ROUNDING
 
 
 def transition_matrix(model, sweep):
-    """P[s, t] of one sweep: the product of the chances that unit i turns to t_i once the earlier ones have."""
-    s = bmlab.states(model.n)
+    """P[s, t] of one sweep: the product of the chances that a unit turns to its target once the earlier ones have."""
+    s, line = bmlab.states(model.n), getattr(sweep, "line", range(model.n))
     start, target = (x.reshape(-1, model.n) for x in np.broadcast_arrays(s[:, None], s[None]))
     chance = np.ones(len(start))
-    for i in range(model.n):
-        up = chance_of_plus(model, sweep, start, target, i)
+    for place, i in enumerate(line):
+        up = chance_of_plus(model, sweep, start, target[:, line], place, i)
         chance *= np.where(target[:, i] > 0, up, 1 - up)
     return chance.reshape(len(s), len(s))
 
 
-def chance_of_plus(model, sweep, start, target, i):
+def chance_of_plus(model, sweep, start, target, place, i):
     """The largest u for which unit i turns +1, by bisection; the earlier units are forced to their target."""
     u = np.where(target > 0, 1e-300, 1 - 2**-53)
     low, high = np.zeros(len(start)), np.ones(len(start))
     for _ in range(60):
-        u[:, i] = (low + high) / 2
-        plus = sweep(model, start, u)[:, i] > 0
-        low, high = np.where(plus, u[:, i], low), np.where(plus, high, u[:, i])
+        u[:, place] = (low + high) / 2
+        states = sweep(model, start, u, place) if hasattr(sweep, "line") else sweep(model, start, u)
+        plus = states[:, i] > 0
+        low, high = np.where(plus, u[:, place], low), np.where(plus, high, u[:, place])
     return low
+
+
+def engine(line, **options):
+    """One sweep of Chains along a line of units, with the uniforms put in by hand: the first byte of each, and the
+    digits that follow for the one at `place` (the others are decided by their byte)."""
+    def sweep(model, s, u, place):
+        chains = Chains(model, s.T, np.random.default_rng(0), **options)
+        k = np.floor(256 * u.T).astype(np.uint8)
+        chains.seeds = seeds_of((256 * u.T - k)[place], place)
+        chains.advance(k[None], np.array([line]), np.empty((0, 0, 0), np.int8))
+        return chains.s.T
+    sweep.line = list(line)
+    return sweep
+
+
+def seeds_of(digits, place):
+    """The seeds whose stream has these digits at `place`: SplitMix64 run backwards."""
+    z = [int(d * 2**53) << 11 for d in digits]
+    for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
+        z = [(x ^ x >> shift ^ x >> 2 * shift) * pow(factor, -1, 2**64) % 2**64 for x in z]
+    return np.array([(x - place * 0x9E3779B97F4A7C15) % 2**64 for x in z], np.uint64)
+
+
+def law_engines_agree(model, sweeps=200, n_chains=40, **options):
+    """Both engines pass through the states of sweep() on the same uniforms, to the bit."""
+    start = bmlab.spins(np.random.default_rng(1).integers(0, 2, (n_chains, model.n)))
+    walks = [Chains(model, start.T, np.random.default_rng(2), backend=name, **options) for name in ("numpy", "numba")]
+    one, other = (np.concatenate(list(walk.draws(sweeps))) for walk in walks)
+    assert (one == other).all()
+    s = start
+    for states, (units, u) in zip(one, uniforms(model, start, sweeps, **options)):
+        s = bmlab.sweep(model, s, u, units=units)
+        assert (s == states.T).all()
+
+
+def uniforms(model, start, sweeps, **options):
+    """Which units the chains of gibbs() update, sweep by sweep, and all digits of their uniforms (chains, n)."""
+    twin = Chains(model, start.T, np.random.default_rng(2), backend="numpy", **options)
+    k, lines = random_bytes(twin.rng, (sweeps, *twin.s.shape)), twin.lines(sweeps)
+    for t in range(sweeps):
+        place = (t * model.n + np.arange(model.n)).astype(np.uint64)
+        yield lines[t], ((k[t] + fine_digits(twin.seeds, place[:, None])) / 256).T
 
 
 # 8
@@ -204,6 +250,11 @@ def correlated_chains(model, seed):
     """Few sweeps of slow chains: an error bar that took sweeps for independent would be too small."""
     rng = np.random.default_rng(seed)
     return bmlab.gibbs(model, rng=rng, n_chains=64, burn_in=20, n_sweeps=40)
+
+
+def one_long_chain(model, seed):
+    """A single chain: its stretches of 100 sweeps stand for independent groups."""
+    return bmlab.gibbs(model, rng=np.random.default_rng(seed), n_chains=1, burn_in=100, n_sweeps=3200)
 
 
 # 9
@@ -278,12 +329,46 @@ def test_mean_field_bounds_hold_before_it_has_converged():
     law_bounds(partial(bmlab.mean_field, max_sweeps=1))
 
 
-def test_the_sweep_leaves_the_distribution_unchanged():
-    law_invariance()
+SAMPLERS = {
+    "sweep": bmlab.sweep,
+    "sweep, Metropolis": partial(bmlab.sweep, rule="metropolis"),
+    "NumPy, colours": engine([0, 2, 1, 3], backend="numpy"),
+    "NumPy, sequential": engine(range(4), backend="numpy", order="sequential"),
+    "NumPy, random": engine([2, 1, 3, 0], backend="numpy", order="random"),
+    "NumPy, Metropolis": engine([0, 2, 1, 3], backend="numpy", rule="metropolis"),
+    "Numba, colours": engine([0, 2, 1, 3], backend="numba"),
+    "Numba, sequential": engine(range(4), backend="numba", order="sequential"),
+    "Numba, random": engine([2, 1, 3, 0], backend="numba", order="random"),
+}
 
 
-def test_the_stated_error_covers():
-    law_coverage(correlated_chains)
+@pytest.mark.parametrize("sweep", SAMPLERS.values(), ids=SAMPLERS)
+def test_every_sampler_leaves_the_distribution_unchanged(sweep):
+    law_invariance(sweep)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+def test_every_sampler_of_a_sparse_machine_does_too(backend):
+    walk = engine([0, 2, 1, 3], backend=backend)
+
+    def sparse_sweep(model, *rest):
+        return walk(bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, model.temperature), *rest)
+    sparse_sweep.line = walk.line
+    law_invariance(sparse_sweep)
+
+
+@pytest.mark.parametrize("order", ["colours", "sequential", "random"])
+@pytest.mark.parametrize("kind", ["full", "lattice", "layers"])
+def test_both_engines_walk_as_the_reference_does(kind, order):
+    rng = np.random.default_rng(3)
+    law_engines_agree({"full": machine(70, 3, temperature=1.2), "lattice": bmlab.ising((5, 7), field=0.1).at(2.3),
+                       "layers": bmlab.restricted(rng.normal(size=(40, 13)), rng.normal(size=40), np.zeros(13))}[kind],
+                      order=order)
+
+
+@pytest.mark.parametrize("method", [correlated_chains, one_long_chain], ids=["chains", "one chain"])
+def test_the_stated_error_covers(method):
+    law_coverage(method)
 
 
 @pytest.mark.parametrize("hidden_coupled", [True, False], ids=["row by row", "closed form"])

@@ -1,11 +1,14 @@
 """gibbs and sweep: one dynamics, its random stream, its errors and its doubts."""
+import sys
 import warnings
 
 import numpy as np
 import pytest
+from test_roads import kaufman_log_z
 
 import bmlab
-from bmlab.infer import gibbs_sampling
+from bmlab import infer
+from bmlab.infer import averages, chains, gibbs_sampling
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -30,28 +33,52 @@ def test_a_sweep_leaves_its_input_alone_and_takes_any_shape():
     assert (together[1, 2] == bmlab.sweep(model, s[1, 2], u[1, 2])).all()
 
 
+@pytest.mark.parametrize(("rule", "chance"), [
+    ("gibbs", lambda s, h, T: 1 / (1 + np.exp(-2 * h / T))),
+    ("metropolis", lambda s, h, T: min(1, np.exp(2 * h / T)) if s < 0 else 1 - min(1, np.exp(-2 * h / T))),
+])
+def test_units_and_rule_of_a_sweep(rule, chance):
+    rng, model = np.random.default_rng(0), bmlab.medium().at(1.7)
+    s, u, line = bmlab.spins(rng.integers(0, 2, 10)), rng.random(10), rng.integers(0, 10, 10)
+    expected = s.copy()
+    for k, i in enumerate(line):
+        h = model.weights[i] @ expected + model.biases[i]
+        expected[i] = 1 if u[k] < chance(expected[i], h, 1.7) else -1
+    assert (bmlab.sweep(model, s, u, units=line, rule=rule) == expected).all()
+
+
 @quietly
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((4, 5)).at(2.0)], ids=["dense", "sparse"])
-def test_gibbs_walks_by_sweeps(model):
-    """The chain of gibbs() is sweep() on the same uniforms, to the bit, and its mean that of the states passed."""
-    start = bmlab.spins(np.random.default_rng(1).integers(0, 2, (7, model.n)))
-    answer = bmlab.gibbs(model, rng=np.random.default_rng(2), start=start, burn_in=3, n_sweeps=5)
-    rng, s, seen = np.random.default_rng(2), start, []
-    for _ in range(8):
-        s = bmlab.sweep(model, s, rng.random((model.n, 7)).T)
-        seen.append(s)
-    assert (answer.state == s).all()
-    assert np.allclose(answer.mean, np.mean(seen[3:], axis=(0, 1)), atol=1e-14)
-    corr = np.einsum("tci,tcj->ij", seen[3:], seen[3:]) / 35
+@pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 5), (1, 50), (40, 3)])
+def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweeps):
+    answer = bmlab.gibbs(model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps,
+                         draws=n_sweeps)
+    seen = answer.info["draws"].astype(float)
+    assert seen.shape == (n_sweeps, n_chains, model.n) and (seen[-1] == answer.state).all()
+    assert np.allclose(answer.mean, np.mean(seen, axis=(0, 1)), atol=1e-14)
+    corr = np.einsum("tci,tcj->ij", seen, seen) / (n_chains * n_sweeps)
     got = answer.corr.toarray() if model.is_sparse else answer.corr
-    known = got != 0 if model.is_sparse else np.ones_like(got, dtype=bool)
+    known = (model.weights.toarray() != 0) if model.is_sparse else np.ones_like(got, dtype=bool)
     assert np.allclose(got[known], corr[known], atol=1e-14)
+    assert bmlab.gibbs(model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps,
+                       draws=1).info["draws"].shape == (1, n_chains, model.n)
+
+
+@quietly
+def test_the_error_is_the_spread_of_groups_of_chains_or_of_stretches_of_time():
+    """With 64 chains each pair is a group; a single chain is cut into 32 stretches."""
+    for n_chains, n_sweeps, shape in ((64, 10, (10, 32, 2)), (1, 320, (32, 10))):
+        answer = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(2), n_chains=n_chains, n_sweeps=n_sweeps,
+                             draws=n_sweeps)
+        first = answer.info["draws"][:, :, 0].reshape(shape).astype(float)
+        groups = first.mean((0, 2)) if n_chains > 1 else first.mean(1)
+        assert np.isclose(answer.mean_stderr[0], groups.std(ddof=1) / np.sqrt(32))
 
 
 @quietly
 def test_the_same_generator_gives_the_same_answer_and_blocks_do_not_matter(monkeypatch):
     one = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(5), n_sweeps=50)
-    monkeypatch.setattr(gibbs_sampling, "BLOCK", 1000)
+    monkeypatch.setattr(chains, "BYTES", 1000)
     other = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(5), n_sweeps=50)
     assert (one.state == other.state).all()
     assert np.allclose(one.corr, other.corr, atol=1e-14) and np.allclose(one.corr_stderr, other.corr_stderr, atol=1e-14)
@@ -61,7 +88,7 @@ def test_chains_that_know_their_first_units_get_the_others_by_one_sweep():
     """Hidden units that are not coupled: after one sweep given the data they follow p(hidden | data) exactly."""
     model = bmlab.restricted([[1.0, -0.5], [0.3, 0.8]], [0.1, 0.2], [0.4, -0.3]).at(1.3)
     data = np.tile([1.0, -1.0], (40_000, 1))
-    s = gibbs_sampling._first_states(model, np.random.default_rng(0), data, None)
+    s = gibbs_sampling.first_states(model, np.random.default_rng(0), data, None)
     expected = np.tanh((data[0] @ model.weights[:2, 2:] + model.biases[2:]) / 1.3)
     assert (s[:, :2] == data).all()
     assert (np.abs(s[:, 2:].mean(0) - expected) < 5 * np.sqrt((1 - expected**2) / len(data))).all()
@@ -91,21 +118,106 @@ def test_chains_that_disagree_are_reported():
     assert not answer.converged and answer.info["rhat"] > 2
 
 
-def test_split_rhat_is_that_of_arviz_by_hand():
-    """Gelman and others (2013), eq. 11.1-11.4, from the draws themselves."""
-    rng = np.random.default_rng(0)
-    draws = bmlab.spins((rng.random((3, 20, 8)) < rng.random((3, 1, 8))).astype(int))     # (units, draws, chains)
-    split = np.concatenate([draws[:, :10], draws[:, 10:]], axis=2)
-    within, between = split.var(1, ddof=1).mean(1), 10 * split.mean(1).var(1, ddof=1)
+def test_rhat_is_that_of_the_book():
+    """Gelman and others (2013), Bayesian Data Analysis, eq. 11.1-11.4, on the halves of the chains."""
+    spans = np.random.default_rng(0).normal(size=(3, 8, 20)) + np.linspace(0, 1, 8)[:, None]
+    split = spans.reshape(3, 16, 10)
+    within, between = split.var(2, ddof=1).mean(1), 10 * split.mean(2).var(1, ddof=1)
     expected = np.sqrt((0.9 * within + between / 10) / within).max()
-    halves = np.stack([draws[:, :10].sum(1), draws[:, 10:].sum(1)])
-    assert np.isclose(gibbs_sampling._rhat(halves, 10), expected)
+    assert np.isclose(averages.agreement(spans)[0], expected)
+
+
+def test_ess_of_independent_draws_is_their_number():
+    """Free units give a new draw each sweep: 40 chains of 1000; the worst of 5 ESS is known to a few per cent."""
+    free = bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5))
+    answer = bmlab.gibbs(free, rng=np.random.default_rng(0), n_chains=40)
+    assert answer.converged and 0.85 < answer.info["ess"] / 40_000 < 1.05
+
+
+def test_units_that_stand_still():
+    """Alike in all chains: nothing to doubt.  Not alike: the chains disagree for ever."""
+    spans = np.ones((2, 4, 8))
+    assert averages.agreement(spans)[0] == 1
+    spans[1, 0] = -1
+    assert averages.agreement(spans)[0] == np.inf
+
+
+def test_without_arviz_gibbs_does_not_claim_to_have_converged(monkeypatch):
+    monkeypatch.setitem(sys.modules, "arviz_stats.base", None)
+    monkeypatch.setattr(gibbs_sampling, "find_spec", lambda name: None)
+    with pytest.warns(bmlab.NotConverged, match="ArviZ is not installed. pip install arviz-stats"):
+        answer = bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0))
+    assert not answer.converged and np.isnan(answer.info["rhat"]) and (answer.mean_stderr > 0).all()
+
+
+def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bmlab.infer.kernels", None)
+    monkeypatch.delattr(infer, "kernels", raising=False)
+    with pytest.raises(ValueError, match="needs Numba, which is not installed; pip install numba, or backend='numpy'"):
+        bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), backend="numba")
+
+
+def test_auto_goes_over_to_numba_in_mid_walk_and_nobody_notices(monkeypatch):
+    monkeypatch.setattr(chains, "WORTH", 0)
+    monkeypatch.setattr(chains.Chains, "updates", -100 * 500 * 3)
+    monkeypatch.setattr(chains, "BYTES", 30_000)
+    walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0))
+    plain = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), backend="numpy")
+    assert (np.concatenate(list(walk.draws(1000))) == np.concatenate(list(plain.draws(1000)))).all()
+    assert walk._plain and walk._compiled
+
+
+def test_progress_is_shown_when_asked_for(capsys):
+    bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), progress=True)
+    assert "1100/1100" in capsys.readouterr().err
+
+
+def test_perfect_samples_do_not_drift():
+    """Started in p(s), every later sweep is in p(s): the mean of independent chains errs as 1/sqrt(chains)."""
+    model, size = bmlab.sherrington_kirkpatrick(16, np.random.default_rng(4), scale=2.0), 20_000
+    truth = bmlab.exact(model)
+    for options in ({}, {"order": "sequential"}, {"order": "random"}, {"rule": "metropolis"}, {"backend": "numba"}):
+        start = bmlab.sample(model, size, np.random.default_rng(5))
+        s = bmlab.gibbs(model, rng=np.random.default_rng(6), start=start, burn_in=30, n_sweeps=1, **options).state
+        pairs = np.triu_indices(16, 1)
+        for mean, exact in ((s.mean(0), truth.mean), ((s.T @ s / size)[pairs], truth.corr[pairs])):
+            assert (np.abs(mean - exact) < 5.5 * np.sqrt((1 - exact**2) / size)).all()
+
+
+@pytest.mark.parametrize("temperature", [1.8, 2.4, 3.5])
+def test_the_energy_of_the_torus_is_kaufmans(temperature):
+    """16 x 16, below, near and above the transition, against the closed form of Kaufman (1949); 4 stderr."""
+    start = np.ones((64, 256)) if temperature < 2 else None         # below it, chains of random states freeze in stripes
+    torus = bmlab.ising((16, 16)).at(temperature)
+    answer = bmlab.gibbs(torus, rng=np.random.default_rng(8), n_chains=64, start=start, burn_in=2000, n_sweeps=2000,
+                         draws=500)
+    energy = torus.energy(answer.info["draws"].astype(float)).mean(0)
+    groups = energy.reshape(32, 2).mean(1)
+    assert abs(groups.mean() - kaufman_energy(16, temperature)) < 4 * groups.std(ddof=1) / np.sqrt(32)
+
+
+def kaufman_energy(n, temperature, step=1e-5):
+    """E = - d log Z / d beta, by a central difference of the closed form."""
+    hot, cold = (1 / (1 / temperature + d) for d in (-step, step))
+    return -(kaufman_log_z(n, cold) - kaufman_log_z(n, hot)) / (2 * step)
 
 
 @quietly
-def test_one_chain_claims_no_error_and_two_sweeps_no_convergence():
-    answer = bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=1, n_sweeps=2)
+def test_one_sweep_of_one_chain_claims_no_error_and_no_convergence():
+    answer = bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=1, n_sweeps=1)
     assert np.isnan(answer.mean_stderr).all() and not answer.converged
+
+
+@pytest.mark.parametrize(("options", "sentence"), [
+    ({"order": "checkerboard"}, "order must be one of colours, sequential, random; found 'checkerboard'"),
+    ({"rule": "glauber"}, "rule must be one of gibbs, metropolis; found 'glauber'"),
+    ({"backend": "cuda"}, "backend must be one of auto, numpy, numba; found 'cuda'"),
+    ({"rule": "metropolis", "backend": "numba"}, "the Numba backend has no rule 'metropolis'; use backend='numpy'"),
+    ({"draws": 2000}, "draws must be 0 to n_sweeps = 1000, found 2000; raise n_sweeps"),
+])
+def test_a_wrong_option_is_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize(("start", "sentence"), [

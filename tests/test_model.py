@@ -115,6 +115,23 @@ def test_a_machine_of_bits_has_the_same_probabilities_and_log_z():
     check_bits_machine()
 
 
+@given(machines())
+def test_units_of_one_colour_are_not_coupled_and_each_unit_has_one_colour(model):
+    classes = model.colours
+    assert sorted(np.concatenate([*classes, []])) == list(range(model.n))
+    for units in classes:
+        assert not model.weights[units][:, units].any()
+
+
+def test_the_colours_of_known_graphs():
+    """A full machine n classes of one; a lattice its checkerboard; a restricted machine its layers."""
+    assert [c.tolist() for c in bmlab.toy().colours] == [[0], [1], [2]]
+    lattice = bmlab.ising((4, 6)).colours
+    assert len(lattice) == 2 and (np.add.outer(np.arange(4), np.arange(6)).ravel()[lattice[0]] % 2 == 0).all()
+    layers = bmlab.restricted(np.ones((5, 3)), np.zeros(5), np.zeros(3)).colours
+    assert [c.tolist() for c in layers] == [[0, 1, 2, 3, 4], [5, 6, 7]]
+
+
 @given(arrays(np.int64, st.tuples(st.integers(0, 3), st.integers(0, 3)), elements=st.integers(0, 1)))
 def test_spins_and_bits_undo_each_other(x):
     assert (bmlab.bits(bmlab.spins(x)) == x).all()

@@ -1,0 +1,218 @@
+"""Chains side by side: the states of many copies of one machine, and what a sweep does to them.
+
+A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  We
+draw u digit by digit, and only as far as needed.  Its first byte k says that u is in [k, k + 1) / 256, and nearly
+always x is outside [logit(k/256), logit((k+1)/256)]: then the byte decides.  Once in 256 updates it does not, and the
+digits that follow are made for this one update.  So a random byte is enough for an update, and no logarithm; the
+walk is the same, to the bit, as with all digits drawn in advance and `bmlab.sweep`.
+
+Two engines walk: NumPy, which takes the fields of a block of units from one matrix product, and Numba's compiled
+loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the same states.
+"""
+
+import importlib.util
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import logit
+
+from ..model import BoltzmannMachine
+from ..threads import one_thread
+
+EDGES = logit(np.arange(257) / 256)     # of the 256 bins of u; -inf and inf at the ends
+BLOCK = 32              # units whose fields the NumPy engine takes from one product
+BYTES = 2**20           # random bytes drawn at a time, and the most numbers in a block of draws
+LARGEST = 700.0         # exp of more leaves a double
+WORTH = 2**20           # updates in a session after which importing Numba pays
+ORDERS = ("colours", "sequential", "random")
+RULES = ("gibbs", "metropolis")
+BACKENDS = ("auto", "numpy", "numba")
+NO_DRAWS = np.empty((0, 0, 0), np.int8)
+
+
+class Chains:
+    """Hold states s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
+
+    beta (chains,) and biases (n,) are the machine's own, and may be replaced between sweeps: tempering and
+    annealing do.
+    """
+
+    updates = 0             # made in this session, by all chains
+
+    def __init__(self, model: BoltzmannMachine, s, rng: np.random.Generator, *, order: str = "colours",
+                 rule: str = "gibbs", backend: str = "auto"):
+        for name, value, known in (("order", order, ORDERS), ("rule", rule, RULES), ("backend", backend, BACKENDS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; found {value!r}")
+        if rule != "gibbs" and backend == "numba":
+            raise ValueError(f"the Numba backend has no rule {rule!r}; use backend='numpy'")
+        self.model, self.s, self.rng = model, np.array(s, dtype=np.int8, order="C"), rng
+        self.order, self.rule, self.backend = order, rule, backend
+        self.beta = np.full(self.s.shape[1], 1 / model.temperature)
+        self.biases = model.biases
+        self.classes = model.colours if order == "colours" else None
+        self.seeds = rng.integers(0, 2**64 - 1, self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
+        self.count = 0              # sweeps made
+        self._compiled = self._plain = None
+
+    def sweep(self, count: int = 1) -> None:
+        """Make `count` sweeps and keep the last states only."""
+        for _ in self.steps(count):
+            pass
+
+    def draws(self, count: int) -> Iterator[np.ndarray]:
+        """Make `count` sweeps and yield the states after each, in blocks (sweeps, n, chains)."""
+        out = np.empty((min(count, self._size()), *self.s.shape), np.int8)
+        for made in self.steps(count, out):
+            yield out[:made]
+
+    def steps(self, count: int, out=NO_DRAWS) -> Iterator[int]:
+        """Make `count` sweeps, a few at a time; yield how many, their states in `out` (sweeps, n, chains)."""
+        while count > 0:
+            k = random_bytes(self.rng, (min(self._size(), count), *self.s.shape))
+            self.advance(k, self.lines(len(k)), out)
+            self.count, count = self.count + len(k), count - len(k)
+            yield len(k)
+
+    def _size(self):
+        return max(1, BYTES // (self.s.size + 1))
+
+    def _engine(self):
+        """Return the engine; "auto" goes over to Numba, in the midst of a walk if need be, once that is worth it."""
+        if self._compiled is None and _use_numba(self):
+            self._compiled = _numba_engine(self)
+        if self._compiled is None and self._plain is None:
+            self._plain = _NumpyEngine(self)
+        return self._compiled or self._plain
+
+    def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
+        """Sweep along lines of units (sweeps, n) by first bytes k (sweeps, n, chains); states go to `out`, if it has
+        room."""
+        Chains.updates += k.size
+        self._engine()(k, lines, out)
+
+    def lines(self, sweeps: int) -> np.ndarray:
+        """Return which unit is updated when, (sweeps, n)."""
+        n = len(self.s)
+        if self.order == "random":
+            return self.sites.integers(0, n, (sweeps, n))
+        line = np.concatenate([*self.classes, np.empty(0, int)]) if self.classes is not None else np.arange(n)
+        return np.broadcast_to(line.astype(np.int64), (sweeps, n))
+
+
+def random_bytes(rng, shape):
+    """Return uint8 of any shape, eight to each 64-bit number of the generator."""
+    size = int(np.prod(shape[1:]))
+    numbers = rng.integers(0, 2**64 - 1, (shape[0], -(-size // 8)), np.uint64, endpoint=True)
+    return numbers.view(np.uint8)[:, :size].reshape(shape)
+
+
+def fine_digits(seed, place):
+    """Return the digits of u below its first byte, in (0, 1): number `place` of the stream SplitMix64 of each seed.
+
+    Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA; all arguments are uint64.
+    """
+    z = seed + place * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return ((z >> np.uint64(11)) + 0.5) * 2.0**-53
+
+
+def chance_of_plus(x, s, rule="gibbs"):
+    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
+    if rule == "gibbs":
+        return 1 / (1 + np.exp(np.minimum(-x, LARGEST)))
+    turn = np.exp(np.minimum(-s * x, 0))
+    return np.where(s > 0, 1 - turn, turn)
+
+
+class _NumpyEngine:
+    """Blocks of units: fields from one product, then one unit after the other where they are coupled inside."""
+
+    def __init__(self, chains):
+        self.chains, model = chains, chains.model
+        self.blocks = None if chains.order == "random" else [
+            _block(model, units) for units in _lines(chains.classes or [[i] for i in range(model.n)])]
+
+    def __call__(self, k, units, out):
+        chains, s = self.chains, self.chains.s.astype(float)
+        with one_thread():
+            for t in range(len(k)):
+                done = 0
+                for block in self.blocks or self._random_blocks(units[t]):
+                    self._update(block, s, k[t, done:done + len(block[0])], (chains.count + t) * len(s) + done)
+                    done += len(block[0])
+                if len(out):
+                    out[t] = s
+        chains.s[...] = s
+
+    def _random_blocks(self, line):
+        return [_block(self.chains.model, line[a:a + BLOCK]) for a in range(0, len(line), BLOCK)]
+
+    def _update(self, block, s, k, place):
+        units, columns, across, inner = block
+        h = across @ s[columns] + self.chains.biases[units, None]
+        if inner is None:
+            s[units] = self._choose(h, s[units], k, place)
+            return
+        flips = np.empty((len(units), s.shape[1]))
+        for r, i in enumerate(units):
+            h[r] += inner[r, :r] @ flips[:r]
+            new = self._choose(h[r:r + 1], s[i], k[r:r + 1], place + r)[0]
+            flips[r] = new - s[i]
+            s[i] = new
+
+    def _choose(self, h, s, k, place):
+        """Return -1/+1 for fields h (units, chains) and first bytes k; `place` of the first unit in the stream."""
+        p = 256 * chance_of_plus(2 * self.chains.beta * h, s, self.chains.rule)
+        whole = p.astype(np.int16)
+        up = k < whole
+        row, chain = np.nonzero(k == whole)
+        if len(row):
+            digits = fine_digits(self.chains.seeds[chain], (place + row).astype(np.uint64))
+            up[row, chain] = k[row, chain] + digits < p[row, chain]
+        return 2.0 * up - 1
+
+
+def _lines(classes):
+    """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
+    lines = []
+    for units in classes:
+        if lines and len(lines[-1]) + len(units) <= BLOCK:
+            lines[-1] = np.concatenate([lines[-1], units])
+        else:
+            lines.append(np.asarray(units))
+    return lines
+
+
+def _block(model, units):
+    """Return (units, the columns they are coupled to, weights across, weights inside or None)."""
+    rows = model.weights[units]
+    columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
+    if not model.is_sparse and len(columns) > 0.9 * model.n:
+        columns = slice(None)
+    inner = rows[:, units]
+    inner = inner.toarray() if model.is_sparse else inner
+    return units, columns, rows[:, columns], inner if inner.any() else None
+
+
+def _use_numba(chains):
+    """Whether to walk by Numba: asked for; or installed, worth its import, and no layers make products better."""
+    if chains.backend != "auto" or chains.rule != "gibbs":
+        return chains.backend == "numba"
+    classes, model = chains.classes, chains.model
+    if classes is not None and len(classes) < model.n / 2 and not model.is_sparse and chains.s.shape[1] > 4:
+        return False
+    return Chains.updates > WORTH and importlib.util.find_spec("numba") is not None
+
+
+def _numba_engine(chains):
+    """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
+    try:
+        from . import kernels
+    except ModuleNotFoundError:
+        raise ValueError("backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
+                         ) from None
+    return kernels.engine(chains)
