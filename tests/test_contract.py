@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 import bmlab
-from bmlab.infer.chains import Chains, fine_digits, random_bytes
+from bmlab.infer.chains import Chains, fine_digits, first_bits
 from bmlab.learn import phases
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -183,12 +183,12 @@ def chance_of_plus(model, sweep, start, target, place, i):
 
 
 def engine(line, **options):
-    """One sweep of Chains along a line of units, with the uniforms put in by hand: the first byte of each, and the
-    digits that follow for the one at `place` (the others are decided by their byte)."""
+    """One sweep of Chains along a line of units, with the uniforms put in by hand: the first bits of each, and the
+    digits that follow for the one at `place` (the others are decided by their first bits)."""
     def sweep(model, s, u, place):
         chains = Chains(model, s.T, np.random.default_rng(0), **options)
-        k = np.floor(256 * u.T).astype(np.uint8)
-        chains.seeds = seeds_of((256 * u.T - k)[place], place)
+        k = np.floor(65536 * u.T).astype(np.uint16)
+        chains.seeds = seeds_of((65536 * u.T - k)[place], place)
         chains.advance(k[None], np.array([line]), np.empty((0, 0, 0), np.int8))
         return chains.s.T
     sweep.line = list(line)
@@ -218,10 +218,10 @@ def law_engines_agree(model, sweeps=200, n_chains=40, **options):
 def uniforms(model, start, sweeps, **options):
     """Which units the chains of gibbs() update, sweep by sweep, and all digits of their uniforms (chains, n)."""
     twin = Chains(model, start.T, np.random.default_rng(2), backend="numpy", **options)
-    k, lines = random_bytes(twin.rng, (sweeps, *twin.s.shape)), twin.lines(sweeps)
+    k, lines = first_bits(twin.rng, (sweeps, *twin.s.shape)), twin.lines(sweeps)
     for t in range(sweeps):
         place = (t * model.n + np.arange(model.n)).astype(np.uint64)
-        yield lines[t], ((k[t] + fine_digits(twin.seeds, place[:, None])) / 256).T
+        yield lines[t], ((k[t] + fine_digits(twin.seeds, place[:, None])) / 65536).T
 
 
 # 8

@@ -73,7 +73,8 @@ def _pairs(model, draws, groups):
 
 def _per_draw(sums, sizes):
     """Divide sums (parts, groups, ...) by their number of draws; return them in one line of groups."""
-    return (sums.reshape(sizes.size, *sums.shape[2:]).T / sizes.ravel()).T
+    sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
+    return sums.reshape(sizes.size, *sums.shape[2:])
 
 
 def mean_and_stderr(groups, weight):

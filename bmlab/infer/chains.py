@@ -1,10 +1,10 @@
 """Chains side by side: the states of many copies of one machine, and what a sweep does to them.
 
 A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  We
-draw u digit by digit, and only as far as needed.  Its first byte k says that u is in [k, k + 1) / 256, and nearly
-always x is outside [logit(k/256), logit((k+1)/256)]: then the byte decides.  Once in 256 updates it does not, and the
-digits that follow are made for this one update.  So a random byte is enough for an update, and no logarithm; the
-walk is the same, to the bit, as with all digits drawn in advance and `bmlab.sweep`.
+draw u digit by digit, and only as far as needed.  Its first 16 bits k say that u is in [k, k + 1) / 65536, and nearly
+always p is outside: then they decide.  Once in 65536 updates they do not, and the digits that follow are made for this
+one update.  So two random bytes are enough for an update; the walk is the same, to the bit, as with all digits drawn
+in advance and `bmlab.sweep`.
 
 Two engines walk: NumPy, which takes the fields of a block of units from one matrix product, and Numba's compiled
 loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the same states.
@@ -14,20 +14,16 @@ import importlib.util
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import logit
 
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 
-EDGES = logit(np.arange(257) / 256)     # of the 256 bins of u; -inf and inf at the ends
 BLOCK = 32              # units whose fields the NumPy engine takes from one product
-BYTES = 2**20           # random bytes drawn at a time, and the most numbers in a block of draws
-LARGEST = 700.0         # exp of more leaves a double
+TOGETHER = 2**20        # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 WORTH = 2**20           # updates in a session after which importing Numba pays
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
-NO_DRAWS = np.empty((0, 0, 0), np.int8)
 
 
 class Chains:
@@ -63,20 +59,23 @@ class Chains:
 
     def draws(self, count: int) -> Iterator[np.ndarray]:
         """Make `count` sweeps and yield the states after each, in blocks (sweeps, n, chains)."""
-        out = np.empty((min(count, self._size()), *self.s.shape), np.int8)
-        for made in self.steps(count, out):
-            yield out[:made]
+        yield from (out for _, out in self.steps(count, keep=True))
 
-    def steps(self, count: int, out=NO_DRAWS) -> Iterator[int]:
-        """Make `count` sweeps, a few at a time; yield how many, their states in `out` (sweeps, n, chains)."""
-        while count > 0:
-            k = random_bytes(self.rng, (min(self._size(), count), *self.s.shape))
+    def steps(self, count: int, keep: bool = False) -> Iterator[tuple[int, np.ndarray]]:
+        """Make `count` sweeps, a few at a time; yield how many, and their states (none unless `keep`)."""
+        size = max(1, TOGETHER // (self.s.size + 1))
+        for done in range(0, count, size):
+            k = first_bits(self.rng, (min(size, count - done), *self.s.shape))
+            out = np.empty(k.shape if keep else (0, 0, 0), np.int8)
             self.advance(k, self.lines(len(k)), out)
-            self.count, count = self.count + len(k), count - len(k)
-            yield len(k)
+            self.count += len(k)
+            yield len(k), out
 
-    def _size(self):
-        return max(1, BYTES // (self.s.size + 1))
+    def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
+        """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); states go to `out`, if it has
+        room."""
+        Chains.updates += k.size
+        self._engine()(k, lines, out)
 
     def _engine(self):
         """Return the engine; "auto" goes over to Numba, in the midst of a walk if need be, once that is worth it."""
@@ -85,12 +84,6 @@ class Chains:
         if self._compiled is None and self._plain is None:
             self._plain = _NumpyEngine(self)
         return self._compiled or self._plain
-
-    def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
-        """Sweep along lines of units (sweeps, n) by first bytes k (sweeps, n, chains); states go to `out`, if it has
-        room."""
-        Chains.updates += k.size
-        self._engine()(k, lines, out)
 
     def lines(self, sweeps: int) -> np.ndarray:
         """Return which unit is updated when, (sweeps, n)."""
@@ -101,15 +94,15 @@ class Chains:
         return np.broadcast_to(line.astype(np.int64), (sweeps, n))
 
 
-def random_bytes(rng, shape):
-    """Return uint8 of any shape, eight to each 64-bit number of the generator."""
+def first_bits(rng, shape):
+    """Return uint16 of shape (sweeps, ...), four to each 64-bit number of the generator; sweeps share none."""
     size = int(np.prod(shape[1:]))
-    numbers = rng.integers(0, 2**64 - 1, (shape[0], -(-size // 8)), np.uint64, endpoint=True)
-    return numbers.view(np.uint8)[:, :size].reshape(shape)
+    numbers = rng.integers(0, 2**64 - 1, (shape[0], -(-size // 4)), np.uint64, endpoint=True)
+    return numbers.view(np.uint16)[:, :size].reshape(shape)
 
 
 def fine_digits(seed, place):
-    """Return the digits of u below its first byte, in (0, 1): number `place` of the stream SplitMix64 of each seed.
+    """Return the digits of u below its first 16 bits, in (0, 1): number `place` of the stream SplitMix64 of each seed.
 
     Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA; all arguments are uint64.
     """
@@ -123,7 +116,7 @@ def fine_digits(seed, place):
 def chance_of_plus(x, s, rule="gibbs"):
     """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
     if rule == "gibbs":
-        return 1 / (1 + np.exp(np.minimum(-x, LARGEST)))
+        return 1 / (1 + np.exp(-x))
     turn = np.exp(np.minimum(-s * x, 0))
     return np.where(s > 0, 1 - turn, turn)
 
@@ -138,7 +131,8 @@ class _NumpyEngine:
 
     def __call__(self, k, units, out):
         chains, s = self.chains, self.chains.s.astype(float)
-        with one_thread():
+        self.beta2 = 2 * chains.beta
+        with one_thread(), np.errstate(over="ignore"):          # exp(-x) = inf: never +1
             for t in range(len(k)):
                 done = 0
                 for block in self.blocks or self._random_blocks(units[t]):
@@ -160,19 +154,20 @@ class _NumpyEngine:
         flips = np.empty((len(units), s.shape[1]))
         for r, i in enumerate(units):
             h[r] += inner[r, :r] @ flips[:r]
-            new = self._choose(h[r:r + 1], s[i], k[r:r + 1], place + r)[0]
+            new = self._choose(h[r], s[i], k[r], place + r)
             flips[r] = new - s[i]
             s[i] = new
 
     def _choose(self, h, s, k, place):
-        """Return -1/+1 for fields h (units, chains) and first bytes k; `place` of the first unit in the stream."""
-        p = 256 * chance_of_plus(2 * self.chains.beta * h, s, self.chains.rule)
-        whole = p.astype(np.int16)
+        """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
+        p = 65536 * chance_of_plus(self.beta2 * h, s, self.chains.rule)
+        whole = p.astype(np.int32)
         up = k < whole
-        row, chain = np.nonzero(k == whole)
-        if len(row):
+        doubt = np.flatnonzero(k == whole)
+        if len(doubt):
+            row, chain = np.divmod(doubt, k.shape[-1])
             digits = fine_digits(self.chains.seeds[chain], (place + row).astype(np.uint64))
-            up[row, chain] = k[row, chain] + digits < p[row, chain]
+            up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
         return 2.0 * up - 1
 
 

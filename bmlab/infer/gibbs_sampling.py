@@ -32,11 +32,12 @@ def sweep(model: BoltzmannMachine, s, u, *, units=None, rule: str = "gibbs") -> 
     rule    "gibbs", or "metropolis"
     """
     s, u = np.array(s, dtype=float), np.asarray(u)
-    for k, i in enumerate(range(model.n) if units is None else units):
-        index, w = model.neighbours(i)
-        h = s[..., index] @ w + model.biases[i]
-        p = chance_of_plus(2 * h / model.temperature, s[..., i], rule)
-        s[..., i] = np.where(u[..., k] < p, 1, -1)
+    with np.errstate(over="ignore"):            # where exp() leaves a double, p is 0
+        for k, i in enumerate(range(model.n) if units is None else units):
+            index, w = model.neighbours(i)
+            h = s[..., index] @ w + model.biases[i]
+            p = chance_of_plus(2 * h / model.temperature, s[..., i], rule)
+            s[..., i] = np.where(u[..., k] < p, 1, -1)
     return s
 
 
@@ -65,7 +66,7 @@ def gibbs(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_ch
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, order=order, rule=rule, backend=backend)
     kept = []
     with _bar(progress, burn_in + n_sweeps) as bar:
-        for made in chains.steps(burn_in):
+        for made, _ in chains.steps(burn_in):
             bar.update(made)
         blocks = _watched(chains.draws(n_sweeps), bar, kept, np.arange(1, draws + 1) * n_sweeps // max(draws, 1) - 1)
         found = average(model, blocks, chains.s.shape[1], n_sweeps)

@@ -10,9 +10,11 @@ from math import log
 
 import numpy as np
 from numba import config, njit
+from scipy.special import logit
 
-from .chains import EDGES, fine_digits
+from .chains import fine_digits
 
+EDGES = logit(np.arange(257) / 256)     # of 256 bins of u; -inf and inf at the ends
 TOGETHER = 32           # chains of a block: their fields stay in the first-level cache
 SHARE = 2**18           # updates that are worth a thread
 compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
@@ -20,7 +22,7 @@ _digits = compiled(fine_digits)
 
 
 def engine(chains):
-    """Return a function that moves the chains by sweeps, given bytes k (sweeps, n, chains) and units (sweeps, n)."""
+    """Return a function that moves the chains by sweeps, given first bits k (sweeps, n, chains) and units (sweeps, n)."""
     model = chains.model
     if model.is_sparse:
         w = model.weights
@@ -50,7 +52,7 @@ def _in_threads(kernel, chains, weights, fields, k, units, out):
 
 @compiled
 def _doubtful(x, k, seed, place):
-    u = (k + _digits(seed, place)) / 256
+    u = (k + _digits(seed, place)) / 65536
     return x > log(u / (1 - u))
 
 
@@ -63,12 +65,12 @@ def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
         for t in range(len(k)):
             for r in range(n):
                 i, flipped = units[t, r], 0
-                state, bytes_ = s[i], k[t, r]
+                state, bits = s[i], k[t, r]
                 for c in range(first, last):
-                    x, byte = beta2[c] * h[c, i], bytes_[c]
+                    x, byte = beta2[c] * h[c, i], bits[c] >> 8
                     up = x > EDGES[byte + 1]
                     if (x > EDGES[byte]) != up:
-                        up = _doubtful(x, byte, seeds[c], place + np.uint64(t * n + r))
+                        up = _doubtful(x, bits[c], seeds[c], place + np.uint64(t * n + r))
                     new = np.int8(2 * up - 1)
                     flips[flipped] = c
                     flipped += new != state[c]
@@ -91,7 +93,7 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
     for t in range(len(k)):
         for r in range(n):
             i = units[t, r]
-            state, bytes_ = s[i, begin:end], k[t, r, begin:end]
+            state, bits = s[i, begin:end], k[t, r, begin:end]
             if chains < 8:
                 for c in range(chains):
                     h[c] = biases[i]
@@ -104,10 +106,10 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
                     for c in range(chains):
                         h[c] += w * other[c]
             for c in range(chains):
-                x, byte = beta2[c] * h[c], bytes_[c]
+                x, byte = beta2[c] * h[c], bits[c] >> 8
                 up = x > EDGES[byte + 1]
                 if (x > EDGES[byte]) != up:
-                    up = _doubtful(x, byte, seeds[c], place + np.uint64(t * n + r))
+                    up = _doubtful(x, bits[c], seeds[c], place + np.uint64(t * n + r))
                 state[c] = 2 * np.int8(up) - 1
         if len(out):
             out[t, :, begin:end] = s[:, begin:end]
