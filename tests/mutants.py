@@ -51,7 +51,7 @@ MUTANTS = [
            "np.minimum(-s * x, 0)", "np.minimum(-s * x / 2, 0)",
            partial(law.law_invariance, law.SAMPLERS["NumPy, Metropolis"])),
     Mutant("the engines read the random stream in different orders", chains._NumpyEngine._choose,
-           "place + row", "place - row", partial(law.law_engines_agree, bmlab.ising((5, 7)).at(2.3), 3000)),
+           "place + row", "place - row", partial(law.law_engines_agree, bmlab.ising((10, 10)).at(2.3), 1000)),
     Mutant("sweeps are taken for independent draws", averages.mean_and_stderr,
            "np.sqrt(spread * count / (count - 1))", "np.sqrt((1 - mean**2) / (64 * 40))",
            partial(law.law_coverage, law.correlated_chains)),
