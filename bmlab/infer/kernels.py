@@ -46,7 +46,7 @@ class _DenseEngine:
     def __init__(self, chains):
         n, width = chains.model.n, -(-chains.model.n // 8) * 8
         self.chains, self.age, self.seen = chains, FRESH, None
-        self.weights, self.fields = _aligned((n, width)), _aligned((chains.s.shape[1], width))
+        self.weights, self.fields = aligned((n, width)), aligned((chains.s.shape[1], width))
         self.weights[:, :n] = chains.model.weights
 
     def __call__(self, k, units, out):
@@ -58,7 +58,7 @@ class _DenseEngine:
         self.age, self.seen = self.age + len(k), chains.s.copy()
 
 
-def _aligned(shape):
+def aligned(shape):
     """Return zeros (float64) that begin on a cache line."""
     size = 8 * int(np.prod(shape))
     raw = np.zeros(size + 64, np.uint8)
