@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#AA4499",
-           "data": "#777777"}
-MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "data": "x"}
+           "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "data": "#777777"}
+MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "temper": "P", "ais": "*",
+           "visited": "<", "data": "x"}
 
 
 def energy_levels(energies, probabilities, ax, labels=None):
@@ -99,6 +100,23 @@ def confusion(counts, ax, labels):
     ax.set_xticks(range(len(labels)), labels)
     ax.set_yticks(range(len(labels)), labels)
     ax.set(xlabel="answer", ylabel="true class")
+    return ax
+
+
+def replicas(estimate, ax, moments=200):
+    """Draw the energies of temper()'s replicas, coloured by temperature, at the first `moments` of those it kept.
+
+    The line follows one replica.  It should wander between the blue end and the red one: a round trip is a fresh draw.
+    """
+    energies, rungs = (estimate.info[name][:moments] for name in ("energies", "rungs"))
+    time = np.broadcast_to(np.arange(len(energies))[:, None], energies.shape)
+    dots = ax.scatter(time, energies, c=rungs, cmap="coolwarm", s=6, linewidths=0)
+    ax.plot(energies[:, 0], color="black", linewidth=0.8)
+    temperatures = estimate.info["temperatures"]
+    bar = ax.figure.colorbar(dots, ax=ax, label="temperature")
+    bar.set_ticks(range(len(temperatures)), labels=[f"{t:.3g}" for t in temperatures])
+    ax.set(xlabel="moment", ylabel="energy E(s)")
+    _mark_convergence(estimate, ax)
     return ax
 
 

@@ -3,24 +3,32 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import test_annealing
 import test_contract as law
 import test_inversion
 import test_model
 import test_perfect_sampling
+import test_replica_exchange
 import test_roads
+import test_simulated_annealing
+import test_visited_states
 
 import bmlab
 from bmlab import model
 from bmlab.infer import (
+    annealing,
     averages,
     chains,
     enumeration,
     gibbs_sampling,
     naive_mean_field,
+    replica_exchange,
+    simulated_annealing,
     three_products,
     two_tables,
     variable_elimination,
     vertex_cover,
+    visited_states,
 )
 from bmlab.learn import inversion, phases
 
@@ -57,6 +65,48 @@ MUTANTS = [
            partial(law.law_coverage, law.correlated_chains)),
     Mutant("the standard error lacks its 1/sqrt(chains)", averages.mean_and_stderr,
            "spread * count /", "spread * count**2 /", partial(law.law_coverage, law.correlated_chains)),
+    Mutant("duplicates are counted in the visited sum", visited_states.together,
+           "np.unique(key, return_index=True, return_inverse=True)", "key, np.arange(len(key)), np.arange(len(key))",
+           partial(test_visited_states.law_once)),
+    Mutant("the visited sum forgets T", visited_states.log_sum,
+           "seen.energy / model.temperature", "seen.energy", partial(test_visited_states.law_bound)),
+    Mutant("the visited sum drops the offset", visited_states.distinct,
+           "model.energy(s)", "model.energy(s) - model.offset", partial(test_visited_states.law_bound)),
+    Mutant("log Z of the start is forgotten", annealing.ais,
+           "_first_log_z(model, first) + sum", "sum", partial(test_annealing.law_uncoupled)),
+    Mutant("n ln 2 is forgotten in AIS", annealing._log_2cosh,
+           "return size + np.log(1 + np.exp(-2 * size))", "return size + np.log((1 + np.exp(-2 * size)) / 2)",
+           partial(test_annealing.law_uncoupled)),
+    Mutant("annealing drops the offset", annealing._first_log_z,
+           " - model.offset / model.temperature", "", partial(test_annealing.law_uncoupled)),
+    Mutant("annealed chains ignore T", annealing._anneal,
+           "np.full_like(chains.beta, high / temperature)", "np.full_like(chains.beta, high)",
+           partial(test_annealing.law_unbiased)),
+    Mutant("the weights ignore T", annealing._anneal,
+           "(high - low) / (2 * temperature)", "(high - low) / 2", partial(test_annealing.law_unbiased)),
+    Mutant("the weight is taken after the sweep", annealing._anneal, "r = chains.s.astype(float)",
+           "chains.beta, chains.biases = np.full_like(chains.beta, high / temperature), (rest + first / high)[:, 0]; "
+           "chains.sweep(); r = chains.s.astype(float)", partial(test_annealing.law_unbiased)),
+    Mutant("the class summed over is swept last", annealing._anneal, "chains.classes[0]", "chains.classes[-1]",
+           partial(test_annealing.law_unbiased, test_annealing.MACHINES["restricted"])),
+    Mutant("the start's biases fade with the couplings", annealing._anneal,
+           "first / high", "first", partial(test_annealing.law_unbiased)),
+    Mutant("swaps go the wrong way", replica_exchange.swap_chance,
+           "np.diff(beta) * np.diff(energies)", "-np.diff(beta) * np.diff(energies)",
+           partial(test_replica_exchange.law_detailed_balance)),
+    Mutant("n ln 2 is forgotten in temper", replica_exchange.Tally.log_z,
+           "self.replicas.model.n * np.log(2) + total.sum()", "total.sum()", partial(test_replica_exchange.law_log_z)),
+    Mutant("log Z is left to the trapezoid rule", replica_exchange.Tally.log_z,
+           "np.log(hot.mean(0) / cold.mean(0)) - self.step", "-self.step", partial(test_replica_exchange.law_coverage)),
+    Mutant("temperatures stay where they were after a swap", replica_exchange.Replicas.sweeps,
+           "self.chains.beta[self.at] = self.beta", "self.chains.beta[:] = np.tile(self.beta, len(self.at))",
+           partial(test_replica_exchange.law_log_z)),
+    Mutant("the errors of the parts of log Z are averaged, not added", replica_exchange.Tally.log_z,
+           "noise.sum(1)", "noise.mean(1)", partial(test_replica_exchange.law_coverage)),
+    Mutant("annealing keeps the last state, not the best", simulated_annealing.annealed,
+           "now < energies", "now < np.inf", partial(test_simulated_annealing.law_best_of_the_walk)),
+    Mutant("annealing takes T for 1/T", simulated_annealing.annealed,
+           "1 / temperature", "temperature", partial(test_simulated_annealing.law_best_of_the_walk)),
     Mutant("exact ignores T", two_tables.sum_by_tables,
            "q /= model.temperature", "q /= 1", partial(law.law_temperature, bmlab.exact)),
     Mutant("the offset of clamped units is dropped", enumeration._estimate,

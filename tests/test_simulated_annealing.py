@@ -1,0 +1,68 @@
+"""annealed: the walk of the lecture along a schedule, and the best states on it."""
+import numpy as np
+import pytest
+
+import bmlab
+from bmlab.infer.chains import Chains
+from bmlab.infer.simulated_annealing import annealed
+
+MACHINES = [bmlab.medium(), bmlab.sherrington_kirkpatrick(18, np.random.default_rng(3)), bmlab.ising((5, 5), field=0.3),
+            bmlab.hopfield(bmlab.spins(np.random.default_rng(4).integers(0, 2, (3, 20)))),
+            bmlab.medium().clamp([0, 1], [1, -1])]
+
+
+@pytest.mark.parametrize("model", MACHINES, ids=["medium", "glass", "lattice", "hopfield", "clamped"])
+def test_slow_cooling_ends_in_the_ground_state(model):
+    found, known = annealed(model, np.geomspace(10, 0.1, 100), rng=np.random.default_rng(0)), bmlab.ground_state(model)
+    assert np.isclose(found.energy, known.energy, rtol=1e-12)
+    assert np.isclose(model.energy(found.state), known.energy, rtol=1e-12)
+
+
+def law_best_of_the_walk():
+    """One sweep a temperature, and of all states on the way the one of lowest energy: by hand on the same numbers."""
+    model, schedule = bmlab.medium(), np.repeat([20, 15, 12, 10, 0.7], [2, 2, 2, 4, 6])
+    start = bmlab.spins(np.random.default_rng(1).integers(0, 2, (7, 10)))
+    found = annealed(model, schedule, rng=np.random.default_rng(2), start=start)
+    chains, seen = Chains(model, start.T, np.random.default_rng(2)), [start]
+    for temperature in schedule:
+        chains.beta[:] = 1 / temperature
+        chains.sweep()
+        seen.append(chains.s.T.copy())
+    energies = model.energy(np.array(seen))
+    assert np.allclose(found.energies, energies.min(0), rtol=1e-12)
+    assert (found.states == np.array(seen)[energies.argmin(0), np.arange(7)]).all()
+
+
+def test_annealed_keeps_the_best_of_the_walk():
+    law_best_of_the_walk()
+
+
+def test_the_best_of_all_chains_is_at_hand():
+    found = annealed(bmlab.medium(), [5.0, 1.0], rng=np.random.default_rng(0), n_chains=20)
+    assert found.states.shape == (20, 10) and found.energies.shape == (20,)
+    assert found.energy == found.energies.min()
+    assert np.isclose(bmlab.medium().energy(found.state), found.energy, rtol=1e-12)
+
+
+def test_no_sweep_leaves_the_start():
+    start = bmlab.states(3)
+    found = annealed(bmlab.toy(), [], rng=np.random.default_rng(0), start=start)
+    assert (found.states == start).all() and (found.energies == bmlab.toy().energy(start)).all()
+
+
+def test_the_temperature_of_the_machine_plays_no_part():
+    one, other = (annealed(bmlab.medium().at(t), [3.0, 1.0], rng=np.random.default_rng(0)) for t in (1.0, 50.0))
+    assert (one.states == other.states).all()
+
+
+@pytest.mark.parametrize("schedule", [[2.0, 0.0], [1.0, -1.0], [np.nan], 3.0, [[1.0, 2.0]]])
+def test_a_wrong_schedule_is_refused(schedule):
+    with pytest.raises(ValueError, match=r"schedule must be a row of positive temperatures, found .*; try "):
+        annealed(bmlab.toy(), schedule, rng=np.random.default_rng(0))
+
+
+def test_no_chain_and_no_generator_are_refused():
+    with pytest.raises(ValueError, match="n_chains must be at least 1, found 0"):
+        annealed(bmlab.toy(), [1.0], rng=np.random.default_rng(0), n_chains=0)
+    with pytest.raises(ValueError, match="rng must be a NumPy generator"):
+        annealed(bmlab.toy(), [1.0], rng=0)

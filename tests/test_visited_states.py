@@ -1,0 +1,129 @@
+"""visited: a bound at any time, each state once, and what the second half says of the first."""
+import numpy as np
+import pytest
+
+import bmlab
+from bmlab.infer import visited_states
+from bmlab.infer.visited_states import distinct, expected_shortfall, log_sum, together, visited
+
+quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+
+
+def glass(n, seed=0, temperature=1.0, offset=0.0):
+    """Return a glass with biases of order one."""
+    rng = np.random.default_rng(seed)
+    weights = bmlab.sherrington_kirkpatrick(n, rng, 1.5).weights
+    return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
+
+
+def law_bound():
+    """Part of a sum of positive terms is below it, at any temperature, with any offset."""
+    for seed in range(10):
+        model = glass(9, seed, temperature=0.4 + seed / 5, offset=seed - 5)
+        true = bmlab.exact(model).log_z.value
+        log_z = visited(model, rng=np.random.default_rng(seed), n_chains=5, n_sweeps=20).log_z
+        assert log_z.lower == log_z.value <= true + 1e-12 * abs(true) and log_z.upper == np.inf
+
+
+def law_once():
+    """All states, each many times over, are Z: to rounding."""
+    model, s = glass(9, temperature=1.7, offset=2.5), bmlab.states(9)
+    seen = distinct(model, np.tile(s, (3, 1)))
+    assert abs(log_sum(model, seen) - bmlab.exact(model).log_z.value) < 1e-12
+    assert len(seen.key) == 2**9 and (seen.visits == 3).all()
+
+
+@quietly
+def test_it_is_a_lower_bound_always():
+    law_bound()
+
+
+def test_no_state_counts_twice():
+    law_once()
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 64, 65, 70])
+def test_states_are_the_same_where_all_units_are(n):
+    """Flipping any one unit gives another state, also in the last bit of a byte and the first of the next."""
+    model = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
+    s = np.vstack([np.ones((1, n)), 1 - 2 * np.eye(n), np.ones((2, n))])
+    assert sorted(distinct(model, s).visits) == [1] * n + [3]
+
+
+def test_parts_are_put_together_as_if_they_had_come_at_once():
+    model, s = glass(6), np.random.default_rng(0).choice([-1.0, 1.0], size=(50, 6))
+    parts, whole = together(distinct(model, s[:20]), distinct(model, s[20:])), distinct(model, s)
+    assert all((a == b).all() for a, b in zip(parts, whole))
+
+
+def test_all_states_visited_is_exact():
+    model = glass(6, temperature=2.0, offset=1.0)
+    answer, true = visited(model, rng=np.random.default_rng(0), start=bmlab.states(6), n_sweeps=2), bmlab.exact(model)
+    assert answer.converged and answer.info == {"missed": 0.0, "states": 64, "dropped": 0}
+    assert abs(answer.log_z.value - true.log_z.value) < 1e-12
+    assert np.abs(answer.mean - true.mean).max() < 1e-12 and np.abs(answer.corr - true.corr).max() < 1e-12
+
+
+@quietly
+@pytest.mark.parametrize("model", [glass(12), bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
+def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
+    """By the definition: chains of one sweep, whose states are known, and p normalised among these."""
+    monkeypatch.setattr(visited_states, "ROWS", 7)
+    start = np.random.default_rng(1).choice([-1.0, 1.0], size=(30, 12))
+    answer = visited(model, rng=np.random.default_rng(0), start=start, n_sweeps=2)
+    chains = visited_states.Chains(model, start.T, np.random.default_rng(0), order="sequential")
+    s = np.unique(np.vstack([start, *(block[0].T for _ in range(2) for block in chains.draws(1))]), axis=0)
+    p = np.exp(-model.energy(s) / model.temperature)
+    p /= p.sum()
+    pairs = s.T @ (p[:, None] * s)
+    known = (model.weights != 0).toarray() if model.is_sparse else np.ones((12, 12), bool)
+    corr = answer.corr.toarray() if model.is_sparse else answer.corr
+    assert answer.info["states"] == len(s)
+    assert np.abs(answer.mean - p @ s).max() < 1e-12 and np.abs(corr - pairs)[known].max() < 1e-12
+
+
+def test_perfect_samples_miss_what_is_expected():
+    """Mean shortfall of 400 sets of 60 samples against sum p (1 - p)^60, within 5 of its standard errors."""
+    model, p = glass(8), bmlab.probabilities(glass(8))
+    s = bmlab.sample(model, 400 * 60, np.random.default_rng(0)).reshape(400, 60, 8)
+    log_z = bmlab.exact(model).log_z.value
+    missing = np.array([1 - np.exp(log_sum(model, distinct(model, part)) - log_z) for part in s])
+    assert abs(missing.mean() - expected_shortfall(p, 60)) < 5 * missing.std() / np.sqrt(400)
+
+
+def test_the_second_half_measures_what_the_first_has_missed():
+    """Units without couplings are drawn independently by each sweep: the share missed is sum p (1 - p)^M on average.
+
+    300 runs of 30 chains; the starting states are uniform, so every state has one more chance of them, (1 - 2^-8)^30.
+    """
+    model = bmlab.BoltzmannMachine(np.zeros((8, 8)), np.linspace(-0.3, 0.9, 8))
+    p = bmlab.probabilities(model)
+    missed = []
+    for seed in range(300):
+        with pytest.warns(bmlab.NotConverged, match="still met new states in"):
+            missed.append(visited(model, rng=np.random.default_rng(seed), n_chains=30, n_sweeps=4).info["missed"])
+    expected = (p * (1 - p) ** 60).sum() * (1 - 2.0**-8) ** 30
+    assert abs(np.mean(missed) - expected) < 5 * np.std(missed) / np.sqrt(300)
+
+
+@quietly
+def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch):
+    model = glass(12)
+    monkeypatch.setattr(visited_states, "KEEP", 50)
+    answer = visited(model, rng=np.random.default_rng(0))
+    energies = np.sort(model.energy(bmlab.states(12)))
+    assert answer.info["states"] <= 100 and answer.info["dropped"] > 0 and not answer.converged
+    assert answer.log_z.value <= bmlab.exact(model).log_z.value
+    assert answer.log_z.value >= np.log(np.exp(-energies[:50]).sum()) - 1e-12       # 100,000 draws: these were met
+
+
+@quietly
+def test_a_machine_without_free_units_has_one_state():
+    model = bmlab.toy().clamp([0, 1, 2], [1, 1, -1])
+    answer = visited(model, rng=np.random.default_rng(0))
+    assert answer.log_z.value == -model.offset and answer.converged and answer.mean.shape == (0,)
+
+
+def test_a_single_sweep_has_no_halves():
+    with pytest.raises(ValueError, match="n_sweeps must be at least 2 and n_chains 1, found 1 and 100"):
+        visited(bmlab.toy(), rng=np.random.default_rng(0), n_sweeps=1)
