@@ -1,5 +1,6 @@
 """gibbs and sweep: one dynamics, its random stream, its errors and its doubts."""
 import sys
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -118,6 +119,19 @@ def test_chains_that_disagree_are_reported():
     assert not answer.converged and answer.info["rhat"] > 2
 
 
+@quietly
+def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
+    """A hundred times the sweeps, and the peak stays what it was, to 1 %."""
+    monkeypatch.setattr(chains, "TOGETHER", 2**12)
+    peaks = []
+    for n_sweeps in (2_000, 2_000, 200_000):
+        tracemalloc.start()
+        bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, n_sweeps=n_sweeps)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.01 * peaks[1]
+
+
 def test_rhat_is_that_of_the_book():
     """Gelman and others (2013), Bayesian Data Analysis, eq. 11.1-11.4, on the halves of the chains."""
     spans = np.random.default_rng(0).normal(size=(3, 8, 20)) + np.linspace(0, 1, 8)[:, None]
@@ -172,6 +186,7 @@ def test_progress_is_shown_when_asked_for(capsys):
     assert "1100/1100" in capsys.readouterr().err
 
 
+@quietly
 def test_perfect_samples_do_not_drift():
     """Started in p(s), every later sweep is in p(s): the mean of independent chains errs as 1/sqrt(chains)."""
     model, size = bmlab.sherrington_kirkpatrick(16, np.random.default_rng(4), scale=2.0), 20_000
@@ -184,6 +199,7 @@ def test_perfect_samples_do_not_drift():
             assert (np.abs(mean - exact) < 5.5 * np.sqrt((1 - exact**2) / size)).all()
 
 
+@quietly
 @pytest.mark.parametrize("temperature", [1.8, 2.4, 3.5])
 def test_the_energy_of_the_torus_is_kaufmans(temperature):
     """16 x 16, below, near and above the transition, against the closed form of Kaufman (1949); 4 stderr."""

@@ -93,7 +93,7 @@ def _ladder(model, first, rng, n_chains, n_temperatures):
 
 
 def _first_biases(model):
-    """Return a (n,): mean field's biases, with couplings so weak that each round halves the distance to the only one."""
+    """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
     weak, a = 0.5 * model.temperature / max(_pull(model), 0.5 * model.temperature), model.biases
     for _ in range(ROUNDS):
         a = model.biases + weak * (model.weights @ np.tanh(a / model.temperature))

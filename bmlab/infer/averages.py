@@ -38,25 +38,31 @@ def average(model: BoltzmannMachine, blocks, n_chains: int, n_sweeps: int) -> Av
     groups = np.array_split(np.arange(n_chains), min(n_chains, GROUPS))
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
     n_parts = min(n_spans, -(-GROUPS // len(groups)))
-    span = np.arange(n_sweeps) * n_spans // n_sweeps        # of each sweep, and the part that it belongs to
-    part = np.arange(n_spans) * n_parts // n_spans
-    record, pairs = np.zeros((n_spans, model.n, n_chains), np.float32), [0.0] * n_parts
-    done = 0
-    for block in blocks:
-        here = span[done:done + len(block)]
-        spans, firsts = np.unique(here, return_index=True)
-        record[spans] += np.add.reduceat(block, firsts, axis=0, dtype=np.float32)
-        for p in np.unique(part[spans]):
-            pairs[p] = pairs[p] + _pairs(model, block[part[here] == p], groups)
-        done += len(block)
-    sizes = np.outer(np.bincount(part[span]), [len(group) for group in groups])
-    sums = np.array([[spans[:, group].sum(1) for group in groups] for spans in np.add.reduceat(
-        record, np.searchsorted(part, np.arange(n_parts)), dtype=float)])
+    part = np.arange(n_spans) * n_parts // n_spans          # that each span belongs to
+    record, pairs = _sums(model, blocks, groups, part, n_sweeps)
+    lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
+    sizes = np.outer(np.bincount(part, lengths), [len(group) for group in groups])
+    of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
+    sums = np.array([[x[:, group].sum(1) for group in groups] for x in of_parts])
     mean, mean_stderr = mean_and_stderr(_per_draw(sums, sizes), sizes.ravel())
-    corr, corr_stderr = mean_and_stderr(_per_draw(np.array(pairs), sizes), sizes.ravel())
-    record /= np.bincount(span)[:, None, None]
+    corr, corr_stderr = mean_and_stderr(_per_draw(pairs, sizes), sizes.ravel())
+    record /= lengths[:, None, None]
     rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - mean**2)
     return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
+
+
+def _sums(model, blocks, groups, part, n_sweeps):
+    """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
+    n_spans, n_chains = len(part), groups[-1][-1] + 1
+    record, pairs, done = np.zeros((n_spans, model.n, n_chains), np.float32), [0.0] * (part[-1] + 1), 0
+    for block in blocks:
+        span = np.arange(done, done + len(block)) * n_spans // n_sweeps
+        spans, firsts = np.unique(span, return_index=True)
+        record[spans] += np.add.reduceat(block, firsts, axis=0, dtype=np.float32)
+        for p in np.unique(part[spans]):
+            pairs[p] = pairs[p] + _pairs(model, block[part[span] == p], groups)
+        done += len(block)
+    return record, np.array(pairs)
 
 
 def _pairs(model, draws, groups):
@@ -67,8 +73,8 @@ def _pairs(model, draws, groups):
         return np.add.reduceat(products, [group[0] for group in groups], axis=1).T.astype(float)
     if not model.n:
         return np.zeros((len(groups), 0, 0))
-    states = [draws[:, :, group].swapaxes(1, 2).reshape(len(draws) * len(group), -1).astype(np.float32) for group in groups]
-    return np.array([s.T @ s for s in states], dtype=float)
+    states = [draws[:, :, group].swapaxes(1, 2).reshape(len(draws) * len(group), -1) for group in groups]
+    return np.array([s.T @ s for s in (x.astype(np.float32) for x in states)], dtype=float)
 
 
 def _per_draw(sums, sizes):

@@ -13,6 +13,7 @@ others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; f
 
 from contextlib import nullcontext
 from importlib.util import find_spec
+from types import SimpleNamespace
 from warnings import warn
 
 import numpy as np
@@ -90,19 +91,11 @@ def _watched(blocks, bar, kept, wanted):
 
 
 def _bar(progress, total):
-    """Return a tqdm bar over sweeps, or one that shows nothing."""
+    """Return a context with a tqdm bar over sweeps, or with one that shows nothing."""
     if not progress:
-        return _Silent()
+        return nullcontext(SimpleNamespace(update=lambda sweeps: None))
     from tqdm.auto import tqdm
     return tqdm(total=total, unit="sweep")
-
-
-class _Silent(nullcontext):
-    def __enter__(self):
-        return self
-
-    def update(self, count):
-        pass
 
 
 def _advise(rhat, n_sweeps):
@@ -113,7 +106,8 @@ def _advise(rhat, n_sweeps):
              NotConverged, stacklevel=3)
     else:
         warn(f"gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for: the chains "
-             "disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper().", NotConverged, stacklevel=3)
+             "disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper().",
+             NotConverged, stacklevel=3)
 
 
 def first_states(model, rng, start, n_chains):

@@ -28,7 +28,7 @@ _U = np.uint64
 
 
 def engine(chains):
-    """Return a function that moves the chains by sweeps, given first bits k (sweeps, n, chains) and units (sweeps, n)."""
+    """Return a function that moves the chains, given first bits k (sweeps, n, chains) and units (sweeps, n)."""
     return _sparse_engine(chains) if chains.model.is_sparse else _DenseEngine(chains)
 
 

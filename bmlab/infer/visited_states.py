@@ -67,7 +67,8 @@ def visited(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_
     _advise(missed)
     return Estimate(mean, corr, LogZ(log_z, lower=log_z), method="visited", converged=missed <= MISSED,
                     state=chains.s.T.astype(float),
-                    info={"missed": missed, "states": len(seen.key), "dropped": int((1 + n_sweeps) * count - seen.visits.sum())})
+                    info={"missed": missed, "states": len(seen.key),
+                          "dropped": int((1 + n_sweeps) * count - seen.visits.sum())})
 
 
 def distinct(model: BoltzmannMachine, s) -> Visited:
