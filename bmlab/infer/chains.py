@@ -194,12 +194,9 @@ def _block(model, units):
 
 
 def _use_numba(chains):
-    """Whether to walk by Numba: asked for; or installed, worth its import, and no layers make products better."""
+    """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    classes, model = chains.classes, chains.model
-    if classes is not None and len(classes) < model.n / 2 and not model.is_sparse and chains.s.shape[1] > 4:
-        return False
     return Chains.updates > WORTH and importlib.util.find_spec("numba") is not None
 
 

@@ -14,12 +14,14 @@ from math import log
 
 import numpy as np
 from numba import config, njit
+from scipy import sparse
 from scipy.special import logit
 
 from .chains import fine_digits
 
 EDGES = logit(np.arange(257) / 256)     # of 256 bins of u; -inf and inf at the ends
 TOGETHER = 32           # chains of a block: their fields stay in the first-level cache
+FEW = 0.1               # share of weights that are not 0, below which a full matrix is taken for a sparse one
 SHARE = 2**18           # updates that are worth a thread
 FRESH = 128             # sweeps after which kept fields are summed anew, before rounding adds up
 compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
@@ -29,11 +31,13 @@ _U = np.uint64
 
 def engine(chains):
     """Return a function that moves the chains, given first bits k (sweeps, n, chains) and units (sweeps, n)."""
-    return _sparse_engine(chains) if chains.model.is_sparse else _DenseEngine(chains)
+    weights = chains.model.weights
+    few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
+    return _sparse_engine(chains, sparse.csr_array(weights)) if few else _DenseEngine(chains)
 
 
-def _sparse_engine(chains):
-    w, kernel = chains.model.weights, _sparse if chains.s.shape[1] >= 8 else _sparse_few
+def _sparse_engine(chains, w):
+    kernel = _sparse if chains.s.shape[1] >= 8 else _sparse_few
 
     def advance(k, units, out):
         _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
