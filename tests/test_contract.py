@@ -389,12 +389,13 @@ def test_every_sampler_of_a_sparse_machine_does_too(backend):
 
 
 @pytest.mark.parametrize("order", ["colours", "sequential", "random"])
-@pytest.mark.parametrize("kind", ["full", "lattice", "layers"])
+@pytest.mark.parametrize("kind", ["full", "lattice", "layers", "thin layers"])
 @pytest.mark.parametrize("n_chains", [3, 40])
 def test_both_engines_walk_as_the_reference_does(kind, order, n_chains):
     rng = np.random.default_rng(3)
     law_engines_agree({"full": machine(70, 3, temperature=1.2), "lattice": bmlab.ising((5, 7), field=0.1).at(2.3),
-                       "layers": bmlab.restricted(rng.normal(size=(40, 13)), rng.normal(size=40), np.zeros(13))}[kind],
+                       "layers": bmlab.restricted(rng.normal(size=(40, 13)), rng.normal(size=40), np.zeros(13)),
+                       "thin layers": bmlab.restricted(rng.normal(size=(60, 3)), rng.normal(size=60), np.ones(3))}[kind],
                       n_chains=n_chains, order=order)
 
 
