@@ -67,7 +67,7 @@ def settled(n, chains):
 
 def by_bmlab(model, s, backend):
     """This package, without the averages of bmlab.gibbs."""
-    walk = Chains(model, s, np.random.default_rng(1), order="sequential", backend=backend)
+    walk = Chains(model, s, np.random.default_rng(1), backend=backend)
 
     def sweep(count):
         seconds, _ = once(lambda: walk.sweep(count))

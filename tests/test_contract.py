@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 import bmlab
-from bmlab.infer.chains import Chains, fine_digits, first_bits
+from bmlab.infer.chains import Chains, fine_digits, stream
 from bmlab.learn import phases
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -235,10 +235,10 @@ def law_engines_agree(model, sweeps=200, n_chains=40, **options):
 def uniforms(model, start, sweeps, **options):
     """Which units the chains of gibbs() update, sweep by sweep, and all digits of their uniforms (chains, n)."""
     twin = Chains(model, start.T, np.random.default_rng(2), backend="numpy", **options)
-    k, lines = first_bits(twin.rng, (sweeps, *twin.s.shape)), twin.lines(sweeps)
+    k, lines = twin.first_bits(sweeps), np.broadcast_to(twin.lines(sweeps), (sweeps, model.n))
     for t in range(sweeps):
         place = (t * model.n + np.arange(model.n)).astype(np.uint64)
-        yield lines[t], ((k[t] + fine_digits(twin.seeds, place[:, None])) / 65536).T
+        yield lines[t], ((k[t] + fine_digits(stream(twin.seeds, place[:, None]))) / 65536).T
 
 
 # 8

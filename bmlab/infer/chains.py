@@ -47,7 +47,8 @@ class Chains:
         self.beta = np.full(self.s.shape[1], 1 / model.temperature)
         self.biases = model.biases
         self.classes = model.colours if order == "colours" else None
-        self.seeds = rng.integers(0, 2**64 - 1, self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.key, *self.seeds = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.seeds = np.array(self.seeds, np.uint64)
         self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0              # sweeps made
         self._compiled = self._plain = None
@@ -65,7 +66,7 @@ class Chains:
         """Make `count` sweeps, a few at a time; yield how many, and their states (none unless `keep`)."""
         size = max(1, TOGETHER // (self.s.size + 1))
         for done in range(0, count, size):
-            k = first_bits(self.rng, (min(size, count - done), *self.s.shape))
+            k = self.first_bits(min(size, count - done))
             out = np.empty(k.shape if keep else (0, 0, 0), np.int8)
             self.advance(k, self.lines(len(k)), out)
             self.count += len(k)
@@ -85,32 +86,40 @@ class Chains:
             self._plain = _NumpyEngine(self)
         return self._compiled or self._plain
 
+    def first_bits(self, sweeps: int) -> np.ndarray:
+        """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
+        size = sweeps * self.s.size
+        first, begin = divmod(self.count * self.s.size, 4)      # four to each 64-bit number of the stream
+        words = np.empty(-(-(begin + size) // 4), np.uint64)
+        if self._compiled is None:
+            words[:] = stream(self.key, np.arange(first, first + len(words), dtype=np.uint64))
+        else:
+            self._compiled.fill(words, self.key, np.uint64(first))
+        return words.view(np.uint16)[begin:begin + size].reshape(sweeps, *self.s.shape)
+
     def lines(self, sweeps: int) -> np.ndarray:
-        """Return which unit is updated when, (sweeps, n)."""
+        """Return which unit is updated when, (sweeps, n), or (1, n) where all sweeps are alike."""
         n = len(self.s)
         if self.order == "random":
             return self.sites.integers(0, n, (sweeps, n))
         line = np.concatenate([*self.classes, np.empty(0, int)]) if self.classes is not None else np.arange(n)
-        return np.broadcast_to(line.astype(np.int64), (sweeps, n))
+        return line.astype(np.int64)[None]
 
 
-def first_bits(rng, shape):
-    """Return uint16 of shape (sweeps, ...), four to each 64-bit number of the generator; sweeps share none."""
-    size = int(np.prod(shape[1:]))
-    numbers = rng.integers(0, 2**64 - 1, (shape[0], -(-size // 4)), np.uint64, endpoint=True)
-    return numbers.view(np.uint16)[:, :size].reshape(shape)
+def stream(seed, place):
+    """Return number `place` of the stream SplitMix64 that starts at a seed; all are uint64.
 
-
-def fine_digits(seed, place):
-    """Return the digits of u below its first 16 bits, in (0, 1): number `place` of the stream SplitMix64 of each seed.
-
-    Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA; all arguments are uint64.
+    Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators, OOPSLA.
     """
     z = seed + place * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return ((z >> np.uint64(11)) + 0.5) * 2.0**-53
+    return z ^ (z >> np.uint64(31))
+
+
+def fine_digits(word):
+    """Return the digits of u below its first 16 bits, in (0, 1), from a uint64."""
+    return ((word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 def chance_of_plus(x, s, rule="gibbs"):
@@ -166,7 +175,7 @@ class _NumpyEngine:
         doubt = np.flatnonzero(k == whole)
         if len(doubt):
             row, chain = np.divmod(doubt, k.shape[-1])
-            digits = fine_digits(self.chains.seeds[chain], (place + row).astype(np.uint64))
+            digits = fine_digits(stream(self.chains.seeds[chain], (place + row).astype(np.uint64)))
             up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
         return 2.0 * up - 1
 
@@ -207,4 +216,4 @@ def _numba_engine(chains):
     except ModuleNotFoundError:
         raise ValueError("backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
                          ) from None
-    return kernels.engine(chains)
+    return kernels.Engine(chains)

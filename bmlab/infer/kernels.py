@@ -17,7 +17,7 @@ from numba import config, njit
 from scipy import sparse
 from scipy.special import logit
 
-from .chains import fine_digits
+from .chains import fine_digits, stream
 
 EDGES = logit(np.arange(257) / 256)     # of 256 bins of u; -inf and inf at the ends
 TOGETHER = 32           # chains of a block: their fields stay in the first-level cache
@@ -25,41 +25,39 @@ FEW = 0.1               # share of weights that are not 0, below which a full ma
 SHARE = 2**18           # updates that are worth a thread
 FRESH = 128             # sweeps after which kept fields are summed anew, before rounding adds up
 compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
-_digits = compiled(fine_digits)
+_stream, _digits = compiled(stream), compiled(fine_digits)
 _U = np.uint64
 
 
-def engine(chains):
-    """Return a function that moves the chains, given first bits k (sweeps, n, chains) and units (sweeps, n)."""
-    weights = chains.model.weights
-    few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
-    return _sparse_engine(chains, sparse.csr_array(weights)) if few else _DenseEngine(chains)
-
-
-def _sparse_engine(chains, w):
-    kernel = _sparse if chains.s.shape[1] >= 8 else _sparse_few
-
-    def advance(k, units, out):
-        _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
-    return advance
-
-
-class _DenseEngine:
-    """Keep the fields from call to call, as long as nobody else changes states or biases."""
+class Engine:
+    """Move chains; keep the fields of a full machine from call to call, while nobody else changes states or biases."""
 
     def __init__(self, chains):
+        self.chains, self.fill, weights = chains, fill, chains.model.weights
+        self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
+        if self.few:
+            self.weights = sparse.csr_array(weights)
+            return
         n, width = chains.model.n, -(-chains.model.n // 8) * 8
-        self.chains, self.age, self.seen = chains, FRESH, None
-        self.weights, self.fields = aligned((n, width)), aligned((chains.s.shape[1], width))
-        self.weights[:, :n] = chains.model.weights
+        self.age, self.seen, self.fields = FRESH, None, aligned((chains.s.shape[1], width))
+        self.weights = aligned((n, width))
+        self.weights[:, :n] = weights
 
     def __call__(self, k, units, out):
+        """Sweep by first bits k (sweeps, n, chains) along units (sweeps, n), or (1, n) for all."""
+        chains = self.chains
+        if self.few:
+            kernel, w = _sparse if chains.s.shape[1] >= 8 else _sparse_few, self.weights
+            return _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
+        self._refresh()
+        _in_threads(_dense, chains, (self.weights, self.fields), k, units, out)
+        self.age, self.seen = self.age + len(k), chains.s.copy()
+
+    def _refresh(self):
         chains = self.chains
         if self.age >= FRESH or self.biases is not chains.biases or not np.array_equal(self.seen, chains.s):
             self.fields[:, :chains.model.n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
             self.age, self.biases = 0, chains.biases
-        _in_threads(_dense, chains, (self.weights, self.fields), k, units, out)
-        self.age, self.seen = self.age + len(k), chains.s.copy()
 
 
 def aligned(shape):
@@ -87,8 +85,15 @@ def _in_threads(kernel, chains, arrays, k, units, out):
 
 
 @compiled
+def fill(words, key, first):
+    """Write the numbers of a stream from `first` on."""
+    for i in range(_U(len(words))):
+        words[i] = _stream(key, first + i)
+
+
+@compiled
 def _decided_late(x, k, seed, place):
-    u = (k + _digits(seed, place)) / 65536
+    u = (k + _digits(_stream(seed, place))) / 65536
     return x > log(u / (1 - u))
 
 
@@ -99,8 +104,9 @@ def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
     for first in range(begin, end, TOGETHER):
         last = min(end, first + TOGETHER)
         for t in range(len(k)):
+            line = units[t % len(units)]
             for r in range(n):
-                i, flipped = _U(units[t, r]), _U(0)
+                i, flipped = _U(line[r]), _U(0)
                 state, bits = s[i], k[t, r]
                 for c in range(_U(first), _U(last)):
                     x, bin_ = beta2[c] * h[c, i], _U(bits[c] >> 8)
@@ -127,8 +133,9 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
     words = doubt.view(np.uint64)
     beta2, seeds = beta2[begin:end], seeds[begin:end]
     for t in range(len(k)):
+        line = units[t % len(units)]
         for r in range(n):
-            i = _U(units[t, r])
+            i = _U(line[r])
             state, bits = s[i, begin:end], k[t, r, begin:end]
             h[:] = biases[i]
             for e in range(indptr[i], indptr[i + _U(1)]):
@@ -154,16 +161,17 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
 def _sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
     n = len(s)
     for t in range(len(k)):
+        line = units[t % len(units)]
         for r in range(n):
-            i = _U(units[t, r])
+            i = _U(line[r])
             for c in range(_U(begin), _U(end)):
                 h = biases[i]
                 for e in range(indptr[i], indptr[i + _U(1)]):
-                    h += weights[e] * s[indices[e], c]
-                x, bin_ = beta2[c] * h, _U(k[t, r, c] >> 8)
-                up = x > EDGES[bin_ + _U(1)]
-                if (x > EDGES[bin_]) != up:
-                    up = _decided_late(x, k[t, r, c], seeds[c], place + _U(t * n + r))
+                    h += weights[e] * s[_U(indices[e]), c]
+                x, bits = beta2[c] * h, k[t, r, c]
+                up = x > EDGES[_U(bits >> 8) + _U(1)]
+                if (x > EDGES[_U(bits >> 8)]) != up:
+                    up = _decided_late(x, bits, seeds[c], place + _U(t * n + r))
                 s[i, c] = 2 * np.int8(up) - 1
         if len(out):
             out[t, :, begin:end] = s[:, begin:end]
