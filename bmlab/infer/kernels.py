@@ -98,6 +98,13 @@ def _decided_late(x, k, seed, place):
 
 
 @compiled
+def _copy(s, out, begin, end):
+    for i in range(_U(len(s))):
+        for c in range(_U(begin), _U(end)):
+            out[i, c] = s[i, c]
+
+
+@compiled
 def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
     n, width = weights.shape
     flips = np.empty(TOGETHER, np.uint64)
@@ -123,7 +130,7 @@ def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
                     for j in range(width):
                         field[j] += step * w[j]
             if len(out):
-                out[t, :, first:last] = s[:, first:last]
+                _copy(s, out[t], first, last)
 
 
 @compiled
@@ -154,7 +161,7 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
                             up = _decided_late(beta2[c] * h[c], bits[c], seeds[c], place + _U(t * n + r))
                             state[c] = 2 * np.int8(up) - 1
         if len(out):
-            out[t, :, begin:end] = s[:, begin:end]
+            _copy(s, out[t], begin, end)
 
 
 @compiled
@@ -174,4 +181,4 @@ def _sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, pla
                     up = _decided_late(x, bits, seeds[c], place + _U(t * n + r))
                 s[i, c] = 2 * np.int8(up) - 1
         if len(out):
-            out[t, :, begin:end] = s[:, begin:end]
+            _copy(s, out[t], begin, end)
