@@ -10,6 +10,7 @@ doubtful draw, is marked and done after.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from math import log
 
 import numpy as np
@@ -79,9 +80,13 @@ def _in_threads(kernel, chains, arrays, k, units, out):
         kernel(*arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
     if threads == 1:
         part(0, count)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(part, edges[:-1], edges[1:]))
+    else:
+        list(_pool(threads).map(part, edges[:-1], edges[1:]))
+
+
+@cache
+def _pool(threads):
+    return ThreadPoolExecutor(threads)
 
 
 @compiled
