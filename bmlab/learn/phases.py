@@ -14,6 +14,7 @@ from ..arrays import check_spins
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
+from ..threads import one_thread
 
 
 def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estimate:
@@ -26,7 +27,8 @@ def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estima
     data = _checked_data(model, data)
     if model.clamp(slice(0, data.shape[1]), 1.0).has_couplings:
         return _pattern_by_pattern(model, data, infer, start)
-    return _closed_form(model, data)
+    with one_thread():
+        return _closed_form(model, data)
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate):
