@@ -96,8 +96,11 @@ def test_chains_that_know_their_first_units_get_the_others_by_one_sweep():
 
 
 @quietly
-def test_a_machine_without_free_units_has_nothing_to_sample():
-    answer = bmlab.gibbs(bmlab.toy().clamp([0, 1, 2], [1, 1, 1]), rng=np.random.default_rng(0))
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("order", ["colours", "random"])
+def test_a_machine_without_free_units_has_nothing_to_sample(order, backend):
+    nothing = bmlab.toy().clamp([0, 1, 2], [1, 1, 1])
+    answer = bmlab.gibbs(nothing, rng=np.random.default_rng(0), order=order, backend=backend)
     assert answer.mean.shape == (0,) and answer.corr.shape == (0, 0)
 
 
@@ -121,7 +124,7 @@ def test_chains_that_disagree_are_reported():
 
 @quietly
 def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
-    """A hundred times the sweeps, and the peak stays what it was, to 1 %."""
+    """A hundred times the sweeps: one number kept of each would be four times the peak, not a fifth more."""
     monkeypatch.setattr(chains, "TOGETHER", 2**12)
     peaks = []
     for n_sweeps in (2_000, 2_000, 200_000):
@@ -129,7 +132,7 @@ def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, n_sweeps=n_sweeps)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[2] < 1.01 * peaks[1]
+    assert peaks[2] < 1.2 * peaks[1]
 
 
 def test_rhat_is_that_of_the_book():

@@ -144,7 +144,7 @@ class _NumpyEngine:
         with one_thread(), np.errstate(over="ignore"):          # exp(-x) = inf: never +1
             for t in range(len(k)):
                 done = 0
-                for block in self.blocks or self._random_blocks(units[t]):
+                for block in self._random_blocks(units[t]) if self.blocks is None else self.blocks:
                     self._update(block, s, k[t, done:done + len(block[0])], (chains.count + t) * len(s) + done)
                     done += len(block[0])
                 if len(out):
