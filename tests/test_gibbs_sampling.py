@@ -1,4 +1,5 @@
 """gibbs and sweep: one dynamics, its random stream, its errors and its doubts."""
+import subprocess
 import sys
 import tracemalloc
 import warnings
@@ -246,3 +247,26 @@ def test_a_wrong_option_is_refused(options, sentence):
 def test_a_wrong_start_is_refused(start, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), start=start)
+
+
+FORKED = """
+import multiprocessing, numpy as np, bmlab
+from numba import config
+from bmlab.infer.chains import Chains
+config.NUMBA_NUM_THREADS = 2
+
+def walk(seed):
+    chains = Chains(bmlab.medium(), np.ones((10, 64)), np.random.default_rng(seed), backend="numba")
+    chains.sweep(1000)
+    return int(chains.s.sum())
+
+here = walk(0)
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(walk, (0,)).get(timeout=20) == here
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="fork() is the way of Linux")
+def test_a_forked_process_has_threads_of_its_own():
+    """Threads do not survive fork(): a pool handed down would wait for them for ever."""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=60)

@@ -12,6 +12,7 @@ doubtful draw, is marked and done after.
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from math import log
+from os import getpid
 
 import numpy as np
 from numba import config, njit
@@ -81,11 +82,12 @@ def _in_threads(kernel, chains, arrays, k, units, out):
     if threads == 1:
         part(0, count)
     else:
-        list(_pool(threads).map(part, edges[:-1], edges[1:]))
+        list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
 
 
 @cache
-def _pool(threads):
+def _pool(threads, process):
+    """Return a pool that is kept; one for each process, because threads do not survive a fork."""
     return ThreadPoolExecutor(threads)
 
 
