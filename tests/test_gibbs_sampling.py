@@ -130,7 +130,7 @@ def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
     peaks = []
     for n_sweeps in (2_000, 2_000, 200_000):
         tracemalloc.start()
-        bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, n_sweeps=n_sweeps, backend="numpy")
+        bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, n_sweeps=n_sweeps, backend="numba")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[2] < 1.2 * peaks[1]
