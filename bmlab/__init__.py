@@ -11,6 +11,10 @@ from . import data
 from .arrays import bits, spins, states
 from .estimate import Estimate, LogZ, NotConverged
 from .infer.annealing import ais
+from .infer.belief_propagation import bethe
+from .infer.bracketing import Bracket, bracket
+from .infer.choosing import auto
+from .infer.descent import cooled
 from .infer.enumeration import entropy, exact
 from .infer.gibbs_sampling import gibbs, sweep
 from .infer.naive_mean_field import free_energy, mean_field
@@ -18,6 +22,8 @@ from .infer.perfect_sampling import ground_state, probabilities, sample
 from .infer.planning import plan
 from .infer.replica_exchange import temper
 from .infer.simulated_annealing import annealed
+from .infer.tap_equations import tap
+from .infer.tree_reweighting import trw
 from .infer.visited_states import visited
 from .learn.ascent import Step, ascend, fit
 from .learn.inversion import invert_mean_field
@@ -25,8 +31,8 @@ from .learn.phases import clamped, gradient, log_likelihood
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load, symmetric
 
-__all__ = ["BoltzmannMachine", "Estimate", "LogZ", "NotConverged", "Step", "ais", "annealed", "ascend", "bits",
-           "clamped", "data", "entropy", "exact", "fit", "free_energy", "from_bits", "gibbs", "gradient",
-           "ground_state", "hopfield", "invert_mean_field", "ising", "load", "log_likelihood", "mean_field", "medium",
-           "plan", "probabilities", "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep",
-           "symmetric", "temper", "toy", "visited"]
+__all__ = ["BoltzmannMachine", "Bracket", "Estimate", "LogZ", "NotConverged", "Step", "ais", "annealed", "ascend",
+           "auto", "bethe", "bits", "bracket", "clamped", "cooled", "data", "entropy", "exact", "fit", "free_energy",
+           "from_bits", "gibbs", "gradient", "ground_state", "hopfield", "invert_mean_field", "ising", "load",
+           "log_likelihood", "mean_field", "medium", "plan", "probabilities", "restricted", "sample",
+           "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap", "temper", "toy", "trw", "visited"]

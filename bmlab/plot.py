@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#AA4499",
-           "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "data": "#777777"}
+           "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "trw": "#E69F00", "data": "#777777"}
 MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "temper": "P", "ais": "*",
-           "visited": "<", "data": "x"}
+           "visited": ">", "trw": "<", "data": "x"}
 
 
 def energy_levels(energies, probabilities, ax, labels=None):
@@ -61,6 +61,17 @@ def log_z(estimates, ax):
         _proven(ax, row, value, lower, upper, colour)
     ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
     ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
+    return ax
+
+
+def bracket(proven, estimates, ax):
+    """Draw where a Bracket proves log Z to lie, as a grey band, and the answers of several Estimates beside it."""
+    log_z(estimates, ax)
+    _, _, lower, upper = proven.log_z
+    ax.axvspan(lower, upper, color="0.88", zorder=0)
+    for end, name, side in ((lower, proven.lower_by, "left"), (upper, proven.upper_by, "right")):
+        ax.axvline(end, color="0.5", linewidth=1, zorder=0)
+        ax.annotate(f" {name} ", (end, 1), xycoords=("data", "axes fraction"), ha=side, va="bottom", color="0.3")
     return ax
 
 

@@ -4,13 +4,21 @@ from functools import partial
 from typing import NamedTuple
 
 import test_annealing
+import test_belief_propagation
+import test_bracketing
 import test_contract as law
+import test_descent
+import test_gaussian_bound
 import test_inversion
+import test_linear_response
 import test_model
 import test_perfect_sampling
 import test_replica_exchange
 import test_roads
 import test_simulated_annealing
+import test_tap_equations
+import test_tree_mean_field
+import test_tree_reweighting
 import test_visited_states
 
 import bmlab
@@ -18,13 +26,21 @@ from bmlab import model
 from bmlab.infer import (
     annealing,
     averages,
+    belief_propagation,
+    bracketing,
     chains,
+    descent,
     enumeration,
+    gaussian_bound,
     gibbs_sampling,
+    linear_response,
     naive_mean_field,
     replica_exchange,
     simulated_annealing,
+    tap_equations,
     three_products,
+    tree_mean_field,
+    tree_reweighting,
     two_tables,
     variable_elimination,
     vertex_cover,
@@ -143,11 +159,69 @@ MUTANTS = [
            "- model.temperature * entropy", "", partial(law.law_no_weights, bmlab.mean_field)),
     Mutant("the entropy forgets T", naive_mean_field.free_energy,
            "model.temperature * entropy", "entropy", partial(law.law_temperature, bmlab.mean_field)),
-    Mutant("the response has the wrong sign", naive_mean_field._response,
-           "np.eye(model.n) - np.outer", "np.eye(model.n) + np.outer", partial(law.law_weak_weights, bmlab.mean_field)),
-    Mutant("correlations are taken for products of means", naive_mean_field._response,
-           "np.outer(root, root) * np.linalg.inv(curvature) + np.outer(m, m)", "np.outer(m, m)",
+    Mutant("the response has the wrong sign", linear_response.curvature_matrix,
+           "np.diag(own) - pull", "np.diag(own) + pull", partial(law.law_weak_weights, bmlab.mean_field)),
+    Mutant("correlations are taken for products of means", linear_response.respond,
+           "root[i] * root[j] * at_couplings + m[i] * m[j]", "m[i] * m[j]",
            partial(law.law_weak_weights, bmlab.mean_field)),
+    Mutant("coupled units are updated at once", descent.rows_by_class, "model.colours", "[np.arange(model.n)]",
+           partial(test_descent.law_falls, naive_mean_field.theory, test_descent.MACHINES["sparse"])),
+    Mutant("Newton's step is taken wherever it leads", descent._newton,
+           "theory.value(there) <= now + ROUNDING * abs(now)", "True",
+           partial(test_descent.law_newton, naive_mean_field.theory, test_descent.MACHINES["dense"])),
+    Mutant("the highest of several valleys is the answer", descent._distinct,
+           "values.argsort(", "(-values).argsort(", partial(test_descent.law_valleys)),
+    Mutant("one fixed point is told several times", descent._distinct,
+           "> SAME", ">= 0", partial(test_descent.law_distinct, bmlab.mean_field)),
+    Mutant("each temperature starts afresh", descent.cooled,
+           "start=state", "start=None", partial(test_descent.law_cooled, bmlab.mean_field)),
+    Mutant("the echo does not turn with its unit", tap_equations._without_echo,
+           "field - x - echo * t)", "field - x - echo)", partial(test_tap_equations.law_equation)),
+    Mutant("the echo forgets T", tap_equations.theory,
+           "(model.weights / model.temperature) ** 2", "model.weights ** 2", partial(law.law_temperature, bmlab.tap)),
+    Mutant("the echo is missing in TAP's response", tap_equations._curvature,
+           "1 + v * row_sums(model, j**2 * v[col])", "np.ones(model.n)",
+           partial(test_linear_response.law_response, bmlab.tap)),
+    Mutant("the second order counts each pair twice", tap_equations.plefka_orders,
+           "v[col]).sum() / 4", "v[col]).sum() / 2", partial(test_tap_equations.law_orders)),
+    Mutant("the third order lacks its triangles", tap_equations.plefka_orders,
+           "+ _triangles(model, v)", "", partial(test_tap_equations.law_orders)),
+    Mutant("messages come back to their sender", belief_propagation._settle,
+           "u[mine].sum() - u[mine]", "u[mine].sum()", partial(test_belief_propagation.law_forests)),
+    Mutant("messages are those of the ground state", belief_propagation._through,
+           "np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))", "0.0",
+           partial(test_belief_propagation.law_messages)),
+    Mutant("units are counted once too often in Bethe's log Z", belief_propagation._beliefs,
+           "(1 - degree)", "(2 - degree)", partial(law.law_no_weights, bmlab.bethe)),
+    Mutant("messages forget T", belief_propagation.graph_of,
+           "w.data / model.temperature", "w.data", partial(law.law_temperature, bmlab.bethe)),
+    Mutant("Bethe's response is that of mean field", belief_propagation.curvature,
+           "np.bincount(graph.row, covariance * slope, model.n) + 1.0", "np.ones(model.n)",
+           partial(test_belief_propagation.law_forests)),
+    Mutant("trees do not share out the couplings", tree_reweighting._tree_parameters,
+           "graph.j / share", "graph.j", partial(law.law_bounds, law.few_trees)),
+    Mutant("trees do not share out the fields", tree_reweighting._tree_parameters,
+           "share * mixture.a", "mixture.a", partial(test_tree_reweighting.law_shares)),
+    Mutant("the upper bound drops the offset", tree_reweighting.trw,
+           "mixture.bound - model.offset / model.temperature", "mixture.bound",
+           partial(law.law_bounds, law.few_trees)),
+    Mutant("what all trees have in common is missing in the gradient", tree_reweighting.bound_of,
+           "gradient - share * everywhere[graph.row]", "gradient", partial(test_tree_reweighting.law_gradient)),
+    Mutant("the information of a pair is its entropy", tree_reweighting._information,
+           "alone - entr(p).sum(0)", "entr(p).sum(0)", partial(test_tree_reweighting.law_gap)),
+    Mutant("the children ignore how likely their parent is", tree_mean_field._minus_bound,
+           "(chance * entropy).sum()", "entropy[:, 1:].mean(0).sum() + entropy[0, 0]",
+           partial(test_tree_mean_field.law_definition)),
+    Mutant("the way back forgets the variance of the parent", tree_mean_field._back,
+           " - 2 * m[p] * here[p]", "", partial(test_tree_mean_field.law_gradient)),
+    Mutant("noise costs half of d, not two thirds", gaussian_bound._bound,
+           "2 / 3 * d.sum()", "d.sum() / 2", partial(test_gaussian_bound.law_bound)),
+    Mutant("n ln 2 is forgotten under the Gaussian", gaussian_bound._bound,
+           "np.log(np.pi / 2)", "np.log(2 * np.pi)", partial(test_gaussian_bound.law_free_units)),
+    Mutant("the worst of the upper bounds ends the bracket", bracketing.without_exact,
+           "min(above.items(), key=_bound)", "max(above.items(), key=_bound)", partial(test_bracketing.law_ends)),
+    Mutant("n ln 2 is forgotten beside the couplings", bracketing._above,
+           "np.logaddexp(x, -x)", "np.abs(x)", partial(test_bracketing.law_couplings)),
     Mutant("hidden pairs are averaged as if independent", phases._put_hidden,
            "pairs[visible:, visible:] = hidden", "hidden", partial(law.law_gradient)),
     Mutant("the clamped phase averages hidden units before it multiplies", phases._closed_form,

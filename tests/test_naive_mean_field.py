@@ -1,9 +1,32 @@
-"""mean_field: its fixed points, its free energy, its response and its limits."""
+"""mean_field: its fixed points, its free energy, its limits, and where it becomes exact."""
 import numpy as np
 import pytest
+from scipy.special import gammaln, logsumexp
 
 import bmlab
-from bmlab.infer import naive_mean_field
+
+
+def curie_weiss(n, pull, field, temperature):
+    """Return n units that all pull each other equally, w = pull/n."""
+    return bmlab.BoltzmannMachine(pull / n * (1 - np.eye(n)), np.full(n, field), temperature)
+
+
+def curie_weiss_moments(n, pull, field, temperature):
+    """Return log Z, <s_i> and <s_i s_j>: the energy depends on the sum of the units only, 2k - n in (n k) states."""
+    k = np.arange(n + 1)
+    total = 2.0 * k - n
+    minus_energy = pull / (2 * n) * (total**2 - n) + field * total
+    log_weight = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + minus_energy / temperature
+    p = np.exp(log_weight - logsumexp(log_weight))
+    return logsumexp(log_weight), p @ total / n, p @ (total**2 - n) / (n * (n - 1))
+
+
+def limit(pull, field, temperature):
+    """Return the m of infinitely many units, tanh((pull m + field) / T)."""
+    m = 1.0
+    for _ in range(2000):
+        m = np.tanh((pull * m + field) / temperature)
+    return m
 
 
 def test_the_means_solve_their_equation():
@@ -20,42 +43,44 @@ def test_the_free_energy_is_that_of_independent_units():
     assert abs(bmlab.free_energy(model, m) - (q @ model.energy(s) + 1.3 * q @ np.log(q))) < 1e-11
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.5, 0.9])
-def test_every_update_lowers_the_free_energy(damping):
-    model, m = bmlab.medium(), np.random.default_rng(0).uniform(-1, 1, 10)
-    values = [bmlab.free_energy(model, m)]
-    for _ in range(20):
-        naive_mean_field._descend(model, m, damping)
-        values.append(bmlab.free_energy(model, m))
-    assert (np.diff(values) <= 1e-13).all() and values[-1] < values[0] - 1
-
-
 def test_damping_ends_in_the_same_point():
     model = bmlab.medium().at(3.0)
     assert np.allclose(bmlab.mean_field(model, damping=0.5).mean, bmlab.mean_field(model).mean, atol=1e-10)
 
 
-def test_the_covariance_is_the_response_of_the_means():
-    """C_ij = T d m_i / d b_j off the diagonal, by central differences of the method itself."""
-    model, step = bmlab.medium().at(3.0), 1e-5
-    covariance = bmlab.mean_field(model).covariance
-    for j in range(10):
-        shift = step * np.eye(10)[j]
-        up, down = (bmlab.mean_field(bmlab.BoltzmannMachine(model.weights, model.biases + k * shift, 3.0)).mean
-                    for k in (1, -1))
-        response = 3.0 * (up - down) / (2 * step)
-        assert np.abs(np.delete(response - covariance[:, j], j)).max() < 1e-8
+def test_the_binomial_sum_is_exact():
+    """It referees the next tests at sizes where no other sum is possible."""
+    model, (log_z, mean, pair) = curie_weiss(12, 1.2, 0.1, 1.3), curie_weiss_moments(12, 1.2, 0.1, 1.3)
+    true = bmlab.exact(model)
+    assert abs(true.log_z.value - log_z) < 1e-12
+    assert np.abs(true.mean - mean).max() < 1e-12 and abs(true.corr[0, 1] - pair) < 1e-12
 
 
-@pytest.mark.parametrize("model", [bmlab.ising((4, 5), field=0.3).at(4.0), bmlab.ising((4, 5), field=0.3).at(0.02)],
-                         ids=["warm", "saturated"])
-def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
-    full = bmlab.BoltzmannMachine(model.weights.toarray(), model.biases, model.temperature)
-    one, other = bmlab.mean_field(model), bmlab.mean_field(full)
-    coupled = (full.weights != 0) | np.eye(model.n, dtype=bool)
-    assert np.allclose(one.mean, other.mean, atol=1e-12)
-    assert np.allclose(one.corr.toarray()[coupled], other.corr[coupled], atol=1e-10)
-    assert one.info["stable"] and other.info["stable"]
+@pytest.mark.parametrize("temperature", [0.7, 1.5])
+def test_many_equal_units_end_in_the_equation_of_the_textbook(temperature):
+    """A unit hears n - 1 others, so m differs from the limit in 1/n: half as much for twice the units."""
+    gaps = []
+    for n in (100, 200):
+        m = bmlab.mean_field(curie_weiss(n, 1.0, 0.1, temperature)).mean
+        assert np.abs(m - np.tanh(((n - 1) / n * m[0] + 0.1) / temperature)).max() < 1e-11
+        gaps.append(limit(1.0, 0.1, temperature) - m[0])
+    assert abs(gaps[0] / gaps[1] - 2) < 10 / 100
+
+
+@pytest.mark.parametrize("field", [0.0, 0.1])
+def test_among_many_equal_units_it_becomes_exact(field):
+    """Above T = pull log Z lacks the fluctuations, -log(1 - x)/2 - x/2 with x = pull (1 - m^2)/T, however many units.
+
+    So the error a unit falls as 1/n, as do those of the means, and those of the correlations as 1/n^2.
+    """
+    x = (1 - limit(1.0, field, 1.5) ** 2) / 1.5
+    missing, errors = -np.log(1 - x) / 2 - x / 2, []
+    for n in (100, 200):
+        answer = bmlab.mean_field(curie_weiss(n, 1.0, field, 1.5))
+        log_z, mean, pair = curie_weiss_moments(n, 1.0, field, 1.5)
+        errors.append([missing - (log_z - answer.log_z.value), answer.covariance[0, 1] - (pair - mean**2)])
+        assert abs(answer.mean[0] - mean) < (field > 0) / n + 1e-14
+    assert (np.abs(np.divide(*errors) - [2, 4]) < 40 / 100).all()
 
 
 def dense(model):
@@ -63,12 +88,12 @@ def dense(model):
 
 
 @pytest.mark.parametrize("to", [lambda model: model, dense], ids=["sparse", "dense"])
-def test_a_saddle_is_called_one_and_start_leaves_it(to):
+def test_a_saddle_is_called_one_and_more_starts_leave_it(to):
     """A ferromagnet below its mean-field temperature (4 neighbours: T = 4) has no minimum at m = 0."""
     model = to(bmlab.ising((4, 4)).at(2.0))
-    with pytest.warns(bmlab.NotConverged, match="saddle of F.*start="):
+    with pytest.warns(bmlab.NotConverged, match="saddle of its free energy.*starts=5"):
         at_zero = bmlab.mean_field(model)
-    left = bmlab.mean_field(model, start=np.full(16, 0.1))
+    left = bmlab.mean_field(model, starts=5)
     assert not at_zero.info["stable"] and not at_zero.mean.any()
     assert left.info["stable"] and left.log_z.lower > at_zero.log_z.lower
     m = left.mean[0]
@@ -81,12 +106,6 @@ def test_a_failed_response_is_shown_and_not_clipped():
 
 
 def test_too_few_sweeps_are_reported_with_advice():
-    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; the bound on log Z holds.*Raise max_sweeps"):
+    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; what it says of log Z holds.*Raise max_sweeps"):
         answer = bmlab.mean_field(bmlab.medium(), max_sweeps=2)
     assert not answer.converged and "NOT CONVERGED" in repr(answer)
-
-
-@pytest.mark.parametrize("start", [np.zeros(3), np.full(10, 1.5)])
-def test_a_wrong_start_is_refused(start):
-    with pytest.raises(ValueError, match=r"start must be 10 means in \[-1, 1\], found shape"):
-        bmlab.mean_field(bmlab.medium(), start=start)

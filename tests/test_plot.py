@@ -59,6 +59,16 @@ def test_log_z_shows_values_and_proofs(ax):
     assert np.isclose(ax.containers[1].lines[0].get_xdata()[0], bmlab.mean_field(model).log_z.value)
 
 
+def test_a_bracket_is_a_band_between_two_names(ax):
+    model = bmlab.medium()
+    proven = bmlab.Bracket(bmlab.LogZ(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
+    assert plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax) is ax
+    (band,) = ax.patches
+    assert (band.get_x(), band.get_x() + band.get_width()) == (8.5, 9.5)
+    assert {t.get_text().strip(): t.xy[0] for t in ax.texts} == {"tree": 8.5, "Gaussian": 9.5}
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["exact", "tap"]
+
+
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((2, 2))], ids=["dense", "sparse"])
 def test_weights_are_centred_on_zero(ax, model):
     plot.weights(model.weights, ax, labels=[str(i) for i in range(model.n)])

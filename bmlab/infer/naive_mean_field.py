@@ -7,46 +7,48 @@ Feynman), and exp(-F/T) is a lower bound of Z.  At its minimum each unit feels t
 
     m_i = tanh((sum_j w_ij m_j + b_i) / T).
 
-A product has no correlations, but its response to a small bias has (linear response: Kappen and Rodriguez 1998,
-Neural Computation 10, 1137):
+A product has no correlations, but its response to a small bias has (linear_response.py), with the curvature of F/T:
 
-    <s_i s_j> - m_i m_j = [ (diag(1/(1 - m^2)) - W/T)^-1 ]_ij        for i != j.
+    A = diag(1/(1 - m^2)) - W/T.
 """
 
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 from scipy.special import entr
 
-from ..estimate import Estimate, LogZ, NotConverged, as_corr, coupled_pairs
+from ..estimate import Estimate, LogZ, NotConverged, as_corr
 from ..model import BoltzmannMachine
+from .descent import Theory, descend
+from .linear_response import couplings, respond
 
 
-def mean_field(model: BoltzmannMachine, *, start=None, damping: float = 0.0, tolerance: float = 1e-12,
-               max_sweeps: int = 2000) -> Estimate:
+def mean_field(model: BoltzmannMachine, *, start=None, starts: int = 1, damping: float = 0.0,
+               tolerance: float = 1e-12, max_sweeps: int = 2000) -> Estimate:
     """Answer by the product that minimises F, one unit after the other; log Z = -F/T is a proven lower bound.
 
     start     means (n,) to begin from; None: tanh(b/T).  Different starts can end in different valleys of F.
+    starts    how many, best an odd number: the first as above, the others along + and - the eigenvectors of W with the
+              largest eigenvalues.  The lowest F is the answer; info has all distinct "fixed points" (k, n) and their
+              "free energies" (k,).
     damping   share of the old value kept at each update, 0 <= damping < 1; F falls at every update all the same
     corr      by linear response.  It is shown as it comes: beyond [-1, 1] it has failed, and where the point is no
-              minimum of F (info["stable"] is False) it is no covariance at all.
+              minimum of F (info["stable"] is False) it is no covariance at all.  info["inconsistency"] is the largest
+              |C_ii / (1 - m_i^2) - 1|: where it is large, mean field has failed; where it is small, it may have chosen
+              the wrong valley all the same.
     converged the last sweep moved no mean by more than `tolerance`; the bound holds converged or not
-    Cost: a few dozen sweeps of n^2, and one inverse of n^3.
+    Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
     """
-    m = _first_means(model, start)
-    for sweeps in range(1, max_sweeps + 1):
-        moved = _descend(model, m, damping)
-        if moved <= tolerance:
-            break
-    log_z = -free_energy(model, m) / model.temperature
-    pairs, stable = (_sparse_response if model.is_sparse else _response)(model, m)
-    corr, converged = as_corr(model, pairs), moved <= tolerance
-    largest = abs(corr - as_corr(model, np.zeros_like(pairs))).max() if model.n else 0.0
-    _advise(converged, stable, moved, sweeps)
+    found = descend(model, theory(model), start, starts, damping, tolerance, max_sweeps)
+    m, log_z = found.means[0], float(-found.values[0])
+    response = respond(model, m, *_curvature(model, m))
+    corr, converged = as_corr(model, response.pairs), found.moved <= tolerance
+    largest = abs(corr - as_corr(model, np.zeros_like(response.pairs))).max() if model.n else 0.0
+    advise("mean_field", converged, response.stable, found)
     return Estimate(m, corr, LogZ(log_z, lower=log_z), method="mean field", converged=converged, state=m,
-                    info={"sweeps": sweeps, "moved": moved, "stable": stable, "largest |corr|": float(largest)})
+                    info={"sweeps": found.sweeps, "moved": found.moved, "stable": response.stable,
+                          "inconsistency": response.inconsistency, "largest |corr|": float(largest),
+                          "fixed points": found.means, "free energies": model.temperature * found.values})
 
 
 def free_energy(model: BoltzmannMachine, m) -> float:
@@ -56,71 +58,24 @@ def free_energy(model: BoltzmannMachine, m) -> float:
     return float(model.energy(m) - model.temperature * entropy)
 
 
-def _first_means(model, start):
-    if start is None:
-        return np.tanh(model.biases / model.temperature)
-    m = np.array(start, dtype=float)
-    if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
-        raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
-    return m
+def theory(model: BoltzmannMachine) -> Theory:
+    """Return mean field as descend() wants it."""
+    return Theory(lambda m: free_energy(model, m) / model.temperature, lambda field, units, m: np.tanh(field),
+                  lambda m: _curvature(model, m))
 
 
-def _descend(model, m, damping):
-    """Move every mean to the minimum of F given the others, in place and in order; return the largest move."""
-    moved = 0.0
-    for i in range(model.n):
-        index, w = model.neighbours(i)
-        target = np.tanh((w @ m[index] + model.biases[i]) / model.temperature)
-        step = (1 - damping) * (target - m[i])
-        m[i] += step
-        moved = max(moved, abs(step))
-    return float(moved)
-
-
-def _response(model, m):
-    """Return (covariance + m m', whether the point is a minimum of F); nan where F is flat.
-
-    Written with D = diag(1 - m^2) so that saturated units do no harm: D^1/2 (1 - D^1/2 W/T D^1/2)^-1 D^1/2.
-    """
+def _curvature(model, m):
+    j, row, col = couplings(model)
     root = np.sqrt(1 - m**2)
-    curvature = np.eye(model.n) - np.outer(root, root) * model.weights / model.temperature
-    try:
-        return np.outer(root, root) * np.linalg.inv(curvature) + np.outer(m, m), _is_positive_definite(curvature)
-    except np.linalg.LinAlgError:
-        return np.full_like(curvature, np.nan), False
+    return np.ones(model.n), root[row] * j * root[col]
 
 
-def _is_positive_definite(matrix):
-    try:
-        np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _sparse_response(model, m, columns=256):
-    """The same on the couplings alone: the inverse is solved for a few columns at a time, and never held."""
-    root = np.sqrt(1 - m**2)
-    scale = sparse.diags_array(root)
-    curvature = sparse.eye_array(model.n) - scale @ model.weights @ scale / model.temperature
-    row, col = coupled_pairs(model)
-    pairs = m[row] * m[col]
-    try:
-        factor = splu(curvature.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-                      options={"SymmetricMode": True})
-    except RuntimeError:        # exactly singular
-        return np.full_like(pairs, np.nan), False
-    for begin in range(0, model.n, columns):
-        inverse = factor.solve(np.eye(model.n, min(columns, model.n - begin), -begin))
-        here = (begin <= col) & (col < begin + columns)
-        pairs[here] += root[row[here]] * root[col[here]] * inverse[row[here], col[here] - begin]
-    return pairs, bool((factor.U.diagonal() > 0).all())     # no pivoting: as many signs as in Cholesky
-
-
-def _advise(converged, stable, moved, sweeps):
+def advise(name, converged, stable, found):
+    """Warn where a descent has not ended, or has ended where G is no minimum."""
     if not converged:
-        warn(f"mean_field() still moved by {moved:.2g} after {sweeps} sweeps; the bound on log Z holds, the means may "
-             "not. Raise max_sweeps, or start= nearer.", NotConverged, stacklevel=3)
+        warn(f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; what it says of log Z holds for "
+             "a product of any means, but these may not be its best. Raise max_sweeps, or start= nearer.",
+             NotConverged, stacklevel=3)
     elif not stable:
-        warn("mean_field() stands at a saddle of F, where its correlations mean nothing; leave it with "
-             "start=, for example rng.uniform(-1, 1, model.n).", NotConverged, stacklevel=3)
+        warn(f"{name}() stands at a saddle of its free energy, where its correlations mean nothing; leave it with "
+             "starts=5.", NotConverged, stacklevel=3)

@@ -1,0 +1,173 @@
+"""Whether auto() chooses well, and whether its error holds: many machines of all kinds, against exact.
+
+    python benchmarks/choosing.py [--machines 315] [--seconds 1] [--csv notebooks/tables/05_report_card.csv]
+    python benchmarks/choosing.py --fit --machines 600
+
+Exact is kept from auto(), as on larger machines; every method gets the same time, and auto() is asked for moments and
+for log Z.  Regret is auto's error over that of the best method.  One error by chance says little, so samples count with
+their standard error, unless they are off by more than four of these.  --fit prints FITS of
+bmlab/infer/choosing.py, from other machines: four kinds only, and other seeds.
+"""
+import argparse
+import csv
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from machines import KINDS, random_machine
+from scipy.optimize import least_squares
+
+import bmlab
+from bmlab.infer import choosing
+
+THEORIES = {"mean field": partial(bmlab.mean_field, starts=choosing.STARTS),
+            "tap": partial(bmlab.tap, starts=choosing.STARTS), "bethe": bmlab.bethe}
+FITTED = ("dense", "sparse", "lattice", "ferromagnetic")
+GRADED = 10**6          # seeds below belong to --fit
+
+
+def errors(model, answer, truth):
+    """The rms error of means and correlations, and the error of log Z."""
+    moments = [choosing._moments(model, x.mean, x.corr) for x in (answer, truth)]
+    return {"moments": choosing._rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
+
+
+def drawn(kind, seed, most=36):
+    """The machine of this kind and seed, and its exact answer."""
+    model = random_machine(kind, np.random.default_rng([list(KINDS).index(kind), seed]), most)
+    return model, bmlab.exact(model, pairs="couplings" if model.is_sparse else "all")
+
+
+class Row(NamedTuple):
+    """Hold one answer of auto(): regret, its error over the stated one, its seconds over those given, and its story."""
+
+    kind: str
+    n: int
+    method: str
+    regret: float
+    over: float
+    time: float
+    converged: bool
+    story: str
+
+
+# --- grading -------------------------------------------------------------------------------------------------------
+
+def graded(kind, seed, seconds):
+    """One Row for each want."""
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    model, truth = drawn(kind, GRADED + seed)
+    rivals = {"moments": {}, "log_z": {}}
+    for name, method in THEORIES.items():
+        for want, error in errors(model, method(model), truth).items():
+            rivals[want][name] = error
+    for name, sampler in choosing.SAMPLERS.items():
+        rounds = choosing.grow(partial(sampler, model, np.random.default_rng(seed)), choosing.FIRST[name],
+                               perf_counter() + seconds)
+        *_, (answer, _) = rounds
+        for want in ("moments", "log_z") if name != "gibbs" else ("moments",):
+            rivals[want][name] = judged(model, answer, truth, want)
+    rows = {}
+    for want, others in rivals.items():
+        begin = perf_counter()
+        answer = choosing.without_exact(model, np.random.default_rng(2 * GRADED + seed), seconds, want)
+        used, error = perf_counter() - begin, errors(model, answer, truth)[want]
+        mine = judged(model, answer, truth, want)
+        best = min(others, key=others.get)
+        rows[want] = Row(kind, model.n, answer.method, mine / min(mine, others[best]), error / answer.info["error"],
+                         used / seconds, answer.converged, f"off by {error:.2g}, {best} by {others[best]:.2g}; "
+                         + answer.info["because"])
+    return rows
+
+
+def judged(model, answer, truth, want):
+    """The error; for samples the standard error, unless they are off by more than four."""
+    error = errors(model, answer, truth)[want]
+    stderr = 0.0 if answer.method in THEORIES else choosing._stderr(model, answer, want)
+    return stderr if error < 4 * stderr else error
+
+
+def report(want, rows):
+    """Print the report card of one want."""
+    print(f"\n{want}: kind, machines, regret <= 1.5, error covered, silent failures, time used, methods")
+    for kind in [*dict.fromkeys(row.kind for row in rows), "all"]:
+        mine = [row for row in rows if kind in (row.kind, "all")]
+        regret, over, time = (np.array([getattr(row, name) for row in mine]) for name in ("regret", "over", "time"))
+        silent = sum(row.over > 10 and row.converged for row in mine)
+        methods = ", ".join(f"{name} {count}" for name, count in Counter(row.method for row in mine).most_common())
+        print(f"{kind:14} {len(mine):4}  {np.mean(regret <= 1.5):4.0%} (90 %: {np.quantile(regret, 0.9):.2f})  "
+              f"{np.mean(over <= 1):4.0%}  {silent:2}  {np.median(time):.2f} (most {time.max():.2f})  {methods}")
+    for what, count in (("over", 3), ("regret", 8)):
+        for row in sorted(rows, key=lambda row: -getattr(row, what))[:count]:
+            print(f"   {what} {getattr(row, what):.3g}: {row.kind}, {row.n} units, {row.method}, {row.story}")
+
+
+def write(path, rows):
+    """Write a table of all answers: what was asked, of which machine, who answered, and how well."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["want", "kind", "n", "method", "regret", "error / stated", "time used / given", "converged"])
+        for want in ("moments", "log_z"):
+            for row in (row[want] for row in rows):
+                table.writerow([want, row.kind, row.n, row.method, f"{row.regret:.3g}", f"{row.over:.3g}",
+                                f"{row.time:.2f}", row.converged])
+
+
+# --- fitting -------------------------------------------------------------------------------------------------------
+
+def evidence_and_errors(kind, seed):
+    """log x, and the log errors of Bethe's moments and of its log Z a unit; None where there is a doubt."""
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    model, truth = drawn(kind, seed)
+    evidence = choosing.weigh(model)
+    if evidence.doubt:
+        return None
+    found = errors(model, evidence.answer, truth)
+    if min(found.values()) < choosing.NOTHING:
+        return None
+    y = np.log([found["moments"], found["log_z"] / model.n])
+    return [*y, *np.log(np.maximum(evidence.x, choosing.NOTHING))]
+
+
+def fit(rows):
+    """Print FITS: a robust fit, as some machines have valleys that no theory sees, and a quantile of what is left."""
+    table = np.array(rows)
+    left = np.column_stack([np.ones(len(table)), table[:, 2:]])
+    print(f"{len(table)} machines without a doubt")
+    for want, y in zip(("moments", "log_z"), table[:, :2].T):
+        c = least_squares(lambda c: left @ c - y, np.zeros(left.shape[1]), loss="soft_l1").x
+        rest = y - left @ c
+        print(f'"{want}": Fit({tuple(float(x) for x in c.round(2))}, {np.quantile(rest, 0.95):.2f})   '
+              f"spread {rest.std():.2f}, largest {rest.max():.2f}")
+
+
+def main():
+    """Fit, or grade."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--machines", type=int, default=45)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS))
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--csv", help="also write the answers, one a line, to this file")
+    options = parser.parse_args()
+    kinds = FITTED if options.fit else options.kinds
+    tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
+    work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
+    with ProcessPoolExecutor(options.jobs) as pool:
+        rows = list(pool.map(work, *zip(*tasks)))
+    if options.fit:
+        fit([row for row in rows if row])
+    else:
+        for want in ("moments", "log_z"):
+            report(want, [row[want] for row in rows])
+        if options.csv:
+            write(options.csv, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""Random machines of every kind that people ask about, small enough for exact answers: 10 to 36 units.
+
+random_machine(kind, rng) draws one: its size, its couplings, their scale between 0.1 and 3, its biases and T.
+"""
+from functools import lru_cache
+
+import numpy as np
+from scipy import sparse
+
+import bmlab
+
+
+def _scale(rng):
+    """0.1 to 3, as many small as large ones."""
+    return float(np.exp(rng.uniform(np.log(0.1), np.log(3))))
+
+
+def _biases(n, scale, rng):
+    return rng.normal(scale=scale * rng.choice([0.05, 0.3, 1.0]), size=n)
+
+
+def _heated(weights, biases, rng):
+    """The same machine, written in other units of energy."""
+    temperature = float(rng.choice([0.5, 1.0, 2.5]))
+    return bmlab.BoltzmannMachine(weights * temperature, biases * temperature, temperature, offset=float(rng.normal()))
+
+
+def dense(rng, most=36):
+    """All pairs coupled at random."""
+    n, scale = int(rng.integers(10, most + 1)), _scale(rng)
+    return _heated(bmlab.sherrington_kirkpatrick(n, rng, scale).weights, _biases(n, scale, rng), rng)
+
+
+def sparse_graph(rng, most=36):
+    """Some three or four partners each, at random."""
+    n, scale = int(rng.integers(10, most + 1)), _scale(rng)
+    pairs = np.triu(rng.random((n, n)) < rng.uniform(2, 5) / n, 1)
+    weights = bmlab.symmetric(2 * pairs * rng.normal(scale=scale, size=(n, n)))
+    return _heated(sparse.csr_array(weights), _biases(n, scale, rng), rng)
+
+
+def lattice(rng, most=36):
+    """A square lattice, closed or open, with equal couplings, or with equal ones of random sign."""
+    shape = rng.integers(3, 7, size=2)
+    model = bmlab.ising(shape, _scale(rng), periodic=bool(rng.integers(2)))
+    n, weights = model.n, model.weights
+    if rng.integers(2):
+        sign = np.triu(rng.choice([-1.0, 1.0], size=(n, n)), 1)
+        weights = weights * (sign + sign.T)
+    return _heated(weights, _biases(n, 1.0, rng), rng)
+
+
+def ferromagnetic(rng, most=36):
+    """All pairs pull together, about equally."""
+    n, scale = int(rng.integers(10, most + 1)), _scale(rng)
+    weights = bmlab.symmetric(2 * np.triu(rng.uniform(0.5, 1.5, size=(n, n)), 1)) * scale / n
+    return _heated(weights, _biases(n, scale, rng) + rng.choice([0, 0.1]), rng)
+
+
+def glassy(rng, most=36):
+    """Couplings +J and -J between all pairs, strong, in hardly any field."""
+    n, scale = int(rng.integers(10, most + 1)), rng.uniform(1, 3)
+    weights = bmlab.symmetric(2 * np.triu(rng.choice([-1.0, 1.0], size=(n, n)), 1)) * scale / np.sqrt(n)
+    return _heated(weights, rng.normal(scale=0.02, size=n), rng)
+
+
+def restricted(rng, most=36):
+    """Two layers."""
+    v, h = int(rng.integers(6, most - 9)), int(rng.integers(4, 11))
+    scale = _scale(rng)
+    model = bmlab.restricted(rng.normal(scale=2 * scale / np.sqrt(v + h), size=(v, h)), _biases(v, scale, rng),
+                             _biases(h, scale, rng))
+    return _heated(model.weights, model.biases, rng)
+
+
+def hopfield(rng, most=36):
+    """One to four patterns stored, about where they begin to be remembered."""
+    n = int(rng.integers(10, most + 1))
+    model = bmlab.hopfield(rng.choice([-1.0, 1.0], size=(int(rng.integers(1, 5)), n)))
+    return _heated(model.weights * _scale(rng), rng.normal(scale=0.05, size=n), rng)
+
+
+def digits(rng, most=36):
+    """Learnt from some pixels of one handwritten digit, by linear response."""
+    images, labels = _digits()
+    n = int(rng.integers(10, most + 1))
+    pixels = rng.choice(64, size=n, replace=False)
+    learnt = bmlab.invert_mean_field(images[labels == rng.integers(10)][:, pixels], noise=rng.uniform(0.02, 0.1))
+    return _heated(learnt.weights * _share(rng), learnt.biases, rng)
+
+
+def zoo(rng, most=36):
+    """Learnt from the properties of animals, to some penalty."""
+    learnt = _zoo(float(rng.choice([0.003, 0.01, 0.03])))
+    kept = np.sort(rng.choice(15, size=int(rng.integers(10, 16)), replace=False))
+    return _heated(learnt.weights[kept][:, kept] * _share(rng), learnt.biases[kept], rng)
+
+
+def _share(rng):
+    """Some of a learnt machine's couplings, up to all."""
+    return rng.choice([0.3, 0.6, 1.0])
+
+
+@lru_cache(maxsize=1)
+def _digits():
+    data = bmlab.data.digits()
+    return data.train, data.train_labels
+
+
+@lru_cache(maxsize=4)
+def _zoo(penalty):
+    blank = bmlab.BoltzmannMachine(np.zeros((15, 15)), np.zeros(15))
+    return bmlab.fit(blank, bmlab.data.zoo().data, steps=300, rate=0.05, penalty=penalty)[-1].model
+
+
+KINDS = {"dense": dense, "sparse": sparse_graph, "lattice": lattice, "ferromagnetic": ferromagnetic, "glassy": glassy,
+         "restricted": restricted, "hopfield": hopfield, "digits": digits, "zoo": zoo}
+
+
+def random_machine(kind: str, rng: np.random.Generator, most: int = 36) -> bmlab.BoltzmannMachine:
+    """Draw a machine of one of KINDS with at most about `most` units."""
+    return KINDS[kind](rng, most)

@@ -1,0 +1,114 @@
+"""bethe: exact on trees and forests, in closed form on a ring, and honest about loops."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bmlab
+from bmlab.infer import belief_propagation
+
+quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+
+
+def forest(n, rng, scale=1.0, kept=1.0, temperature=1.6, offset=-0.4):
+    """Return a random tree of n units in random order; each branch but the first is `kept` with this chance."""
+    weights, name = np.zeros((n, n)), rng.permutation(n)
+    for i in range(1, n):
+        parent = rng.integers(i)
+        weight = rng.normal(scale=scale) * (i == 1 or rng.random() < kept)
+        weights[name[i], name[parent]] = weights[name[parent], name[i]] = weight
+    return bmlab.BoltzmannMachine(weights, rng.normal(scale=scale, size=n), temperature, offset)
+
+
+def law_forests(method=bmlab.bethe):
+    """Means, correlations and log Z of trees and forests of 2 to 12 units, weak, middling and strong, are exact.
+
+    Correlations are an inverse, which loses what its condition number has: up to 300 here, where pairs are saturated.
+    """
+    for n in range(2, 13):
+        for scale, kept in ((0.3, 1.0), (1.0, 0.7), (2.0, 1.0)):
+            model = forest(n, np.random.default_rng(n), scale, kept)
+            answer, thin = method(model), method(replace(model, weights=sparse.csr_array(model.weights)))
+            true, pairs = bmlab.exact(model), (model.weights != 0) | np.eye(n, dtype=bool)
+            for one in (answer, thin):
+                assert np.abs(one.mean - true.mean).max() < 1e-13
+                assert abs(one.log_z.value - true.log_z.value) < 1e-13 * (1 + abs(true.log_z.value))
+            assert np.abs(answer.corr - true.corr).max() < 1e-12
+            assert np.abs(thin.corr.toarray() - true.corr)[pairs].max() < 1e-12
+
+
+def test_it_is_exact_on_forests():
+    law_forests()
+
+
+@pytest.mark.parametrize("kept", [0.7, 1.0])
+def test_two_sweeps_settle_a_forest_and_the_response_agrees_with_the_beliefs(kept):
+    """One sweep goes from the leaves to the roots and back; the second finds nothing to move."""
+    for seed in range(20):
+        answer = bmlab.bethe(forest(12, np.random.default_rng(seed), 1.5, kept))
+        assert answer.converged and answer.info["sweeps"] <= 2
+        assert answer.info["stable"] and answer.info["inconsistency"] < 1e-12
+
+
+def test_the_inconsistency_shows_a_frustrated_loop():
+    """Three units that all push each other apart; C_ij of the beliefs is -tanh(1/2) on each side."""
+    loop = bmlab.BoltzmannMachine(np.eye(3) - 1, np.zeros(3), 2.0)
+    answer, true = bmlab.bethe(loop), bmlab.exact(loop)
+    assert answer.info["inconsistency"] > 0.1 and abs(answer.log_z.value - true.log_z.value) > 0.01
+
+
+@pytest.mark.parametrize("field", [0.0, 0.4])
+def test_a_ring_keeps_the_larger_eigenvalue_only(field):
+    """Z = large^n + small^n by the transfer matrix; what goes round the ring is the second, and Bethe drops it."""
+    ring, j, h = bmlab.ising(9, 0.8, field).at(1.3), 0.8 / 1.3, field / 1.3
+    root = np.sqrt(np.exp(2 * j) * np.sinh(h) ** 2 + np.exp(-2 * j))
+    large, small = np.exp(j) * np.cosh(h) + root, np.exp(j) * np.cosh(h) - root
+    assert abs(bmlab.bethe(ring).log_z.value - 9 * np.log(large)) < 1e-12 * 9
+    assert abs(bmlab.exact(ring).log_z.value - np.log(large**9 + small**9)) < 1e-12 * 9
+
+
+@quietly
+def test_a_lattice_orders_where_bethe_says():
+    """With d partners the means of 0 are a minimum down to tanh(w/T) = 1/(d - 1)."""
+    transition = 1 / np.arctanh(1 / 3)
+    for temperature in (0.999 * transition, 1.001 * transition):
+        answer = bmlab.bethe(bmlab.ising((4, 4)).at(temperature))
+        assert not answer.mean.any() and answer.info["stable"] == (temperature > transition)
+    cold = bmlab.ising((4, 4)).at(0.9 * transition)
+    magnetised = bmlab.bethe(cold, start=belief_propagation.messages_from(cold, np.full(16, -0.1)))
+    assert (magnetised.mean < -0.5).all() and magnetised.info["stable"]
+
+
+def law_messages():
+    """atanh(tanh j tanh h), where these can be taken; and min(|j|, |h|) with the sign of both where they are large."""
+    j, h = np.meshgrid([-3, -0.5, 0.0, 1e-9, 0.7, 2.0], [-2.0, -1e-6, 0.0, 0.3, 4.0])
+    there = np.arctanh(np.tanh(j) * np.tanh(h))
+    assert np.abs(belief_propagation._through(j, h) - there).max() < 1e-12
+    assert belief_propagation._through(np.array([900.0, -70.0]), np.array([-80.0, 1e4])).tolist() == [-80, -70]
+
+
+def test_messages_are_right_at_any_size():
+    law_messages()
+
+
+def test_a_cold_tree_is_no_harder():
+    model = forest(12, np.random.default_rng(0), 2.0).at(0.01)
+    answer, true = bmlab.bethe(model), bmlab.exact(model)
+    assert answer.converged and np.abs(answer.mean - true.mean).max() < 1e-12
+    assert abs(answer.log_z.value - true.log_z.value) < 1e-15 * 10 * true.log_z.value
+
+
+@quietly
+def test_what_has_not_settled_says_so():
+    with pytest.warns(bmlab.NotConverged, match=r"still moved messages by .* after 1 sweeps.*cooled\(\), or use gibbs"):
+        assert not bmlab.bethe(bmlab.medium(), max_sweeps=1).converged
+
+
+def test_its_state_is_where_it_goes_on():
+    model = bmlab.medium().at(2.5)
+    first = bmlab.bethe(model)
+    again = bmlab.bethe(model, start=first.state)
+    assert again.info["sweeps"] == 1 and np.abs(again.mean - first.mean).max() < 1e-12
+    with pytest.raises(ValueError, match=r"the `state` of a bethe\(\) answer for 90 messages, found shape \(10,\)"):
+        bmlab.bethe(model, start=np.zeros(10))

@@ -1,0 +1,114 @@
+"""tap: its equation, the series of Plefka by its definition, and a glass above its transition."""
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import root
+from test_contract import machine
+
+import bmlab
+from bmlab.infer import tap_equations
+
+
+def reaction(model, m):
+    """Return m_i sum_j J_ij^2 (1 - m_j^2), the echo of each unit."""
+    return m * ((model.weights / model.temperature) ** 2 @ (1 - m**2))
+
+
+def law_equation(tolerance=1e-11):
+    """m = tanh(field/T - echo); the last sweep moved less than 1e-12, and an update passes on a few times that."""
+    for model in (machine(9, 1, 1.5, 1.3, 0.4), bmlab.ising((3, 5), 0.7, 0.2).at(2.5), bmlab.medium()):
+        answer = bmlab.tap(model)
+        m = answer.mean
+        assert answer.converged
+        assert np.abs(m - np.tanh(model.field(m) / model.temperature - reaction(model, m))).max() < tolerance
+
+
+def log_z_at_means(model, m):
+    """Plefka's log Z at fixed means, by its definition: the fields x that hold them, from a sum over all states.
+
+    log sum_s exp(J-part + x's) - x'm + b'm/T, which is least, and its gradient by x zero, where <s> = m.
+    """
+    s = bmlab.states(model.n)
+    pairs = -model.energy(s) / model.temperature - s @ model.biases / model.temperature
+    pull = model.biases / model.temperature
+
+    def moments(x):
+        logs = pairs + s @ x
+        weight = np.exp(logs - logs.max())
+        return logs.max() + np.log(weight.sum()), weight @ s / weight.sum()
+    x = root(lambda x: moments(x)[1] - m, np.arctanh(m), tol=1e-14).x
+    return moments(x)[0] + (pull - x) @ m
+
+
+def law_orders():
+    """Summed to order k, the series is off by the term of order k + 1: 2^(k + 1) times less with half the weights."""
+    m = np.array([0.3, -0.5, 0.1, 0.6, -0.2])
+    errors = []
+    for scale in (0.04, 0.02):
+        model = machine(5, 2, scale, temperature=1.4, offset=0.3)
+        errors.append(np.cumsum(tap_equations.plefka_orders(model, m)) - log_z_at_means(model, m))
+    assert (np.abs(np.log2(np.divide(*errors)) - [1, 2, 3, 4]) < 10 * 0.04).all()
+
+
+def test_the_means_solve_their_equation():
+    law_equation()
+
+
+def test_the_series_is_right_order_by_order():
+    law_orders()
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_without_biases_the_terms_are_sums_of_pairs_and_of_triangles(to):
+    j = machine(7, 3).weights / 1.7
+    model = bmlab.BoltzmannMachine(to(1.7 * j), np.zeros(7), 1.7, offset=0.5)
+    answer = bmlab.tap(model)
+    expected = [7 * np.log(2) - 0.5 / 1.7, 0, (j**2).sum() / 4, np.trace(j @ j @ j) / 6]
+    assert np.abs(answer.info["orders"] - expected).max() < 1e-14 * 10
+    assert abs(answer.log_z.value - sum(expected[:3])) < 1e-14 * 10 and np.isinf(answer.log_z[2:]).all()
+
+
+def test_summed_to_third_order_its_log_z_is_right_to_the_fourth():
+    """At its own means, which are of second order wrong, and at which log Z is stationary but for the third order."""
+    errors = []
+    for scale in (0.04, 0.02):
+        model = machine(6, 3, scale, temperature=1.4)
+        found, true = bmlab.tap(model), bmlab.exact(model).log_z.value
+        errors.append([found.log_z.value - true, found.info["orders"].sum() - true])
+    assert (np.abs(np.log2(np.divide(*errors)) - [3, 4]) < 10 * 0.04).all()
+
+
+def test_all_units_at_once_run_in_circles_where_one_by_one_they_settle():
+    model = bmlab.medium()
+    m = np.tanh(model.biases)
+    for _ in range(1000):
+        m, before = np.tanh(model.field(m) - reaction(model, m)), m
+    assert np.abs(m - before).max() > 0.1
+    assert bmlab.tap(model).converged
+
+
+def test_a_glass_above_its_transition_has_the_annealed_log_z():
+    """log 2 + (scale/T)^2 / 4 * (n - 1)/n a unit on average over glasses: the sum of the J^2 / 2, exact as n grows.
+
+    40 glasses; the mean over them is within 5 of its standard errors.  The means fall back to 0 from wherever.
+    """
+    excess = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        glass = bmlab.BoltzmannMachine(bmlab.sherrington_kirkpatrick(60, rng).weights, np.zeros(60), 2.5)
+        answer = bmlab.tap(glass, start=rng.uniform(-0.5, 0.5, 60))
+        assert np.abs(answer.mean).max() < 1e-9
+        excess.append(answer.log_z.value / 60 - np.log(2) - 1 / 2.5**2 / 4 * 59 / 60)
+    assert abs(np.mean(excess)) < 5 * np.std(excess) / np.sqrt(40)
+
+
+@pytest.mark.parametrize("echo", [0.0, 0.3, 40.0, 1e4])
+def test_one_unit_is_solved_at_any_size(echo):
+    field = np.concatenate([-np.geomspace(1e5, 1e-9, 50), [0], np.geomspace(1e-9, 1e5, 50)])
+    x = tap_equations._without_echo(field, np.full(101, echo))
+    assert (np.abs(x + echo * np.tanh(x) - field) <= 1e-13 * (1 + np.abs(field)) * (1 + echo)).all()
+
+
+def test_too_few_sweeps_are_reported():
+    with pytest.warns(bmlab.NotConverged, match=r"tap\(\) still moved .* after 1 sweeps.*Raise max_sweeps"):
+        assert not bmlab.tap(bmlab.medium(), max_sweeps=1).converged
