@@ -15,7 +15,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test refresh bench lock clean
+.PHONY: help setup lab test refresh bench tables lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,10 @@ refresh: setup  ## run the notebooks again and store what they print
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
+
+tables: setup  ## make the notebooks' stored tables again (about 40 minutes)
+	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
+	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 315 --csv notebooks/tables/05_report_card.csv
 
 lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--upgrade)
 	@$(PYTHON_CHECK)

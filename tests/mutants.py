@@ -6,6 +6,7 @@ from typing import NamedTuple
 import test_annealing
 import test_belief_propagation
 import test_bracketing
+import test_choosing
 import test_contract as law
 import test_descent
 import test_gaussian_bound
@@ -29,6 +30,7 @@ from bmlab.infer import (
     belief_propagation,
     bracketing,
     chains,
+    choosing,
     descent,
     enumeration,
     gaussian_bound,
@@ -245,4 +247,19 @@ MUTANTS = [
            partial(test_inversion.law_fixed_point)),
     Mutant("noise shrinks correlations like means", inversion._moments,
            "(1 - 2 * noise) ** 2", "(1 - 2 * noise)", partial(test_inversion.law_noise)),
+    Mutant("several fixed points are no reason to doubt", choosing.weigh,
+           'len(second.info["fixed points"]) > 1 or', "", partial(test_choosing.law_doubts)),
+    Mutant("samples have no veto", choosing._tested,
+           "SURE * np.hypot", "1e9 * np.hypot", partial(test_choosing.law_veto)),
+    Mutant("proven bounds have no veto", choosing._checked,
+           "<= evidence.answer.log_z.value <=", "<=", partial(test_choosing.law_veto)),
+    Mutant("the error of Bethe is stated without its margin", choosing.Evidence.most,
+           " * np.exp(FITS[want].margin)", "", partial(test_choosing.law_foretold)),
+    Mutant("the error of log Z does not grow with n", choosing.Evidence.error,
+           "size * float", "float", partial(test_choosing.law_foretold)),
+    Mutant("runs grow without an eye on the clock", choosing.grow,
+           "4 if more > 16 else more", "4", partial(test_choosing.law_grow)),
+    Mutant("the proven bounds change sides", choosing._within,
+           "lower=proven.lower, upper=proven.upper", "lower=proven.upper, upper=proven.lower",
+           partial(test_choosing.law_bounds)),
 ]
