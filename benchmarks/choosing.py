@@ -6,7 +6,7 @@
 Exact is kept from auto(), as on larger machines; every method gets the same time, and auto() is asked for moments and
 for log Z.  Regret is auto's error over that of the best method.  One error by chance says little, so samples count with
 their standard error, unless they are off by more than four of these.  --fit prints FITS of
-bmlab/infer/choosing.py, from other machines: four kinds only, and other seeds.
+bmlab/infer/evidence.py, from other machines: four kinds only, and other seeds.
 """
 import argparse
 import csv
@@ -22,18 +22,18 @@ from machines import KINDS, random_machine
 from scipy.optimize import least_squares
 
 import bmlab
-from bmlab.infer import choosing
+from bmlab.infer import choosing, evidence
 
-THEORIES = {"mean field": partial(bmlab.mean_field, starts=choosing.STARTS),
-            "tap": partial(bmlab.tap, starts=choosing.STARTS), "bethe": bmlab.bethe}
+THEORIES = {"mean field": partial(bmlab.mean_field, starts=evidence.STARTS),
+            "tap": partial(bmlab.tap, starts=evidence.STARTS), "bethe": bmlab.bethe}
 FITTED = ("dense", "sparse", "lattice", "ferromagnetic")
 GRADED = 10**6          # seeds below belong to --fit
 
 
 def errors(model, answer, truth):
     """The rms error of means and correlations, and the error of log Z."""
-    moments = [choosing._moments(model, x.mean, x.corr) for x in (answer, truth)]
-    return {"moments": choosing._rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
+    moments = [evidence.moments_of(model, x.mean, x.corr) for x in (answer, truth)]
+    return {"moments": evidence.rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
 
 
 def drawn(kind, seed, most=36):
@@ -123,14 +123,19 @@ def evidence_and_errors(kind, seed):
     """log x, and the log errors of Bethe's moments and of its log Z a unit; None where there is a doubt."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
     model, truth = drawn(kind, seed)
-    evidence = choosing.weigh(model)
-    if evidence.doubt:
+    said = evidence.weigh(model)
+    if said.doubt:
         return None
-    found = errors(model, evidence.answer, truth)
-    if min(found.values()) < choosing.NOTHING:
+    found = errors(model, said.answer, truth)
+    if min(found.values()) < evidence.NOTHING:
         return None
     y = np.log([found["moments"], found["log_z"] / model.n])
-    return [*y, *np.log(np.maximum(evidence.x, choosing.NOTHING))]
+    return [*y, *np.log(np.maximum(said.x, evidence.NOTHING))]
+
+
+def robust(left, y):
+    """The c for which left @ c is near y, with little weight on the farthest."""
+    return least_squares(lambda c: left @ c - y, np.zeros(left.shape[1]), loss="soft_l1").x
 
 
 def fit(rows):
@@ -139,7 +144,7 @@ def fit(rows):
     left = np.column_stack([np.ones(len(table)), table[:, 2:]])
     print(f"{len(table)} machines without a doubt")
     for want, y in zip(("moments", "log_z"), table[:, :2].T):
-        c = least_squares(lambda c: left @ c - y, np.zeros(left.shape[1]), loss="soft_l1").x
+        c = robust(left, y)
         rest = y - left @ c
         print(f'"{want}": Fit({tuple(float(x) for x in c.round(2))}, {np.quantile(rest, 0.95):.2f})   '
               f"spread {rest.std():.2f}, largest {rest.max():.2f}")

@@ -1,78 +1,36 @@
 """auto: exact where it fits the time, else Bethe where the evidence is good, else samples; each with its error.
 
-Mean field, TAP and Bethe are three theories of one machine, and where they fall apart none is to be trusted.  How far
-apart they are, and how far Bethe is from itself (linear response against its own beliefs), foretells Bethe's error:
-
-    log error  =  c_0 + sum_k c_k log x_k  +  noise,
-
-x_1 and x_2 being the inconsistency of Bethe and of TAP, x_3 and x_4 the rms of mean field - Bethe and of TAP - Bethe,
-over means and correlations.  FITS has the c of machines of four kinds; `python benchmarks/choosing.py --fit` prints
-them, and without --fit it grades the choice on other machines, of nine kinds, against exact.  All three theories can
-miss the same valley, so a trial of samples has a veto; and samples go on where they would err less in the time left.
+What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (evidence.py).  All theories can
+miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their error
+would be smaller in the time that is left.  `python benchmarks/choosing.py` grades all this against exact, on machines
+of nine kinds.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple
 from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 
 from ..arrays import check_generator
-from ..estimate import Estimate, NotConverged, coupled_pairs
+from ..estimate import Estimate, NotConverged
 from ..model import BoltzmannMachine
 from .annealing import ais
-from .belief_propagation import bethe, messages_from
 from .bracketing import without_exact as bracket_without_exact
-from .descent import SAME
 from .enumeration import exact
+from .evidence import FITS, doubtful, moments_of, rms, weigh
 from .gibbs_sampling import gibbs
-from .naive_mean_field import mean_field
 from .planning import memory_to_spend, plan, time_in_words
 from .replica_exchange import temper
-from .tap_equations import tap
 
-STARTS = 5              # of each theory; Bethe must always end in one fixed point
 PRICE = 4e-6            # seconds times n^2 that the three theories take
 SHARE, TRIAL = 0.1, 0.15        # of the time: for a bracket, and for a trial of one sampler
 ALIKE, MIXES = 1.1, 0.02        # R-hat below, and independent draws in a draw above, which Gibbs needs no rival
 EASY = 500              # temperatures below which ais needs none
 SURE = 2.0              # stated errors of samples, in standard errors
-NOTHING = 1e-9          # logarithms of disagreements begin here
-SWEEPS = 100            # of Bethe's messages; where they need more, loops are too strong
 CHAINS = 100            # of Gibbs, and the least of ais
-
-
-class Fit(NamedTuple):
-    """Hold c for (1, log x_1, ..., log x_4), and the log of the factor that 95 % of errors stay below."""
-
-    c: tuple
-    margin: float
-
-
-FITS = {"moments": Fit((-2.59, 0.26, 0.95, 0.79, -0.58), 1.85),
-        "log_z": Fit((-4.92, 0.62, 0.78, 0.23, -0.49), 1.99)}       # log_z: of the error divided by n
-
-
-class Evidence(NamedTuple):
-    """Hold Bethe's answer, the disagreements x (4,), and the doubt that makes them worthless ("": there is none)."""
-
-    answer: Estimate | None
-    x: np.ndarray
-    doubt: str
-
-    def error(self, want: str) -> float:
-        """Return the error to expect, in the middle of the cases; infinite where there is a doubt."""
-        if self.doubt:
-            return np.inf
-        size = len(self.answer.mean) if want == "log_z" else 1
-        return size * float(np.exp(FITS[want].c[0] + FITS[want].c[1:] @ np.log(np.maximum(self.x, NOTHING))))
-
-    def most(self, want: str) -> float:
-        """Return what 95 % of errors stay below."""
-        return float(self.error(want) * np.exp(FITS[want].margin))
 
 
 def auto(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float = 5.0, want: str = "moments") -> Estimate:
@@ -101,7 +59,7 @@ def without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: fl
     with catch_warnings():
         simplefilter("ignore", NotConverged)
         affordable = PRICE * model.n**2 < seconds / 4
-        evidence = weigh(model) if affordable else _doubtful("linear response would take too long")
+        evidence = weigh(model) if affordable else doubtful("linear response would take too long")
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z if want == "log_z" else None
         answer = _chosen(model, rng, until, want, _checked(evidence, proven), seconds)
     if not answer.converged:
@@ -127,42 +85,7 @@ def _chosen(model, rng, until, want, evidence, seconds):
     return _explained(answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
 
 
-# --- evidence ------------------------------------------------------------------------------------------------------
-
-def weigh(model: BoltzmannMachine) -> Evidence:
-    """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
-    field, second = mean_field(model, starts=STARTS), tap(model, starts=STARTS)
-    _, _, orders_2, orders_3 = second.info["orders"]
-    if len(second.info["fixed points"]) > 1 or not _settled(second):
-        return _doubtful(f"TAP has {len(second.info['fixed points'])} fixed points")
-    if abs(orders_3) > abs(orders_2) / 2:
-        return _doubtful("Plefka's third term is not small")
-    belief = bethe(model, max_sweeps=SWEEPS)
-    if not _settled(belief):
-        return _doubtful("Bethe finds no stable answer")
-    by_field, by_second, by_belief = (_moments(model, x.mean, x.corr) for x in (field, second, belief))
-    if np.abs(by_belief).max(initial=0) > 1:
-        return _doubtful("Bethe's correlations pass 1")
-    if _several(model, field.info["fixed points"][1:], belief.mean):
-        return _doubtful("Bethe has several fixed points")
-    x = [belief.info["inconsistency"], second.info["inconsistency"], _rms(by_field - by_belief),
-         _rms(by_second - by_belief)]
-    return Evidence(belief, np.array(x), "")
-
-
-def _several(model, others, mean):
-    """Whether Bethe, sent out from other fixed points of mean field, does not come back to these means."""
-    found = (bethe(model, start=messages_from(model, m), max_sweeps=SWEEPS).mean for m in others)
-    return any(not np.abs(other - mean).max() < SAME for other in found)
-
-
-def _settled(answer):
-    return answer.converged and answer.info["stable"]
-
-
-def _doubtful(reason):
-    return Evidence(None, np.full(4, np.nan), reason)
-
+# --- vetoes ----------------------------------------------------------------------------------------------------------
 
 def _checked(evidence, proven):
     """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
@@ -178,21 +101,11 @@ def _tested(model, evidence, samples, stderr, want):
     if want == "log_z":
         gap = abs(evidence.answer.log_z.value - samples.log_z.value)
     else:
-        gap = _rms(_moments(model, samples.mean, samples.corr) - _moments(model, evidence.answer.mean,
+        gap = rms(moments_of(model, samples.mean, samples.corr) - moments_of(model, evidence.answer.mean,
                                                                         evidence.answer.corr))
     if gap <= SURE * np.hypot(evidence.most(want), stderr):
         return evidence
     return evidence._replace(doubt=f"{samples.method} is {gap:.1g} from Bethe")
-
-
-def _moments(model, mean, corr):
-    """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
-    row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
-    return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])
-
-
-def _rms(x):
-    return float(np.sqrt(np.mean(x**2))) if len(x) else 0.0
 
 
 # --- samples -------------------------------------------------------------------------------------------------------
@@ -264,7 +177,7 @@ def _stderr(model, answer, want):
     """Return the standard error of log Z, or the rms of those of the moments."""
     if want == "log_z":
         return answer.log_z.stderr
-    return _rms(_moments(model, answer.mean_stderr, answer.corr_stderr))
+    return rms(moments_of(model, answer.mean_stderr, answer.corr_stderr))
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------

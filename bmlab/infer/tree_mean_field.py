@@ -20,7 +20,7 @@ from scipy.special import entr
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .belief_propagation import graph_of
-from .tree_reweighting import best_tree
+from .spanning_trees import best_tree
 
 STEPS = 200             # of SciPy's optimiser; the bound holds after each
 

@@ -21,9 +21,7 @@ from typing import NamedTuple
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import minimize, minimize_scalar
-from scipy.sparse import csgraph
 from scipy.special import entr
 
 from ..estimate import Estimate, LogZ, NotConverged, as_corr
@@ -31,22 +29,10 @@ from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .belief_propagation import Graph, curvature, graph_of, pair_table
 from .linear_response import respond
+from .spanning_trees import Trees, best_tree, solve_trees
 
 STEPS = 30              # of SciPy's optimiser between two new trees
 LARGEST_SHARE = 0.9     # of a new tree: no edge may lose all of its weight
-
-
-class Trees(NamedTuple):
-    """Hold K spanning trees, a column each, from the root on: (n, K).
-
-    unit, above   which unit stands at each place, and the place of its parent
-    own, back     its edge to the parent in a Graph, and the reverse; one more than all edges where there is none
-    """
-
-    unit: np.ndarray
-    above: np.ndarray
-    own: np.ndarray
-    back: np.ndarray
 
 
 class Mixture(NamedTuple):
@@ -146,29 +132,6 @@ def _tree_parameters(model, graph, mixture, share):
     return fields, np.append(graph.j / share, 0.0)[trees.own]
 
 
-def solve_trees(above, fields, j):
-    """Solve K trees side by side, from the leaves to the roots and back; all arrays are (n, K), the root at place 0.
-
-    Return log Z (K,), the fields that units feel in all, and for each place but the root, of the pair with its parent,
-    the field of either without the other.
-    """
-    heard, tree, log_z = fields.copy(), np.arange(fields.shape[1]), 0.0
-    news, one, other = np.zeros_like(fields), np.zeros_like(fields), np.zeros_like(fields)
-    for t in range(len(fields) - 1, 0, -1):
-        with_plus, with_minus = _log_2cosh(heard[t] + j[t]), _log_2cosh(heard[t] - j[t])
-        news[t] = (with_plus - with_minus) / 2
-        log_z = log_z + (with_plus + with_minus) / 2
-        heard[above[t], tree] += news[t]
-    for t in range(1, len(fields)):
-        one[t], other[t] = heard[t], heard[above[t], tree] - news[t]
-        heard[t] += (_log_2cosh(other[t] + j[t]) - _log_2cosh(other[t] - j[t])) / 2
-    return log_z + _log_2cosh(heard[:1]).sum(0), heard, one, other
-
-
-def _log_2cosh(x):
-    return np.logaddexp(x, -x)
-
-
 def _agreed(model, graph, mixture):
     """Return means (n,), pairs p (4, edges) and shares, averaged over the trees, which agree where B is lowest."""
     trees, share = mixture.trees, shares(graph, mixture)
@@ -197,31 +160,6 @@ def _information(p):
 
 
 # --- the trees -----------------------------------------------------------------------------------------------------
-
-def best_tree(model: BoltzmannMachine, graph: Graph, price) -> Trees:
-    """Return the spanning tree of least price (edges,), all prices below 0, as one column (n,) of Trees."""
-    n, edges = model.n, len(graph.j)
-    if not n:
-        return Trees(*np.zeros((4, 0), int))
-    links = _links(graph, n)
-    tree = csgraph.minimum_spanning_tree(sparse.csr_array((price, graph.col, graph.indptr), shape=(n, n)))
-    unit, parent = csgraph.breadth_first_order(abs(tree) + links, 0, directed=False)
-    place = np.empty(n, int)
-    place[unit] = np.arange(n)
-    above = parent[unit]
-    above[0] = unit[0]
-    number = sparse.csr_array((np.arange(1, edges + 1), graph.col, graph.indptr), shape=(n, n))
-    own = np.asarray(number[unit, above]).ravel() - 1
-    own[own < 0] = edges
-    return Trees(unit, place[above], own, np.append(graph.back, edges)[own])
-
-
-def _links(graph, n):
-    """Couplings of strength 0 that hang the parts of a machine together, so that every forest is a tree."""
-    pattern = sparse.csr_array((graph.j, graph.col, graph.indptr), shape=(n, n))
-    _, first = np.unique(csgraph.connected_components(pattern, directed=False)[1], return_index=True)
-    return sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
-
 
 def cover(model: BoltzmannMachine, graph: Graph) -> Mixture:
     """Return trees of equal weight that have every edge, those in few trees so far and strong ones first."""
