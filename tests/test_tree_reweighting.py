@@ -3,6 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph
 from test_belief_propagation import law_forests
 from test_contract import machine
 
@@ -86,7 +87,7 @@ def test_trees_are_trees_and_have_all_couplings(model):
         parent, there = np.take_along_axis(trees.unit, trees.above, 0), trees.own < len(graph.j)
         assert (graph.row[trees.own[there]] == trees.unit[there]).all()
         assert (graph.col[trees.own[there]] == parent[there]).all()
-        parts = tree_reweighting.csgraph.connected_components(abs(model.weights) > 0)[0]
+        parts = csgraph.connected_components(abs(model.weights) > 0)[0]
         assert abs(share.sum() / 2 - (model.n - parts)) < 1e-13 * model.n and share.min() > 0
         assert (share == share[graph.back]).all() and abs(mixture.weights.sum() - 1) < 1e-14 * 10
 

@@ -1,9 +1,9 @@
 """auto: exact where it fits the time, else Bethe where the evidence is good, else samples; each with its error.
 
-What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (evidence.py).  All theories can
-miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their error
-would be smaller in the time that is left.  `python benchmarks/choosing.py` grades all this against exact, on machines
-of nine kinds.
+What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (evidence.py).  All theories
+can miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their
+error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades all this against exact, on
+machines of nine kinds.
 """
 
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ def _best_sampler(model, rng, until, want, seconds):
     for name in (plain, "temper"):
         rounds, stop = grow(partial(SAMPLERS[name], model, rng), FIRST[name], until), perf_counter() + TRIAL * seconds
         for answer, took in rounds:
-            if perf_counter() > stop:
+            if perf_counter() + 4 * took > stop:
                 break
         tried.append((name, rounds, answer, took))
         if name == plain and _is_easy(answer):
