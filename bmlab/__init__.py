@@ -25,14 +25,18 @@ from .infer.simulated_annealing import annealed
 from .infer.tap_equations import tap
 from .infer.tree_reweighting import trw
 from .infer.visited_states import visited
+from .interop import from_dimod, from_networkx, to_dimod, to_networkx
 from .learn.ascent import Step, ascend, fit
+from .learn.completion import Completion, Probability, complete, conditional
 from .learn.inversion import invert_mean_field
 from .learn.phases import clamped, gradient, log_likelihood
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load, symmetric
 
-__all__ = ["BoltzmannMachine", "Bracket", "Estimate", "LogZ", "NotConverged", "Step", "ais", "annealed", "ascend",
-           "auto", "bethe", "bits", "bracket", "clamped", "cooled", "data", "entropy", "exact", "fit", "free_energy",
-           "from_bits", "gibbs", "gradient", "ground_state", "hopfield", "invert_mean_field", "ising", "load",
-           "log_likelihood", "mean_field", "medium", "plan", "probabilities", "restricted", "sample",
-           "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap", "temper", "toy", "trw", "visited"]
+__all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "NotConverged", "Probability", "Step",
+           "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "complete", "conditional",
+           "cooled", "data", "entropy", "exact", "fit", "free_energy", "from_bits", "from_dimod", "from_networkx",
+           "gibbs", "gradient", "ground_state", "hopfield", "invert_mean_field", "ising", "load", "log_likelihood",
+           "mean_field", "medium", "plan", "probabilities", "restricted", "sample", "sherrington_kirkpatrick",
+           "spins", "states", "sweep", "symmetric", "tap", "temper", "to_dimod", "to_networkx", "toy", "trw",
+           "visited"]

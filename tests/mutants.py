@@ -7,9 +7,11 @@ import test_annealing
 import test_belief_propagation
 import test_bracketing
 import test_choosing
+import test_completion
 import test_contract as law
 import test_descent
 import test_gaussian_bound
+import test_interop
 import test_inversion
 import test_linear_response
 import test_model
@@ -23,7 +25,7 @@ import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import model
+from bmlab import interop, model
 from bmlab.infer import (
     annealing,
     averages,
@@ -49,7 +51,7 @@ from bmlab.infer import (
     vertex_cover,
     visited_states,
 )
-from bmlab.learn import inversion, phases
+from bmlab.learn import completion, inversion, phases
 
 
 class Mutant(NamedTuple):
@@ -263,4 +265,22 @@ MUTANTS = [
     Mutant("the proven bounds change sides", choosing._within,
            "lower=proven.lower, upper=proven.upper", "lower=proven.upper, upper=proven.lower",
            partial(test_choosing.law_bounds)),
+    Mutant("the most probable values are taken for the most probable completion", completion._lowest,
+           "ground_state(model).state", "np.sign(exact(model).mean)", partial(test_completion.law_mode)),
+    Mutant("p(query, given) is not divided by p(given)", completion.conditional,
+           "_answer(model, given, infer)", "_answer(model, 0 * given, infer)",
+           partial(test_completion.law_conditional)),
+    Mutant("what is given is forgotten beside the query", completion.conditional,
+           "np.where(query, query, given)", "query", partial(test_completion.law_conditional)),
+    Mutant("the missing units stand in the first places", completion._filled,
+           "s[..., row == 0] = values", "s[..., :values.shape[-1]] = values", partial(test_completion.law_means)),
+    Mutant("answers go to the wrong rows", completion._distinct,
+           'np.argsort(which.ravel(), kind="stable")', "np.arange(len(rows))", partial(test_completion.law_log_p)),
+    Mutant("dimod would maximise", interop.to_dimod,
+           "(row, col, -w)", "(row, col, w)", partial(test_interop.law_dimod)),
+    Mutant("0/1 variables are read as -1/+1", interop.from_dimod,
+           'bqm.change_vartype("SPIN", inplace=False)', "bqm", partial(test_interop.law_bits)),
+    Mutant("every coupling is handed out twice", interop._couplings,
+           "sparse.triu(model.weights, 1).tocoo()", "sparse.coo_array(model.weights)",
+           partial(test_interop.law_dimod)),
 ]

@@ -39,7 +39,8 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate):
 def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0."""
     c, f = clamped.log_z, free.log_z
-    return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), c.lower - f.upper, min(0.0, c.upper - f.lower))
+    lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
+    return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
 def _checked_data(model, data):

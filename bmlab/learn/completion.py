@@ -1,0 +1,210 @@
+"""What is missing, given what is known: clamp the known units, and ask for the others.
+
+    <s_i> given the known  =  <s_i> of the clamped machine
+    log p(known)           =  log Z(clamped) - log Z(free)
+    p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
+
+The most probable completion is the ground state of the clamped machine: it depends on all missing units together, and
+need not have the most probable value of each.  Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..estimate import LogZ
+from ..infer.enumeration import exact, part_of
+from ..infer.perfect_sampling import ground_state, sample
+from ..infer.planning import listed_side, pattern, plan
+from ..infer.simulated_annealing import annealed
+from ..model import BoltzmannMachine
+from .phases import log_likelihood
+
+COOLING = np.geomspace(1, 1e-3, 300)        # schedule of a search, in units of the largest field that a unit can feel
+
+
+class Mode(NamedTuple):
+    """Hold the most probable completion, shape of `known`, and whether (each row) is proven to be that."""
+
+    state: np.ndarray
+    proven: np.ndarray | bool
+
+
+class Probability(NamedTuple):
+    """Hold a probability as LogZ holds log Z; lower = upper where exact, 0 and 1 where nothing is proven."""
+
+    value: float
+    stderr: float = 0.0
+    lower: float = 0.0
+    upper: float = 1.0
+
+    def __str__(self):
+        noise = f" ± {self.stderr:.2g}" if self.stderr > 0 else ""
+        exactly = self.lower == self.upper
+        return f"{self.value:.4g}{noise}" + (" (exact)" if exactly else f" in [{self.lower:.4g}, {self.upper:.4g}]")
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """Hold rows of known and missing units, completed.
+
+    known               (n,) or (N, n), nan where missing
+    mean, mean_stderr   in the same shape: known values kept, elsewhere <s_i> given them, and its error from sampling
+    answers             a list of the Estimate of each row's missing units: their corr, converged, state
+    """
+
+    model: BoltzmannMachine
+    infer: Callable
+    known: np.ndarray
+    mean: np.ndarray
+    mean_stderr: np.ndarray
+    answers: list
+
+    def __repr__(self):
+        mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"
+        return f"Completion({self.known.shape}, {np.isnan(self.known).sum()} missing{mark})"
+
+    @cached_property
+    def log_p(self) -> LogZ | list[LogZ]:
+        """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
+        free = _answer(self.model, np.zeros(self.model.n), self.infer)
+        found = [log_likelihood(answer, free) for answer in self.answers]
+        return found if self.known.ndim == 2 else found[0]
+
+    def mode(self, *, rng: np.random.Generator | None = None, seconds: float = 5.0) -> Mode:
+        """Return the most probable completion, whatever `infer`: of several that are equal, one.
+
+        Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
+        needs `rng`, is a guess and marked so.  Raises ValueError where rng is needed and missing.
+        """
+        state = np.empty_like(np.atleast_2d(self.known))
+        proven = np.empty(len(state), dtype=bool)
+        for row, where in _distinct(self.known):
+            found, proven[where] = _lowest(_clamped(self.model, row), rng, seconds)
+            state[where] = _filled(row, found)
+        return Mode(state.reshape(self.known.shape), proven if self.known.ndim == 2 else bool(proven[0]))
+
+    def sample(self, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
+
+        Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
+        """
+        s = np.empty((len(self.answers), size, self.model.n))
+        for row, where in _distinct(self.known):
+            drawn = sample(_clamped(self.model, row), size * len(where), rng)
+            s[where] = _filled(row, drawn).reshape(s[where].shape)
+        return s if self.known.ndim == 2 else s[0]
+
+
+def complete(model: BoltzmannMachine, known, infer=exact) -> Completion:
+    """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
+
+    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}.  Rows alike are solved once.
+    infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
+    Raises ValueError for another shape or value, and as `infer` does.
+    """
+    known = _checked(model, known)
+    mean, answers = np.empty_like(np.atleast_2d(known)), [None] * len(np.atleast_2d(known))
+    error = np.zeros_like(mean)
+    for row, where in _distinct(known):
+        answer = _answer(model, row, infer)
+        mean[where], error[np.ix_(where, row == 0)] = _filled(row, answer.mean), answer.mean_stderr
+        for k in where:
+            answers[k] = answer
+    return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), answers)
+
+
+def conditional(model: BoltzmannMachine, query, given, infer=exact) -> Probability:
+    """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values); {} knows nothing.
+
+    The value is nan where `infer` gives no log Z, and cut at 1 where its two log Z contradict each other: then it is
+    too coarse.  One unit needs no log Z: p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
+    A query that contradicts what is given has probability 0, one that is given 1.
+    Raises ValueError for what is no unit or no value.
+    """
+    query, given = _row(model, query, "query"), _row(model, given, "given")
+    if (query * given < 0).any():
+        return Probability(0.0, 0.0, 0.0, 0.0)
+    both = np.where(query, query, given)
+    if (both == given).all():
+        return Probability(1.0, 0.0, 1.0, 1.0)
+    log_p = log_likelihood(_answer(model, both, infer), _answer(model, given, infer))
+    value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
+    return Probability(value, value * log_p.stderr, lower, upper)
+
+
+# Rows (n,) hold -1/+1, and 0 where nothing is known.
+
+def _checked(model, known):
+    if isinstance(known, dict):
+        row = _row(model, known, "known")
+        return np.where(row, row, np.nan)
+    known = np.array(known, dtype=float)
+    if known.ndim not in (1, 2) or known.shape[-1] != model.n:
+        raise ValueError(f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; "
+                         "write np.nan for each missing unit")
+    wrong = known[~np.isnan(known) & (np.abs(known) != 1)]
+    if wrong.size:
+        raise ValueError(f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; "
+                         "write np.nan for a missing unit, and 2 * known - 1 for 0/1")
+    return known
+
+
+def _row(model, condition, name):
+    """Return the row of a dict or a pair (units, values)."""
+    if isinstance(condition, dict):
+        condition = list(condition), list(condition.values())
+    if not isinstance(condition, tuple) or len(condition) != 2:
+        raise ValueError(f"{name} must be a dict or a pair (units, values), found {condition!r}; try {{0: 1}}")
+    units, values = condition[0] if np.ndim(condition[0]) else [condition[0]], condition[1]
+    model.clamp(units, values)          # refuses what is no unit or no value, and units that repeat
+    row = np.zeros(model.n)
+    row[units] = values
+    return row
+
+
+def _distinct(known):
+    """Yield (row, where): each distinct row, and the numbers of the rows that are like it."""
+    rows = np.nan_to_num(np.atleast_2d(known))
+    distinct, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    yield from zip(distinct, np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1]))
+
+
+def _clamped(model, row):
+    return model.clamp(row != 0, row[row != 0])
+
+
+def _answer(model, row, infer):
+    part = _clamped(model, row)
+    return (infer if part.has_couplings else exact)(part)
+
+
+def _filled(row, values):
+    """Return states (..., n): the row, and values (..., missing) where it is 0."""
+    s = np.broadcast_to(row, (*values.shape[:-1], len(row))).copy()
+    s[..., row == 0] = values
+    return s
+
+
+def _lowest(model, rng, seconds):
+    """Return (state, whether it is proven to have the lowest energy)."""
+    if _seconds_to_prove(model) <= seconds:
+        return ground_state(model).state, True
+    if rng is None:
+        raise ValueError(f"mode() cannot prove the most probable of 2^{model.n} completions within {seconds:g} "
+                         "seconds; raise seconds, or pass rng=np.random.default_rng(0) to look for it by annealing")
+    hot = (abs(model.weights).sum(axis=1) + abs(model.biases)).max()
+    return annealed(model, hot * COOLING, rng=rng).state, False
+
+
+def _seconds_to_prove(model):
+    """Return what ground_state() takes: two exact sums, by listing where three products leave the range of a double."""
+    price = 0.0
+    for part in plan(model).parts:
+        if part.road == "three products":
+            part = listed_side(part.units, pattern(part_of(model, part.units).weights), "couplings")
+        price += 2 * part.seconds if part else np.inf
+    return price

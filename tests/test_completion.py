@@ -1,0 +1,244 @@
+"""Completion and conditional probabilities against plain sums over all states."""
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bmlab
+from bmlab.learn.completion import complete, conditional
+
+NAN = np.nan
+MACHINES = {"dense": bmlab.medium().at(1.3),
+            "sparse": bmlab.ising((2, 4), field=0.2, periodic=False).at(0.7),
+            "a part": bmlab.medium().clamp([2], [1]).at(2.5)}
+machines = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
+
+
+def patterns(n):
+    """Known rows: nothing, everything, each unit with chance 1/2, and the first of these once more."""
+    rng = np.random.default_rng(n)
+    some = np.where(rng.random((4, n)) < 0.5, NAN, rng.choice([-1.0, 1.0], (4, n)))
+    return np.vstack([np.full(n, NAN), np.ones(n), some, some[:1]])
+
+
+def chances(model, row):
+    """Return all states (2^n, n), their probabilities, and which of them agree with the known values of a row."""
+    s = bmlab.states(model.n)
+    logs = -model.energy(s) / model.temperature
+    return s, np.exp(logs - np.logaddexp.reduce(logs)), ((s == row) | np.isnan(row)).all(axis=1)
+
+
+def chance(model, *conditions):
+    """Return the probability that all these conditions, dicts {unit: value}, hold."""
+    s, p, _ = chances(model, np.full(model.n, NAN))
+    return p[np.all([s[:, unit] == value for c in conditions for unit, value in c.items()], axis=0)].sum()
+
+
+def both_bounds(model):
+    """Answer by mean field, with the upper bound on log Z that trees prove."""
+    answer = bmlab.mean_field(model)
+    return replace(answer, log_z=answer.log_z._replace(upper=bmlab.trw(model).log_z.upper))
+
+
+# What is missing
+
+def law_means(model=MACHINES["dense"]):
+    known = patterns(model.n)
+    done = complete(model, known)
+    for row, mean in zip(known, done.mean, strict=True):
+        s, p, agree = chances(model, row)
+        assert np.allclose(mean, p[agree] @ s[agree] / p[agree].sum(), atol=1e-12)
+    assert (done.mean == known)[~np.isnan(known)].all()
+
+
+@machines
+def test_means_are_those_of_the_states_that_agree_with_what_is_known(model):
+    law_means(model)
+
+
+def law_log_p(model=MACHINES["a part"]):
+    known = patterns(model.n)
+    for row, log_p in zip(known, complete(model, known).log_p, strict=True):
+        _, p, agree = chances(model, row)
+        assert abs(log_p.value - np.log(p[agree].sum())) < 1e-12 and log_p.lower == log_p.value <= log_p.upper
+
+
+@machines
+def test_log_p_is_that_of_the_states_that_agree(model):
+    law_log_p(model)
+
+
+def law_mode(model=MACHINES["dense"]):
+    known = patterns(model.n)
+    state, proven = complete(model, known).mode()
+    for row, found in zip(known, state, strict=True):
+        s, p, agree = chances(model, row)
+        assert (p * agree)[(s == found).all(axis=1)].item() >= p[agree].max() * (1 - 1e-9)      # of equals, any one
+    assert proven.all()
+
+
+@machines
+def test_the_mode_is_the_most_probable_completion(model):
+    law_mode(model)
+
+
+def test_the_mode_is_no_row_of_most_probable_values():
+    """In the machine of the law above: or it would not see the difference."""
+    model = MACHINES["dense"]
+    done = complete(model, patterns(model.n))
+    assert (np.sign(done.mean) != done.mode().state).any()
+
+
+def test_an_annealed_mode_is_marked_as_not_proven():
+    """But for the second row, where nothing is missing.  A hundred coolings of ten units all but surely find it."""
+    model = MACHINES["dense"]
+    done = complete(model, patterns(model.n))
+    state, proven = done.mode(rng=np.random.default_rng(0), seconds=0)
+    assert proven.tolist() == [False, True] + 5 * [False] and (state == done.mode().state).all()
+
+
+def test_a_mode_that_is_too_dear_is_searched_only_with_a_generator():
+    model = bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
+    done = complete(model, {0: 1, 59: -1}, bmlab.mean_field)
+    with pytest.raises(ValueError, match=r"probable of 2\^58 completions within 5 seconds; raise seconds, or p"):
+        done.mode()
+    state, proven = done.mode(rng=np.random.default_rng(0))
+    assert proven is False and (state[[0, 59]] == [1, -1]).all()
+    flips = model.energy(np.where(np.eye(60), -state, state)) - model.energy(state)
+    assert (flips[1:59] >= 0).all()
+
+
+@machines
+def test_samples_keep_what_is_known_and_have_the_means(model):
+    known = patterns(model.n)
+    done = complete(model, known)
+    s = done.sample(2000, np.random.default_rng(1))
+    assert s.shape == (7, 2000, model.n) and (np.abs(s) == 1).all()
+    assert ((s == known[:, None]) | np.isnan(known)[:, None]).all()
+    error = np.sqrt((1 - done.mean**2) / 2000)
+    assert (np.abs(s.mean(axis=1) - done.mean) <= stats.norm.isf(1e-6) * error).all()
+    assert (s[2] != s[-1]).any()        # rows alike, yet independent
+
+
+def test_one_row_answers_in_its_own_shape():
+    model, row = MACHINES["dense"], patterns(10)[2]
+    one, many = complete(model, row), complete(model, row[None])
+    assert one.mean.shape == one.mean_stderr.shape == one.mode().state.shape == (10,)
+    assert (one.mean == many.mean[0]).all() and one.log_p == many.log_p[0] and one.mode().proven is True
+    assert one.sample(3, np.random.default_rng(0)).shape == (3, 10)
+    told = {unit: value for unit, value in enumerate(row) if not np.isnan(value)}
+    assert (complete(model, told).mean == one.mean).all()
+
+
+def test_no_rows_are_completed_to_no_rows():
+    done = complete(MACHINES["dense"], np.empty((0, 10)))
+    assert done.mean.shape == done.mode().state.shape == (0, 10) and done.log_p == []
+    assert done.sample(3, np.random.default_rng(0)).shape == (0, 3, 10)
+
+
+def test_nothing_known_is_the_free_machine():
+    model = MACHINES["a part"]
+    done = complete(model, np.full(model.n, NAN))
+    assert (done.mean == bmlab.exact(model).mean).all() and done.log_p.value == 0
+
+
+def test_each_distinct_row_is_solved_once():
+    seen = []
+    known = np.repeat(patterns(10), 3, axis=0)
+    done = complete(MACHINES["dense"], known, lambda model: seen.append(model.n) or bmlab.exact(model))
+    assert len(seen) == 5 and done.answers[6] is done.answers[-1]       # four with some, one with nothing known
+
+
+# Other methods
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("infer", [bmlab.mean_field, bmlab.trw, both_bounds])
+def test_proven_intervals_hold(infer):
+    model = bmlab.medium().at(3.0)
+    known = patterns(10)
+    exactly = [log_p.value for log_p in complete(model, known).log_p]
+    for log_p, truth in zip(complete(model, known, infer).log_p, exactly, strict=True):
+        assert log_p.lower <= truth + 1e-12 and truth <= log_p.upper + 1e-12
+    query, given = {0: 1, 7: -1}, {3: 1, 4: 1}
+    p = conditional(model, query, given, infer)
+    assert 0 <= p.lower <= conditional(model, query, given).value <= p.upper <= 1
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_two_bounds_leave_less_than_everything():
+    p = conditional(bmlab.medium().at(3.0), {0: 1, 7: -1}, {3: 1, 4: 1}, both_bounds)
+    assert 0 < p.lower < p.upper < 1
+
+
+def test_chains_know_means_with_errors_and_no_probability():
+    model, row = MACHINES["dense"], patterns(10)[2]
+    gibbs = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=500)
+    done = complete(model, row, gibbs)
+    assert (done.mean_stderr > 0).tolist() == np.isnan(row).tolist()
+    assert (np.abs(done.mean - complete(model, row).mean) <= 5 * done.mean_stderr).all()
+    assert np.isnan(done.log_p.value) and str(conditional(model, {0: 1}, {1: 1}, gibbs)) == "nan in [0, 1]"
+
+
+def test_everything_known_needs_no_method():
+    done = complete(MACHINES["dense"], np.ones(10), partial(bmlab.gibbs, rng=np.random.default_rng(0)))
+    assert done.answers[0].method == "exact" and done.answers[0].converged
+
+
+def test_a_machine_beyond_exact_is_completed_all_the_same():
+    model = bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
+    done = complete(model, dict.fromkeys(range(50), 1))
+    assert np.allclose(done.mean[50:], bmlab.exact(model.clamp(range(50), np.ones(50))).mean)
+    with pytest.raises(ValueError, match=r"exact\(\) would need 2\^60 states"):
+        str(done.log_p)
+
+
+# Conditional probabilities
+
+def law_conditional(model=MACHINES["dense"]):
+    """Bayes' rule by plain sums; the chain rule; certainty in the sum."""
+    a, b, c = {0: 1, 3: -1}, {4: -1, 5: 1}, {1: -1}
+    assert abs(conditional(model, a, c).value - chance(model, a, c) / chance(model, c)) < 1e-12
+    together = conditional(model, a | b, c).value
+    assert abs(together - conditional(model, a, b | c).value * conditional(model, b, c).value) < 1e-12
+    total = sum(conditional(model, ([0, 3, 5], values), c).value for values in bmlab.states(3))
+    assert abs(total - 1) < 1e-12
+
+
+@machines
+def test_conditional_probabilities_obey_their_rules(model):
+    law_conditional(model)
+
+
+@pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field])
+def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
+    model = MACHINES["dense"]
+    assert conditional(model, {2: 1}, {2: 1, 3: -1}, infer) == (1, 0, 1, 1)
+    assert conditional(model, {}, {}, infer) == (1, 0, 1, 1)
+    assert conditional(model, {1: 1, 2: -1}, {2: 1}, infer) == (0, 0, 0, 0)
+    assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
+
+
+def test_units_and_values_may_be_written_in_several_ways():
+    model = MACHINES["dense"]
+    p = conditional(model, {9: 1}, {0: -1})
+    assert p == conditional(model, (9, 1), ([0], [-1])) == conditional(model, {-1: 1}, (np.arange(10) == 0, -1))
+    assert str(p) == f"{p.value:.4g} (exact)"
+    assert np.isclose(p.value, (1 + complete(model, {0: -1}).mean[9]) / 2, atol=1e-12)
+
+
+@pytest.mark.parametrize(("make", "sentence"), [
+    (lambda: complete(bmlab.toy(), [1, NAN]), r"known must be \(3,\) or \(N, 3\), found \(2,\); write np.nan"),
+    (lambda: complete(bmlab.toy(), [1, 0, 1]), r"known must be -1/\+1, or nan where missing, found 0; .* 2 \* known"),
+    (lambda: complete(bmlab.toy(), [1, np.inf, 1]), "or nan where missing, found inf"),
+    (lambda: complete(bmlab.toy(), {3: 1}), r"units must be among 0 to 2, found \[3\]; count from 0"),
+    (lambda: conditional(bmlab.toy(), {"milk": 1}, {}), r"units must be among 0 to 2, found \['milk'\]"),
+    (lambda: conditional(bmlab.toy(), {0: 0}, {}), r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)"),
+    (lambda: conditional(bmlab.toy(), {0: 1}, ([1, 1], [1, -1])), r"units must not repeat, found \[1, 1\]"),
+    (lambda: conditional(bmlab.toy(), {0: 1}, [1, 1]), r"given must be a dict or a pair .* found \[1, 1\]; try"),
+    (lambda: complete(bmlab.toy(), {}).sample(2, 0), "rng must be a NumPy generator, found 0"),
+])
+def test_bad_input_gets_one_clear_sentence(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
