@@ -28,7 +28,8 @@ from .infer.visited_states import visited
 from .interop import from_dimod, from_networkx, to_dimod, to_networkx
 from .learn.ascent import Step, ascend, fit
 from .learn.completion import Completion, Probability, complete, conditional
-from .learn.inversion import invert_mean_field
+from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
+from .learn.maximum_pseudolikelihood import pseudolikelihood
 from .learn.phases import clamped, gradient, log_likelihood
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load, symmetric
@@ -36,7 +37,7 @@ from .model import BoltzmannMachine, from_bits, load, symmetric
 __all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "NotConverged", "Probability", "Step",
            "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "complete", "conditional",
            "cooled", "data", "entropy", "exact", "fit", "free_energy", "from_bits", "from_dimod", "from_networkx",
-           "gibbs", "gradient", "ground_state", "hopfield", "invert_mean_field", "ising", "load", "log_likelihood",
-           "mean_field", "medium", "plan", "probabilities", "restricted", "sample", "sherrington_kirkpatrick",
-           "spins", "states", "sweep", "symmetric", "tap", "temper", "to_dimod", "to_networkx", "toy", "trw",
-           "visited"]
+           "gibbs", "gradient", "ground_state", "hopfield", "invert_bethe", "invert_mean_field", "invert_tap",
+           "ising", "load", "log_likelihood", "mean_field", "medium", "plan", "probabilities", "pseudolikelihood",
+           "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap",
+           "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]

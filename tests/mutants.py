@@ -10,17 +10,18 @@ import test_choosing
 import test_completion
 import test_contract as law
 import test_descent
-import test_gaussian_bound
+import test_gaussian_integral
 import test_interop
 import test_inversion
 import test_linear_response
+import test_maximum_pseudolikelihood
 import test_model
 import test_perfect_sampling
 import test_replica_exchange
 import test_roads
 import test_simulated_annealing
+import test_structured_mean_field
 import test_tap_equations
-import test_tree_mean_field
 import test_tree_reweighting
 import test_visited_states
 
@@ -36,22 +37,22 @@ from bmlab.infer import (
     descent,
     enumeration,
     evidence,
-    gaussian_bound,
+    gaussian_integral,
     gibbs_sampling,
     linear_response,
     naive_mean_field,
     replica_exchange,
     simulated_annealing,
+    structured_mean_field,
     tap_equations,
     three_products,
-    tree_mean_field,
     tree_reweighting,
     two_tables,
     variable_elimination,
     vertex_cover,
     visited_states,
 )
-from bmlab.learn import completion, inversion, phases
+from bmlab.learn import completion, inversion, maximum_pseudolikelihood, phases
 
 
 class Mutant(NamedTuple):
@@ -214,15 +215,15 @@ MUTANTS = [
            "gradient - share * everywhere[graph.row]", "gradient", partial(test_tree_reweighting.law_gradient)),
     Mutant("the information of a pair is its entropy", tree_reweighting._information,
            "alone - entr(p).sum(0)", "entr(p).sum(0)", partial(test_tree_reweighting.law_gap)),
-    Mutant("the children ignore how likely their parent is", tree_mean_field._minus_bound,
+    Mutant("the children ignore how likely their parent is", structured_mean_field._minus_bound,
            "(chance * entropy).sum()", "entropy[:, 1:].mean(0).sum() + entropy[0, 0]",
-           partial(test_tree_mean_field.law_definition)),
-    Mutant("the way back forgets the variance of the parent", tree_mean_field._back,
-           " - 2 * m[p] * here[p]", "", partial(test_tree_mean_field.law_gradient)),
-    Mutant("noise costs half of d, not two thirds", gaussian_bound._bound,
-           "2 / 3 * d.sum()", "d.sum() / 2", partial(test_gaussian_bound.law_bound)),
-    Mutant("n ln 2 is forgotten under the Gaussian", gaussian_bound._bound,
-           "np.log(np.pi / 2)", "np.log(2 * np.pi)", partial(test_gaussian_bound.law_free_units)),
+           partial(test_structured_mean_field.law_definition)),
+    Mutant("the way back forgets the variance of the parent", structured_mean_field._back,
+           " - 2 * m[p] * here[p]", "", partial(test_structured_mean_field.law_gradient)),
+    Mutant("noise costs half of d, not two thirds", gaussian_integral._bound,
+           "2 / 3 * d.sum()", "d.sum() / 2", partial(test_gaussian_integral.law_bound)),
+    Mutant("n ln 2 is forgotten under the Gaussian", gaussian_integral._bound,
+           "np.log(np.pi / 2)", "np.log(2 * np.pi)", partial(test_gaussian_integral.law_free_units)),
     Mutant("the worst of the upper bounds ends the bracket", bracketing.without_exact,
            "min(above.items(), key=_bound)", "max(above.items(), key=_bound)", partial(test_bracketing.law_ends)),
     Mutant("n ln 2 is forgotten beside the couplings", bracketing._above,
@@ -283,4 +284,28 @@ MUTANTS = [
     Mutant("every coupling is handed out twice", interop._couplings,
            "sparse.triu(model.weights, 1).tocoo()", "sparse.coo_array(model.weights)",
            partial(test_interop.law_dimod)),
+    Mutant("the inverse of TAP has the reaction backwards", inversion.tap_machine,
+           "+ mean * (weights**2", "- mean * (weights**2", partial(test_inversion.law_response, "TAP")),
+    Mutant("the inverse of TAP is that of mean field", inversion.tap_machine,
+           "1 + 8 * both * pull", "1 + 0 * both", partial(test_inversion.law_orders)),
+    Mutant("the inverse of Bethe takes the pull for the covariance of the pair", inversion.bethe_machine,
+           "np.sqrt(1 + 4 * pull**2 * v)", "1", partial(test_inversion.law_forests)),
+    Mutant("the inverse of Bethe swaps the fields of a pair", inversion._from_beliefs,
+           "a + b - c - d", "a - b + c - d", partial(test_inversion.law_forests)),
+    Mutant("the inverse of Bethe forgets what the partners tell", inversion.bethe_machine,
+           "np.arctanh(mean) - told.sum(1)", "np.arctanh(mean) - weights @ mean",
+           partial(test_inversion.law_response, "Bethe")),
+    Mutant("pseudolikelihood asks one unit of a pair only", maximum_pseudolikelihood.value_and_slope,
+           "weights + weights.T", "2 * weights", partial(test_maximum_pseudolikelihood.law_slope)),
+    Mutant("pseudolikelihood penalises each pair twice", maximum_pseudolikelihood.value_and_slope,
+           "(w[:-1] ** 2).sum() / 2", "(w[:-1] ** 2).sum()", partial(test_maximum_pseudolikelihood.law_slope)),
+    Mutant("pseudolikelihood loses the factor 2 of -1/+1 units", maximum_pseudolikelihood._by_units,
+           "t = np.tanh(h)", "t = np.tanh(h / 2)", partial(test_maximum_pseudolikelihood.law_truth)),
+    Mutant("the coordinates of pseudolikelihood forget the means", maximum_pseudolikelihood._coordinates,
+           " - mean @ weights", "", partial(test_maximum_pseudolikelihood.law_coordinates)),
+    Mutant("repeated patterns count once", maximum_pseudolikelihood._distinct,
+           "count / len(data)", "count**0 / len(count)", partial(test_maximum_pseudolikelihood.law_counts)),
+    Mutant("a maximum at infinity passes for one", maximum_pseudolikelihood.climb,
+           "np.abs(here - far).sum(0).max() if penalty == 0 else 0.0", "0.0",
+           partial(test_maximum_pseudolikelihood.law_infinity)),
 ]

@@ -11,8 +11,8 @@ import bmlab
 from bmlab.infer import bracketing
 from bmlab.infer.belief_propagation import graph_of
 from bmlab.infer.bracketing import without_exact
-from bmlab.infer.gaussian_bound import gaussian_bound
-from bmlab.infer.tree_mean_field import tree_mean_field
+from bmlab.infer.gaussian_integral import gaussian_bound
+from bmlab.infer.structured_mean_field import tree_mean_field
 from bmlab.infer.tree_reweighting import bound_of
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

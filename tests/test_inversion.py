@@ -1,8 +1,16 @@
-"""The closed form: the machine it returns has the data's means and linear response."""
+"""The closed forms: the machines they return have the data's means and linear response."""
+from functools import partial
+
 import numpy as np
 import pytest
+from test_belief_propagation import forest
 
 import bmlab
+from bmlab.learn import inversion
+from bmlab.learn.inversion import invert_bethe, invert_mean_field, invert_tap
+
+INVERSIONS = {"mean field": (partial(invert_mean_field, diagonal=False), bmlab.mean_field),
+              "TAP": (invert_tap, bmlab.tap), "Bethe": (invert_bethe, bmlab.bethe)}
 
 
 def some_data(n=5, rows=200):
@@ -29,8 +37,103 @@ def law_noise(noise=0.2):
     assert np.allclose(model.weights, np.diag(np.diag(inverse)) - inverse, atol=1e-12)
 
 
+def law_response(name):
+    """Asked with the method that was inverted, the machine has the data's means and, but for its diagonal, their C^-1.
+
+    C is the response itself, dm/db by central differences of 1e-3: off by 1e-6 / 6 of a third derivative of order one.
+    Noise calms the data; without, their means would be a saddle of mean field.
+    """
+    data, (invert, ask), h = some_data(), INVERSIONS[name], 1e-3
+    model, own = invert(data, noise=0.1), 0.8 * data.mean(0)
+    covariance = 0.8**2 * np.cov(data.T, bias=True)
+
+    def mean(shake):
+        return ask(bmlab.BoltzmannMachine(model.weights, model.biases + shake)).mean
+    assert np.abs(mean(0) - own).max() < 1e-11
+    response = np.array([(mean(e) - mean(-e)) / (2 * h) for e in h * np.eye(5)])
+    gap = np.linalg.inv(response) - np.linalg.inv(covariance - np.diag(np.diag(covariance) - 1 + own**2))
+    assert np.abs(gap[~np.eye(5, dtype=bool)]).max() < 1e-5
+
+
+def exact_moments(model):
+    """Means and correlations, as from endless data."""
+    answer = bmlab.exact(model)
+    return answer.mean, answer.corr
+
+
+def law_forests():
+    """From exact moments Bethe's inversion is exact on trees and forests; C^-1 loses the condition of C, 14 at most."""
+    for n in range(2, 13):
+        for scale, kept in ((0.3, 1.0), (0.8, 0.7)):
+            model = forest(n, np.random.default_rng(n), scale, kept)
+            found = inversion.bethe_machine(*exact_moments(model))
+            assert np.abs(found.weights - model.weights / model.temperature).max() < 1e-13
+            assert np.abs(found.biases - model.biases / model.temperature).max() < 1e-13
+
+
+def weight_errors(biases):
+    """Largest errors (2, 3) of the weights by mean field, TAP and Bethe, from exact moments; the second from half W."""
+    w, errors = bmlab.symmetric(np.random.default_rng(3).normal(size=(6, 6))), []
+    for scale in (0.04, 0.02):
+        moments = exact_moments(bmlab.BoltzmannMachine(scale * w, biases))
+        found = [machine(*moments).weights for machine in (inversion.tap_machine, inversion.bethe_machine)]
+        errors.append([np.abs(each - scale * w).max() for each in (inversion.response(*moments)[0], *found)])
+    return errors
+
+
+def law_orders():
+    """Halving the weights, mean field's error of order 2 falls to a quarter, the third orders of the others to 1/8.
+
+    Where all means are 0 the second order vanishes, then mean field is TAP, and Bethe's error is of order 4.
+    """
+    biases = np.random.default_rng(4).normal(scale=0.7, size=6)
+    assert (np.abs(np.log2(np.divide(*weight_errors(biases))) - [2, 3, 3]) < 10 * 0.04).all()
+    assert (np.abs(np.log2(np.divide(*weight_errors(0 * biases))) - [3, 3, 4]) < 10 * 0.04).all()
+
+
+def law_bias_orders():
+    """The biases of TAP and Bethe are right to second order as well."""
+    w, biases, errors = bmlab.symmetric(np.random.default_rng(3).normal(size=(6, 6))), np.linspace(-0.8, 1, 6), []
+    for scale in (0.04, 0.02):
+        moments = exact_moments(bmlab.BoltzmannMachine(scale * w, biases))
+        found = [machine(*moments).biases for machine in (inversion.tap_machine, inversion.bethe_machine)]
+        errors.append([np.abs(each - biases).max() for each in found])
+    assert (np.abs(np.log2(np.divide(*errors)) - 3) < 10 * 0.04).all()
+
+
 def test_the_means_of_the_data_are_a_fixed_point():
     law_fixed_point()
+
+
+@pytest.mark.parametrize("name", INVERSIONS)
+def test_the_method_that_was_inverted_gives_means_and_response_back(name):
+    law_response(name)
+
+
+def test_bethe_is_exact_on_forests():
+    law_forests()
+
+
+def test_errors_are_of_the_order_of_the_theory():
+    law_orders()
+    law_bias_orders()
+
+
+def pairs(*counts):
+    """Two units that are (-, -), (-, +), (+, -), (+, +) so many times."""
+    return np.repeat(bmlab.states(2), counts, axis=0)
+
+
+def test_of_two_units_bethe_has_the_log_odds():
+    a, b, c, d = 3, 11, 7, 5
+    model = invert_bethe(pairs(a, b, c, d))
+    assert abs(model.weights[0, 1] - np.log(a * d / (b * c)) / 4) < 1e-14 * 10
+    assert np.abs(model.biases - np.log([c * d / (a * b), b * d / (a * c)]) / 4).max() < 1e-14 * 10
+
+
+def test_where_tap_has_no_root_it_takes_the_nearest_weight():
+    """m = 0.8 and c = -0.03: the pull -0.23 is beyond -1 / (8 m^2) = -0.195, the least of w + 2 m^2 w^2."""
+    assert abs(invert_tap(pairs(1, 39, 39, 321)).weights[0, 1] + 1 / (4 * 0.8**2)) < 1e-14 * 10
 
 
 def test_noise_is_the_average_over_flipped_data():
@@ -55,24 +158,34 @@ def test_the_diagonal_changes_the_biases_only_by_its_own_pull():
     assert np.allclose(left_out.biases - kept.biases, own * mean)
 
 
-def test_a_pseudocount_is_so_many_patterns_of_random_units():
-    data = some_data(4, 48)
+@pytest.mark.parametrize("name", INVERSIONS)
+def test_a_pseudocount_is_so_many_patterns_of_random_units(name):
+    data, (invert, _) = some_data(4, 48), INVERSIONS[name]
     every = np.vstack([data, bmlab.states(4)])
-    assert np.allclose(bmlab.invert_mean_field(data, pseudocount=16).weights, bmlab.invert_mean_field(every).weights)
+    assert np.allclose(invert(data, pseudocount=16).weights, invert(every).weights)
 
 
+@pytest.mark.parametrize("name", INVERSIONS)
 @pytest.mark.parametrize(("data", "options", "sentence"), [
     ([[1, 1], [1, -1]], {}, r"unit 0 is constant .*noise=0\.1"),
     ([[1, 1], [-1, -1]], {}, r"covariance of 2 units is singular \(rank 1\); pass noise"),
     ([[1, 0], [1, 1]], {}, r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
     ([[1, -1], [-1, -1]], {"noise": 0.5}, "found 0.5 and 0.0"),
+    (np.zeros((0, 2)), {}, r"at least one row .* found shape \(0, 2\); pass \(N, units\)"),
 ])
-def test_what_cannot_be_inverted_is_refused_with_advice(data, options, sentence):
+def test_what_cannot_be_inverted_is_refused_with_advice(data, options, sentence, name):
     with pytest.raises(ValueError, match=sentence):
-        bmlab.invert_mean_field(data, **options)
+        INVERSIONS[name][0](data, **options)
 
 
-def test_the_advice_works():
-    for data in ([[1, 1], [1, -1]], [[1, 1], [-1, -1]]):
+def test_bethe_refuses_beliefs_that_are_no_probabilities():
+    """Never both at -1: their weight would be infinite."""
+    with pytest.raises(ValueError, match=r"no beliefs for units 0 and 1 .*noise=0\.1, or use invert_tap\(\)"):
+        invert_bethe(pairs(0, 1, 1, 1))
+
+
+@pytest.mark.parametrize("name", INVERSIONS)
+def test_the_advice_works(name):
+    for data in ([[1, 1], [1, -1]], [[1, 1], [-1, -1]], pairs(0, 1, 1, 1)):
         for advice in ({"noise": 0.1}, {"pseudocount": 1}):
-            assert np.isfinite(bmlab.invert_mean_field(data, **advice).weights).all()
+            assert np.isfinite(INVERSIONS[name][0](data, **advice).weights).all()

@@ -1,7 +1,7 @@
 """Between what bounds log Z is proven to lie, at any size: the best of all lower and of all upper bounds.
 
     below   mean field      -F(m)/T of the best product found from several starts
-            tree            the same with one spanning tree of couplings in q (tree_mean_field.py)
+            tree            the same with one spanning tree of couplings in q (structured_mean_field.py)
             visited         the states met by sampling, each counted once
     above   trw             mixtures of spanning trees: good where units have few partners, or couplings are weak
             Gaussian        one Gaussian integral: good where couplings are many
@@ -20,10 +20,10 @@ from ..model import BoltzmannMachine
 from .belief_propagation import graph_of
 from .descent import descend
 from .enumeration import exact
-from .gaussian_bound import gaussian_bound
+from .gaussian_integral import gaussian_bound
 from .naive_mean_field import theory
 from .planning import memory_to_spend, plan
-from .tree_mean_field import tree_mean_field
+from .structured_mean_field import tree_mean_field
 from .tree_reweighting import bound_of, cover, tighten
 from .visited_states import visited
 

@@ -60,7 +60,7 @@ def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable
     """
     if chains not in ("previous", "fresh", "data"):
         raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
-    couplings = _checked_couplings(couplings, model.n)
+    couplings = checked_couplings(couplings, model.n)
     data_start, free_start = None, data if chains == "data" else None
     for size in repeat(rate) if np.isscalar(rate) else rate:
         with catch_warnings():
@@ -86,7 +86,7 @@ def _uphill(step, size, couplings, penalty):
                             step.model.temperature)
 
 
-def _checked_couplings(couplings, n):
+def checked_couplings(couplings, n):
     if couplings is None:
         return None
     couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)

@@ -1,17 +1,30 @@
-"""Learning without a loop: invert the mean-field equations once.
+"""Learning without a loop: invert the equations of mean field, TAP or Bethe once.
 
-Linear response says C^-1 = diag(1/(1 - m^2)) - W/T for the covariance C and means m of a machine.  Put the data's
-own C and m in, and read off the machine (Kappen and Rodriguez 1998, Neural Computation 10, 1137), T = 1:
+Linear response says that the inverse of the covariance C of a machine is the curvature of its free energy at its means
+m; outside the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
 
-    W = diag(1/(1 - m^2)) - C^-1,        b = atanh(m) - W m.
+    mean field   (C^-1)_ij = -J_ij
+    TAP          (C^-1)_ij = -J_ij - 2 J_ij^2 m_i m_j
+    Bethe        (C^-1)_ij = -c_ij / (v_i v_j - c_ij^2),       c_ij the covariance in the pair's own beliefs.
 
-Right to first order in the couplings; where they are strong, or the data few, it is a place to start from.
+Put the data's own C and m in, solve each pair for J_ij, and read the biases off the equation for the means, T = 1:
+
+    mean field   b_i = atanh m_i - sum_j w_ij m_j
+    TAP          b_i = atanh m_i - sum_j w_ij m_j + m_i sum_j w_ij^2 v_j
+    Bethe        b_i = atanh m_i - sum_j u_ji,                 u_ji what j tells i in the beliefs.
+
+Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to first order in the couplings, TAP
+(Tanaka 1998, Phys. Rev. E 58, 2302; Roudi, Aurell and Hertz 2009, Front. Comput. Neurosci. 3, 22) to second, and Bethe
+(Nguyen and Berg 2012, J. Stat. Mech. P03004; Ricci-Tersenghi 2012, J. Stat. Mech. P08015) to second and exact on trees.
+Where couplings are strong, or the data few, each is a place to start from.
 """
 
 import numpy as np
 
 from ..arrays import check_spins
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, symmetric
+
+ROUNDING = 1e-12        # a probability below is none: no data are so many
 
 
 def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> BoltzmannMachine:
@@ -23,31 +36,99 @@ def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, dia
     diagonal     whether w_ii m_i, a unit's pull on itself, counts in b (the authors' form) or is left out
     Raises ValueError where a unit is constant or the covariance singular: add noise or a pseudo-count.
     """
-    mean, corr = _moments(np.atleast_2d(check_spins(data)), noise, pseudocount)
-    _refuse_constant(mean)
-    covariance = corr - np.outer(mean, mean)
-    if np.linalg.matrix_rank(covariance, hermitian=True) < len(mean):
-        raise ValueError(f"the covariance of {len(mean)} units is singular (rank "
-                         f"{np.linalg.matrix_rank(covariance, hermitian=True)}); pass noise=0.1 or pseudocount=1")
-    weights = np.diag(1 / (1 - mean**2)) - np.linalg.inv(covariance)
-    weights = (weights + weights.T) / 2
-    own = np.diag(weights).copy()
-    np.fill_diagonal(weights, 0.0)
+    mean, corr = _moments(data, noise, pseudocount)
+    weights, curvature = response(mean, corr)
+    own = 1 / (1 - mean**2) - curvature
     biases = np.arctanh(mean) - weights @ mean - (own * mean if diagonal else 0.0)
     return BoltzmannMachine(weights, biases)
 
 
+def invert_tap(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> BoltzmannMachine:
+    """Return the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
+
+    noise, pseudocount   as in invert_mean_field(); so are the errors
+    Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
+    the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
+    """
+    return tap_machine(*_moments(data, noise, pseudocount))
+
+
+def invert_bethe(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> BoltzmannMachine:
+    """Return the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
+
+    noise, pseudocount   as in invert_mean_field()
+    Exact, but for the noise of the data, where the couplings form a tree.
+    Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
+    """
+    return bethe_machine(*_moments(data, noise, pseudocount))
+
+
+def tap_machine(mean, corr) -> BoltzmannMachine:
+    """Return the machine of these means (n,) and correlations (n, n) by TAP."""
+    pull, _ = response(mean, corr)
+    both = np.outer(mean, mean)
+    square = 1 + 8 * both * pull                    # w + 2 m_i m_j w^2 = pull
+    weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
+    np.divide(-1, 4 * both, out=weights, where=square < 0)
+    return BoltzmannMachine(weights, np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2)))
+
+
+def bethe_machine(mean, corr) -> BoltzmannMachine:
+    """Return the machine of these means (n,) and correlations (n, n) by Bethe."""
+    pull, _ = response(mean, corr)
+    v = np.outer(1 - mean**2, 1 - mean**2)
+    c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))           # pull c^2 + c - pull v = 0
+    weights, field = _from_beliefs(mean, c + np.outer(mean, mean))
+    told = np.arctanh(mean)[:, None] - field
+    np.fill_diagonal(told, 0.0)
+    return BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
+
+
+def _from_beliefs(mean, corr):
+    """Return for each pair J_ij, and the field of i without j: beliefs are exp(J s_i s_j + x_ij s_i + x_ji s_j)/z."""
+    one, other = mean[:, None], mean[None]
+    p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
+    if p.min() < ROUNDING:
+        i, j = np.unravel_index(p.min(0).argmin(), corr.shape)
+        raise ValueError(f"Bethe has no beliefs for units {i} and {j} (a probability would be {p.min():.2g}); "
+                         "pass more noise, say noise=0.1, or use invert_tap()")
+    a, b, c, d = np.log(p) / 4
+    return a - b - c + d, a + b - c - d
+
+
+def response(mean, corr):
+    """Return -C^-1 without its diagonal (n, n), symmetric, and the diagonal of C^-1 (n,)."""
+    refuse_constant(mean, "pass noise=0.1 or pseudocount=1, or leave the unit out")
+    covariance = corr - np.outer(mean, mean)
+    rank = np.linalg.matrix_rank(covariance, hermitian=True)
+    if rank < len(mean):
+        raise ValueError(f"the covariance of {len(mean)} units is singular (rank {rank}); pass noise=0.1 or "
+                         "pseudocount=1")
+    inverse = np.linalg.inv(covariance)
+    return symmetric(-inverse), np.diag(inverse)
+
+
+def checked_data(data) -> np.ndarray:
+    """Return data as (N, n) of -1/+1, float64; raise ValueError where it is not or where it is empty."""
+    data = np.atleast_2d(check_spins(data))
+    if data.ndim > 2 or not data.size:
+        raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
+    return data
+
+
+def refuse_constant(mean, way_out):
+    """Raise ValueError where a unit is constant in the data."""
+    constant = np.flatnonzero(np.abs(mean) == 1)
+    if len(constant):
+        raise ValueError(f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
+                         f"be infinite; {way_out}")
+
+
 def _moments(data, noise, pseudocount):
+    data = checked_data(data)
     if not 0 <= noise < 0.5 or pseudocount < 0:
         raise ValueError(f"need 0 <= noise < 0.5 and pseudocount >= 0, found {noise} and {pseudocount}; try noise=0.1")
     share = len(data) / (len(data) + pseudocount)
     corr = share * (1 - 2 * noise) ** 2 * data.T @ data / len(data)
     np.fill_diagonal(corr, 1.0)
     return share * (1 - 2 * noise) * data.mean(0), corr
-
-
-def _refuse_constant(mean):
-    constant = np.flatnonzero(np.abs(mean) == 1)
-    if len(constant):
-        raise ValueError(f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
-                         "be infinite; pass noise=0.1 or pseudocount=1, or leave the unit out")

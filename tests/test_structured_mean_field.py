@@ -5,7 +5,7 @@ from test_belief_propagation import forest
 from test_contract import machine
 
 import bmlab
-from bmlab.infer.tree_mean_field import _minus_bound, tree_mean_field
+from bmlab.infer.structured_mean_field import _minus_bound, tree_mean_field
 
 ABOVE = np.array([0, 0, 0, 1, 3, 1, 2])         # the parent of each of seven units, the root at place 0
 

@@ -5,7 +5,7 @@ from test_contract import machine
 from test_naive_mean_field import curie_weiss, curie_weiss_moments
 
 import bmlab
-from bmlab.infer.gaussian_bound import _bound, gaussian_bound
+from bmlab.infer.gaussian_integral import _bound, gaussian_bound
 
 
 def parameters(model):
