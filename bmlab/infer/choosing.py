@@ -116,7 +116,7 @@ def _best_sampler(model, rng, until, want, seconds):
     for name in (plain, "temper"):
         rounds, stop = grow(partial(SAMPLERS[name], model, rng), FIRST[name], until), perf_counter() + TRIAL * seconds
         for answer, took in rounds:
-            if perf_counter() + 4 * took > stop:
+            if perf_counter() + (0 if name == plain else 4 * took) > stop:     # the rival's next round must end in time
                 break
         tried.append((name, rounds, answer, took))
         if name == plain and _is_easy(answer):
