@@ -69,7 +69,7 @@ def bracket(proven, estimates, ax):
     log_z(estimates, ax)
     _, _, lower, upper = proven.log_z
     ax.axvspan(lower, upper, color="0.88", zorder=0)
-    for end, name, side in ((lower, proven.lower_by, "left"), (upper, proven.upper_by, "right")):
+    for end, name, side in ((lower, proven.lower_by, "right"), (upper, proven.upper_by, "left")):
         ax.axvline(end, color="0.5", linewidth=1, zorder=0)
         ax.annotate(f" {name} ", (end, 1), xycoords=("data", "axes fraction"), ha=side, va="bottom", color="0.3")
     return ax

@@ -146,3 +146,14 @@ def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
     with pytest.raises(ValueError, match=r"does not know <s_0 s_1>; say which weights exist, couplings=W != 0"):
         bmlab.fit(RESTRICTED, data, steps=2, rate=0.02)
     assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02)) == 2
+
+
+@pytest.mark.parametrize("infer", [bmlab.mean_field, bmlab.tap, bmlab.bethe, partial(bmlab.trw, n_trees=1)],
+                         ids=["mean_field", "tap", "bethe", "trw"])
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
+    """The first step has no couplings, the second all: the state of the one has to do for the other."""
+    data = bmlab.states(4)[[0, 0, 3, 5, 15, 15, 15]]
+    first, *_, last = bmlab.fit(blank(4), data, infer, steps=20, rate=0.05)
+    true = [bmlab.log_likelihood(step.data, bmlab.exact(step.model)).value for step in (first, last)]
+    assert true[1] > true[0] + 0.1

@@ -73,6 +73,18 @@ def test_log_z_has_its_bounds():
     law_bounds()
 
 
+def law_between():
+    """A log Z outside of what is proven is moved to the nearer end."""
+    proven = bmlab.LogZ(2.0, 0.0, 1.0, 3.0)
+    for value, there in ((0.5, 1.0), (2.5, 2.5), (3.5, 3.0)):
+        answer = bmlab.Estimate(np.zeros(1), np.eye(1), bmlab.LogZ(value, 0.1))
+        assert choosing._within(answer, proven).log_z == (there, 0.1, 1.0, 3.0)
+
+
+def test_log_z_is_where_it_is_proven_to_be():
+    law_between()
+
+
 def law_doubts():
     """Phases, cold glasses and strong triangles are doubted; weak couplings are not."""
     assert weigh(weak()).doubt == ""
@@ -84,6 +96,13 @@ def law_doubts():
 
 def test_the_evidence_can_say_no():
     law_doubts()
+
+
+def test_a_saddle_is_told_from_several_fixed_points():
+    """From one start, without biases, TAP stays at m = 0, between the phases."""
+    with patch.object(evidence, "STARTS", 1):
+        said = weigh(bmlab.BoltzmannMachine((1 - np.eye(16)) / 4, np.zeros(16), 1.3))
+    assert said.doubt == "TAP finds no stable answer"
 
 
 def law_veto():
@@ -105,10 +124,10 @@ def test_samples_and_proofs_have_a_veto():
 
 
 def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30):
-    """On kinds that FITS has not seen, Bethe errs beyond the stated error in a tenth of the machines at most.
+    """On kinds that FITS has not seen, about one in 20 errors of Bethe is beyond the stated one, as it says.
 
-    Of 120 machines some 60 pass without a doubt; were a tenth of these beyond it, more than a fifth of them would be so
-    once in a thousand times.
+    Were it one in ten, more than a fifth of the machines without a doubt, some 90 of 120, would be beyond it once in a
+    thousand times.
     """
     over = []
     for kind in kinds:
@@ -117,7 +136,7 @@ def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30)
             said = weigh(model)
             if not said.doubt:
                 over.append([off(model, said.answer, want) > said.most(want) for want in ("moments", "log_z")])
-    assert len(over) > 40 and (np.mean(over, axis=0) < 0.2).all()
+    assert len(over) > 80 and (np.mean(over, axis=0) < 0.2).all()
 
 
 def test_the_error_of_bethe_is_foretold():

@@ -115,3 +115,14 @@ def test_cooling_stays_in_the_valley_that_opens_first():
     *_, cold = bmlab.cooled(model, np.linspace(6, 1, 11), bmlab.mean_field)
     trapped = bmlab.mean_field(model.at(1.0), start=-cold.mean)
     assert (cold.mean > 0.9).all() and (trapped.mean < -0.9).all() and cold.log_z.lower > trapped.log_z.lower
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), [
+    ({"damping": 1.0}, "damping must be at least 0 and below 1, found 1.0; try 0.5"),
+    ({"damping": -0.1}, "damping must be at least 0 and below 1, found -0.1"),
+    ({"max_sweeps": 0}, "max_sweeps must be at least 1, found 0; try 100")])
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])
+def test_options_that_make_no_sense_are_refused(method, wrong, sentence):
+    if method is not bmlab.bethe or "damping" not in wrong:
+        with pytest.raises(ValueError, match=sentence):
+            method(bmlab.medium(), **wrong)

@@ -5,7 +5,7 @@ from test_contract import machine
 from test_naive_mean_field import curie_weiss, curie_weiss_moments
 
 import bmlab
-from bmlab.infer.gaussian_integral import _bound, gaussian_bound
+from bmlab.infer.gaussian_integral import _bound, _first, gaussian_bound
 
 
 def parameters(model):
@@ -75,3 +75,8 @@ def test_sparse_weights_and_large_fields_are_no_different():
 def test_two_hundred_units_that_pull_together_lie_below_it(temperature):
     model = curie_weiss(200, 1.0, 0.1, temperature)
     assert curie_weiss_moments(200, 1.0, 0.1, temperature)[0] < gaussian_bound(model)
+
+
+def test_newton_begins_at_the_best_point_of_free_units():
+    b = np.array([-30.0, -1.0, 0.0, 0.2, 5.0])
+    assert np.abs(_bound(np.zeros((5, 5)), b, _first(np.zeros((5, 5)), b))[1]).max() < 1e-13

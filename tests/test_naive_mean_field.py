@@ -106,6 +106,6 @@ def test_a_failed_response_is_shown_and_not_clipped():
 
 
 def test_too_few_sweeps_are_reported_with_advice():
-    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; what it says of log Z holds.*Raise max_sweeps"):
+    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; the bound on log Z holds.*Raise max_sweeps"):
         answer = bmlab.mean_field(bmlab.medium(), max_sweeps=2)
     assert not answer.converged and "NOT CONVERGED" in repr(answer)

@@ -116,8 +116,8 @@ def law_gap(share=1e-5):
     mean, p, _ = tree_reweighting._agreed(model, graph, mixture)
     mixture = mixture._replace(a=np.log(p[0] * p[1] / (p[2] * p[3])) / 4 - np.arctanh(mean)[graph.row])
     tree = best_tree(model, graph, -1 - tree_reweighting._information(p))
-    more = tree_reweighting.Mixture(tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree))),
-                                    np.append((1 - share) * mixture.weights, share), mixture.a, np.inf)
+    more = mixture._replace(trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree))),
+                            weights=np.append((1 - share) * mixture.weights, share))
     gained = bound_of(model, graph, mixture)[0] - bound_of(model, graph, more)[0]
     assert abs(gained / share / gap - 1) < 1e-3
 
@@ -132,7 +132,7 @@ def test_it_goes_on_from_its_state(model):
     first = bmlab.trw(model, n_trees=3, tolerance=0)
     again = bmlab.trw(model, start=first.state, n_trees=0)
     assert again.log_z.value <= first.log_z.value + 1e-14 * 100 and again.info["trees"] == first.info["trees"]
-    with pytest.raises(ValueError, match="the `state` of a trw.. answer for 28 couplings, found one for"):
+    with pytest.raises(ValueError, match="the `state` of a trw.. answer for 8 units, found one for 5"):
         bmlab.trw(machine(8), start=bmlab.trw(machine(5)).state)
 
 
@@ -140,3 +140,16 @@ def test_what_could_still_fall_says_so():
     with pytest.warns(bmlab.NotConverged, match=r"trw\(\) could be up to .* nats lower.*Raise n_trees"):
         answer = bmlab.trw(bmlab.medium(), n_trees=1)
     assert not answer.converged and answer.info["gap"] > 0.01 and answer.log_z.value == answer.log_z.upper
+
+
+def law_other_couplings():
+    """A state of other couplings, though as many, is no help, but no harm either: trees are told by their units."""
+    chain, star = np.eye(6, k=1), np.zeros((6, 6))
+    star[0, 1:] = np.linspace(-2, 2, 5) + 0.3
+    one, other = (bmlab.BoltzmannMachine(w + w.T, np.linspace(-1, 1, 6), 1.3, 0.5) for w in (chain, star))
+    answer = bmlab.trw(other, start=bmlab.trw(one).state)
+    assert abs(answer.log_z.upper - bmlab.exact(other).log_z.value) < 1e-11
+
+
+def test_a_state_of_other_couplings_does_no_harm():
+    law_other_couplings()

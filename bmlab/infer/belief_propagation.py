@@ -25,6 +25,7 @@ from scipy import sparse
 
 from ..estimate import Estimate, LogZ, NotConverged, as_corr
 from ..model import BoltzmannMachine
+from .descent import check_sweeps
 from .linear_response import couplings, respond
 
 CALM = 10               # sweeps that may pass without a smaller move than ever before; then steps are halved
@@ -47,7 +48,7 @@ class Graph(NamedTuple):
 def bethe(model: BoltzmannMachine, *, start=None, tolerance: float = 1e-13, max_sweeps: int = 1000) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
-    start     the `state` of a former answer for a machine with the same couplings: its messages
+    start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
     converged the last sweep moved no message by more than `tolerance`; steps are halved where they do not calm down
@@ -57,7 +58,7 @@ def bethe(model: BoltzmannMachine, *, start=None, tolerance: float = 1e-13, max_
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
     """
     graph = graph_of(model)
-    u = _first_messages(graph, start)
+    u = _first_messages(model, graph, start)
     sweeps, moved = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     covariance, own, pull = curvature(model, graph, mean, p)
@@ -65,7 +66,7 @@ def bethe(model: BoltzmannMachine, *, start=None, tolerance: float = 1e-13, max_
     corr, converged = as_corr(model, response.pairs), moved <= tolerance
     gap = np.abs(np.asarray(corr[graph.row, graph.col]) - mean[graph.row] * mean[graph.col] - covariance)
     _advise(converged, response.stable, moved, sweeps)
-    return Estimate(mean, corr, LogZ(log_z), method="bethe", converged=converged, state=u,
+    return Estimate(mean, corr, LogZ(log_z), method="bethe", converged=converged, state=_as_matrix(model, graph, u),
                     info={"sweeps": sweeps, "moved": moved, "stable": response.stable,
                           "inconsistency": max(response.inconsistency, float(gap.max(initial=0)))})
 
@@ -83,25 +84,32 @@ def graph_of(model) -> Graph:
                  back.data, order)
 
 
-def _first_messages(graph, start):
+def _as_matrix(model, graph, values):
+    """Return numbers (edges,) at their couplings, sparse (n, n)."""
+    return sparse.csr_array((values, graph.col, graph.indptr), shape=(model.n, model.n))
+
+
+def _first_messages(model, graph, start):
     """Messages u[e] (edges,): edge e holds what col[e] tells row[e]."""
-    u = np.zeros(len(graph.j)) if start is None else np.array(start, dtype=float)
-    if u.shape != graph.j.shape:
-        raise ValueError(f"start must be the `state` of a bethe() answer for {len(graph.j)} messages, found shape "
-                         f"{u.shape}; pass start=None")
-    return u
+    if start is None or not len(graph.j):
+        return np.zeros(len(graph.j))
+    if np.shape(start) != (model.n, model.n):
+        raise ValueError(f"start must be the `state` of a bethe() answer for {model.n} units, found shape "
+                         f"{np.shape(start)}; pass start=None")
+    return np.asarray(start[graph.row, graph.col], dtype=float).ravel()
 
 
-def messages_from(model: BoltzmannMachine, m) -> np.ndarray:
+def messages_from(model: BoltzmannMachine, m) -> sparse.csr_array:
     """Return messages to start bethe() from, as if each unit told its partners of its mean m (n,)."""
     graph = graph_of(model)
-    return graph.j * np.asarray(m)[graph.col]
+    return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
 
 def _settle(graph, u, alone, tolerance, max_sweeps):
     """Send messages until they move no more, in place; return the sweeps and the last move."""
     edges = [slice(a, b) for a, b in zip(graph.indptr, graph.indptr[1:])]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
+    check_sweeps(max_sweeps)
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
     for sweeps in range(1, max_sweeps + 1):
         before = u.copy()
@@ -144,7 +152,7 @@ def pair_table(j, one, other):
 def curvature(model, graph, mean, p, share=1.0):
     """Return (covariances of the pairs, own, pull); `share` of an edge is 1 in Bethe's theory.
 
-    A pair that is saturated responds to nothing.
+    A pair that is saturated, so that the quotient would overflow, responds to nothing.
     """
     a, b, c, d = p
     covariance = 4 * (a * d - b * c)
@@ -152,7 +160,7 @@ def curvature(model, graph, mean, p, share=1.0):
     slope = share * np.divide(covariance, determinant, out=np.zeros_like(covariance), where=determinant > 1e-290)
     own = np.bincount(graph.row, covariance * slope, model.n) + 1.0
     root = np.sqrt(1 - mean**2)
-    pull = sparse.csr_array((root[graph.row] * root[graph.col] * slope, graph.col, graph.indptr), shape=(model.n,) * 2)
+    pull = _as_matrix(model, graph, root[graph.row] * root[graph.col] * slope)
     if not model.is_sparse:
         return covariance, own, pull.toarray()
     _, row, col = couplings(model)          # all stored couplings, zeros as well

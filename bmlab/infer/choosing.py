@@ -187,5 +187,6 @@ def _explained(answer, error, because):
 
 
 def _within(answer, proven):
-    """Put the proven bounds beside log Z."""
-    return replace(answer, log_z=answer.log_z._replace(lower=proven.lower, upper=proven.upper))
+    """Put the proven bounds beside log Z, and log Z between them: it is there."""
+    value = float(np.clip(answer.log_z.value, proven.lower, proven.upper))
+    return replace(answer, log_z=answer.log_z._replace(value=value, lower=proven.lower, upper=proven.upper))

@@ -8,7 +8,6 @@ each other for ever.  Where the last digits come slowly, Newton's step is tried,
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +46,13 @@ class Descent(NamedTuple):
 
 def descend(model: BoltzmannMachine, theory: Theory, start, starts: int, damping: float, tolerance: float,
             max_sweeps: int) -> Descent:
-    """Go down from several starts until a sweep moves no mean by more than `tolerance`."""
+    """Go down from several starts until a sweep moves no mean by more than `tolerance`.
+
+    Raises ValueError for no start or sweep, a start that does not fit, and a damping that is not in [0, 1).
+    """
+    check_sweeps(max_sweeps)
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping must be at least 0 and below 1, found {damping}; try 0.5")
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
     for sweeps in range(1, max_sweeps + 1):
@@ -58,6 +63,12 @@ def descend(model: BoltzmannMachine, theory: Theory, start, starts: int, damping
             m = np.column_stack([_newton(model, theory, column) for column in m.T])
             last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
     return _distinct(theory, m, moved, sweeps)
+
+
+def check_sweeps(max_sweeps):
+    """Raise ValueError where there is no sweep to make."""
+    if max_sweeps < 1:
+        raise ValueError(f"max_sweeps must be at least 1, found {max_sweeps}; try 100")
 
 
 def rows_by_class(model):
@@ -130,6 +141,6 @@ def cooled(model: BoltzmannMachine, temperatures, method: Callable) -> Iterator:
     """
     state = None
     for temperature in temperatures:
-        answer = partial(method, start=state)(model.at(temperature))
+        answer = method(model.at(temperature), start=state)
         state = answer.state
         yield answer

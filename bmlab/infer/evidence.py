@@ -60,7 +60,9 @@ def weigh(model: BoltzmannMachine) -> Evidence:
     """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
     field, second = mean_field(model, starts=STARTS), tap(model, starts=STARTS)
     _, _, orders_2, orders_3 = second.info["orders"]
-    if len(second.info["fixed points"]) > 1 or not _settled(second):
+    if not _settled(second):
+        return doubtful("TAP finds no stable answer")
+    if len(second.info["fixed points"]) > 1:
         return doubtful(f"TAP has {len(second.info['fixed points'])} fixed points")
     if abs(orders_3) > abs(orders_2) / 2:
         return doubtful("Plefka's third term is not small")
@@ -87,7 +89,8 @@ def _settled(answer):
     return answer.converged and answer.info["stable"]
 
 
-def doubtful(reason):
+def doubtful(reason) -> Evidence:
+    """Return the evidence of somebody who was not asked any further."""
     return Evidence(None, np.full(4, np.nan), reason)
 
 
@@ -97,5 +100,6 @@ def moments_of(model, mean, corr):
     return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])
 
 
-def rms(x):
+def rms(x) -> float:
+    """Return the root of the mean square; 0 of nothing."""
     return float(np.sqrt(np.mean(x**2))) if len(x) else 0.0

@@ -21,6 +21,7 @@ from ..threads import one_thread
 
 STEPS = 50              # of Newton's method; five to ten are usual
 ENOUGH = 1e-6           # nats that a step should bring
+DEFINITE, SINGULAR = 1e-6, 1e-8     # D - J begins above zero by this share, and comes no nearer to it than by that one
 
 
 def gaussian_bound(model: BoltzmannMachine) -> float:
@@ -28,7 +29,7 @@ def gaussian_bound(model: BoltzmannMachine) -> float:
     j = (model.weights.toarray() if model.is_sparse else model.weights) / model.temperature
     b = model.biases / model.temperature
     with one_thread():
-        d = 1.000001 * np.linalg.eigvalsh(j)[-1] + 0.375 * (1 + np.sqrt(1 + 16 / 3 * b**2)) if model.n else np.zeros(0)
+        d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
         for _ in range(STEPS):
             step, share = np.linalg.solve(hessian, -gradient), 1.0
@@ -43,13 +44,22 @@ def gaussian_bound(model: BoltzmannMachine) -> float:
     return float(bound - model.offset / model.temperature)
 
 
+def _first(j, b):
+    """Return d (n,): the best without couplings, where 4 d^2 - 3 d = 3 b^2, raised by the largest eigenvalue of J."""
+    top = np.linalg.eigvalsh(j)[-1] if len(b) else 0.0
+    return (1 + DEFINITE) * top + 3 / 8 * (1 + np.sqrt(1 + 16 / 3 * b**2))
+
+
 def _bound(j, b, d):
-    """Return B(d), its gradient and its second derivatives; infinite where D - J is not positive definite."""
+    """Return B(d), its gradient and its second derivatives; infinite where D - J is not positive definite, or hardly.
+
+    From a matrix that is singular but for rounding nothing follows.
+    """
     try:
         factor = cho_factor(np.diag(d) - j)
     except np.linalg.LinAlgError:
         return np.inf, None, None
-    if (np.diag(factor[0]) ** 2 < 1e-8 * d).any():
+    if (np.diag(factor[0]) ** 2 < SINGULAR * d).any():
         return np.inf, None, None
     inverse = cho_solve(factor, np.eye(len(d)))
     x = inverse @ b

@@ -44,7 +44,7 @@ def mean_field(model: BoltzmannMachine, *, start=None, starts: int = 1, damping:
     response = respond(model, m, *_curvature(model, m))
     corr, converged = as_corr(model, response.pairs), found.moved <= tolerance
     largest = abs(corr - as_corr(model, np.zeros_like(response.pairs))).max() if model.n else 0.0
-    advise("mean_field", converged, response.stable, found)
+    advise("mean_field", converged, response.stable, found, "the bound on log Z holds, the means may not")
     return Estimate(m, corr, LogZ(log_z, lower=log_z), method="mean field", converged=converged, state=m,
                     info={"sweeps": found.sweeps, "moved": found.moved, "stable": response.stable,
                           "inconsistency": response.inconsistency, "largest |corr|": float(largest),
@@ -70,12 +70,11 @@ def _curvature(model, m):
     return np.ones(model.n), root[row] * j * root[col]
 
 
-def advise(name, converged, stable, found):
+def advise(name, converged, stable, found, meaning):
     """Warn where a descent has not ended, or has ended where G is no minimum."""
     if not converged:
-        warn(f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; what it says of log Z holds for "
-             "a product of any means, but these may not be its best. Raise max_sweeps, or start= nearer.",
-             NotConverged, stacklevel=3)
+        warn(f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {meaning}. Raise max_sweeps, or "
+             "start= nearer.", NotConverged, stacklevel=3)
     elif not stable:
         warn(f"{name}() stands at a saddle of its free energy, where its correlations mean nothing; leave it with "
              "starts=5.", NotConverged, stacklevel=3)

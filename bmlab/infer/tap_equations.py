@@ -45,7 +45,7 @@ def tap(model: BoltzmannMachine, *, start=None, starts: int = 1, damping: float 
     found = descend(model, theory(model), start, starts, damping, tolerance, max_sweeps)
     m, converged = found.means[0], found.moved <= tolerance
     response = respond(model, m, *_curvature(model, m))
-    advise("tap", converged, response.stable, found)
+    advise("tap", converged, response.stable, found, "neither its means nor log Z are final")
     return Estimate(m, as_corr(model, response.pairs), LogZ(float(-found.values[0])), method="tap",
                     converged=converged, state=m,
                     info={"sweeps": found.sweeps, "moved": found.moved, "stable": response.stable,

@@ -36,22 +36,28 @@ LARGEST_SHARE = 0.9     # of a new tree: no edge may lose all of its weight
 
 
 class Mixture(NamedTuple):
-    """Hold Trees, their weights (K,), the fields a (edges,) and the bound B that they give, without the offset."""
+    """Hold Trees, their weights (K,), the fields a (edges,) and the bound B that they give, without the offset.
+
+    edges (2, edges) are the units that each edge goes between: the numbers in Trees mean nothing elsewhere.
+    """
 
     trees: Trees
     weights: np.ndarray
     a: np.ndarray
     bound: float
+    edges: np.ndarray
 
 
 def trw(model: BoltzmannMachine, *, start: Mixture | None = None, n_trees: int = 30,
         tolerance: float = 0.01) -> Estimate:
     """Answer by a mixture of spanning trees, up to `n_trees` beyond those that cover the couplings.
 
-    start     the `state` of a former answer for a machine with the same couplings; its trees and fields are kept
+    start     the `state` of a former answer for as many units; its trees and fields are kept where the same units are
+              coupled, else new trees cover the couplings
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
     mean, corr   averages over the trees, and their linear response: smoother than the truth, but never at a saddle
-    converged other weights of the trees can lower the bound by no more than `tolerance` nats (info["gap"])
+    converged other weights of the trees would lower the bound by no more than `tolerance` nats (info["gap"]; to the
+              accuracy with which the trees agree)
     info      "bounds": B after each step; "trees": how many
     Cost: a step is some 40 solutions of all trees, each n turns of a loop over vectors of the number of trees.
     """
@@ -73,10 +79,7 @@ def trw(model: BoltzmannMachine, *, start: Mixture | None = None, n_trees: int =
 def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, float]]:
     """Yield ever better mixtures, each with the gap: no other weights would lower its bound by more."""
     graph = graph_of(model)
-    mixture = start or cover(model, graph)
-    if len(mixture.a) != len(graph.j):
-        raise ValueError(f"start must be the `state` of a trw() answer for {len(graph.j) // 2} couplings, found one "
-                         f"for {len(mixture.a) // 2}; leave it out")
+    mixture = start if _fits(start, graph, model.n) else cover(model, graph)
     while True:
         with one_thread():
             mixture = _share_out(model, graph, mixture)
@@ -88,6 +91,16 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
         with one_thread():
             mixture = min((_with_tree(model, graph, mixture._replace(a=a), best)
                            for a in (mixture.a, _fields_of(graph, mean, p))), key=lambda mixture: mixture.bound)
+
+
+def _fits(start, graph, n):
+    """Whether a mixture is of the trees of this graph; refuse one of other units."""
+    if start is None:
+        return False
+    if len(start.trees.unit) != n:
+        raise ValueError(f"start must be the `state` of a trw() answer for {n} units, found one for "
+                         f"{len(start.trees.unit)}; leave it out")
+    return np.array_equal(start.edges, [graph.row, graph.col])
 
 
 # --- the bound of a mixture ----------------------------------------------------------------------------------------
@@ -170,7 +183,8 @@ def cover(model: BoltzmannMachine, graph: Graph) -> Mixture:
         for edge in (trees[-1].own, trees[-1].back):
             used[edge[edge < len(used)]] += 1
     together = Trees(*(np.stack(parts, axis=1) for parts in zip(*trees)))
-    return Mixture(together, np.full(len(trees), 1 / len(trees)), np.zeros(len(graph.j)), np.inf)
+    return Mixture(together, np.full(len(trees), 1 / len(trees)), np.zeros(len(graph.j)), np.inf,
+                   np.array([graph.row, graph.col]))
 
 
 def _with_tree(model, graph, mixture, tree):

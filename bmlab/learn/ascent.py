@@ -87,6 +87,7 @@ def _uphill(step, size, couplings, penalty):
 
 
 def checked_couplings(couplings, n):
+    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None
     couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)
