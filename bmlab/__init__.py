@@ -26,11 +26,15 @@ from .infer.tap_equations import tap
 from .infer.tree_reweighting import trw
 from .infer.visited_states import visited
 from .interop import from_dimod, from_networkx, to_dimod, to_networkx
-from .learn.ascent import Step, ascend, fit
+from .learn.ascent import Step, ascend
 from .learn.completion import Completion, Probability, complete, conditional
+from .learn.contrastive_divergence import pcd
+from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
+from .learn.maximum_likelihood import maximize
 from .learn.maximum_pseudolikelihood import pseudolikelihood
 from .learn.phases import clamped, gradient, log_likelihood
+from .learn.pseudo_score import pseudo_log_likelihood
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load, symmetric
 
@@ -38,6 +42,6 @@ __all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "Not
            "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "complete", "conditional",
            "cooled", "data", "entropy", "exact", "fit", "free_energy", "from_bits", "from_dimod", "from_networkx",
            "gibbs", "gradient", "ground_state", "hopfield", "invert_bethe", "invert_mean_field", "invert_tap",
-           "ising", "load", "log_likelihood", "mean_field", "medium", "plan", "probabilities", "pseudolikelihood",
-           "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap",
-           "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]
+           "ising", "load", "log_likelihood", "maximize", "mean_field", "medium", "pcd", "plan", "probabilities",
+           "pseudo_log_likelihood", "pseudolikelihood", "restricted", "sample", "sherrington_kirkpatrick", "spins",
+           "states", "sweep", "symmetric", "tap", "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]

@@ -58,6 +58,9 @@ class BoltzmannMachine:
         object.__setattr__(self, "temperature", float(self.temperature))
         object.__setattr__(self, "offset", float(self.offset))
 
+    def __reduce__(self):               # a copy that was pickled is checked, and read-only, as this one
+        return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset)
+
     def __repr__(self):
         kind = ", sparse" if self.is_sparse else ""
         return f"BoltzmannMachine(n={self.n}, couplings={self._coupling_count()}{kind}, T={self.temperature:g})"

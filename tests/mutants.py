@@ -1,22 +1,28 @@
 """The classic bugs.  Each is one edit of the package's source; tests/test_mutants.py shows that a law catches it."""
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import test_annealing
 import test_belief_propagation
 import test_bracketing
+import test_checkpoints
 import test_choosing
 import test_completion
 import test_contract as law
 import test_descent
+import test_fitting
 import test_gaussian_integral
 import test_interop
 import test_inversion
 import test_linear_response
+import test_maximum_likelihood
 import test_maximum_pseudolikelihood
 import test_model
 import test_perfect_sampling
+import test_phases
 import test_replica_exchange
 import test_roads
 import test_simulated_annealing
@@ -52,7 +58,7 @@ from bmlab.infer import (
     vertex_cover,
     visited_states,
 )
-from bmlab.learn import completion, inversion, maximum_pseudolikelihood, phases
+from bmlab.learn import ascent, checkpoints, completion, inversion, maximum_likelihood, maximum_pseudolikelihood, phases
 
 
 class Mutant(NamedTuple):
@@ -63,6 +69,12 @@ class Mutant(NamedTuple):
     old: str                # stands in its source exactly once
     new: str
     law: partial            # raises AssertionError when the bug is in
+
+
+def in_a_folder(of_a_folder):
+    """Hold a law that needs a folder to write in."""
+    with TemporaryDirectory() as folder:
+        of_a_folder(Path(folder))
 
 
 MUTANTS = [
@@ -229,11 +241,41 @@ MUTANTS = [
     Mutant("n ln 2 is forgotten beside the couplings", bracketing._above,
            "np.logaddexp(x, -x)", "np.abs(x)", partial(test_bracketing.law_couplings)),
     Mutant("hidden pairs are averaged as if independent", phases._put_hidden,
-           "pairs[visible:, visible:] = hidden", "hidden", partial(law.law_gradient)),
+           "pairs[np.ix_(unknown, unknown)] = hidden", "hidden", partial(law.law_gradient)),
     Mutant("the clamped phase averages hidden units before it multiplies", phases._closed_form,
-           "np.tanh(f)]", "0 * f + np.tanh(f).mean(0)]", partial(law.law_gradient, False)),
+           "= np.tanh(f)", "= np.tanh(f).mean(0)", partial(law.law_gradient, False)),
     Mutant("rare patterns count as much as common ones", phases._pattern_by_pattern,
-           "share = count / len(data)", "share = np.full(len(count), 1 / len(count))", partial(law.law_gradient)),
+           "share = count / len(rows)", "share = np.full(len(count), 1 / len(count))", partial(law.law_gradient)),
+    Mutant("missing entries are taken as -1", phases._clamped_alike,
+           "rows, unknown)", "np.nan_to_num(rows, nan=-1), unknown[:0])", partial(test_phases.law_missing)),
+    Mutant("each set of unknowns counts alike", phases._pooled,
+           "p * part", "part / len(share)", partial(test_phases.law_missing)),
+    Mutant("every epoch has the same order", ascent.batch_of,
+           "(seed, epoch)", "(seed, 0)", partial(test_fitting.law_batches)),
+    Mutant("the L1 penalty pushes through zero", ascent._towards_zero,
+           "np.maximum(np.abs(weights) - much, 0)", "(np.abs(weights) - much)", partial(test_fitting.law_l1)),
+    Mutant("the gradient norm forgets the L2 penalty", ascent._Climb.slope,
+           "d_weights - self.penalty * model.weights", "d_weights", partial(test_fitting.law_gradient_norm)),
+    Mutant("the gradient norm counts a weight twice", ascent._Climb.length,
+           "d @ d +", "2 * d @ d +", partial(test_fitting.law_gradient_norm)),
+    Mutant("Newton forgets that parameters are over T", maximum_likelihood._Table.slope,
+           "self.pull * theta", "0 * theta", partial(test_maximum_likelihood.law_top)),
+    Mutant("a product with itself is not 1", maximum_likelihood._Table.slope,
+           "self.places[:, None] ^ self.places", "self.places[:, None] | self.places",
+           partial(test_maximum_likelihood.law_newton)),
+    Mutant("the biases forget the fields at the means", maximum_likelihood._whitened,
+           "- spread(weights) @ mean", "", partial(test_maximum_likelihood.law_top)),
+    Mutant("bits are transformed from one side only", maximum_likelihood.transformed,
+           "table.reshape(len(left), len(right)) @ right", "table.reshape(len(left), len(right))",
+           partial(test_maximum_likelihood.law_transform)),
+    Mutant("a checkpoint forgets the generators", checkpoints.Checkpoint.save,
+           "[rng.bit_generator.state for rng in self.generators]",
+           "[np.random.default_rng().bit_generator.state for rng in self.generators]",
+           partial(in_a_folder, test_checkpoints.law_resumed)),
+    Mutant("the file before is not kept", checkpoints.Checkpoint.save,
+           "os.replace(self.path, self.before)", "os.remove(self.path)", partial(in_a_folder, test_checkpoints.law_torn)),
+    Mutant("a sum is written and never read", checkpoints._read,
+           "or sha256(body).digest() != whole[len(MARK):len(MARK) + SUM]", "", partial(in_a_folder, test_checkpoints.law_torn)),
     Mutant("free minus clamped", phases.gradient,
            "(clamped.corr - free.corr)", "(free.corr - clamped.corr)", partial(law.law_gradient)),
     Mutant("the gradient forgets T", phases.gradient,

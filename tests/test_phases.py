@@ -1,4 +1,5 @@
 """The clamped phase: three roads to one answer, sparse or dense, with errors where it sampled."""
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -48,7 +49,56 @@ def test_the_clamped_phase_is_its_definition(model):
 @pytest.mark.parametrize("model", [machine(4, temperature=1.4), uncoupled_hidden()],
                          ids=["nothing hidden", "hidden units apart"])
 def test_the_closed_form_and_pattern_by_pattern_agree(model):
-    assert_equal(phases._closed_form(model, DATA), phases._pattern_by_pattern(model, DATA, bmlab.exact, None))
+    rows = phases.checked_rows(model, DATA)
+    hidden = np.arange(4, model.n)
+    assert_equal(phases._closed_form(model, rows, hidden),
+                 phases._pattern_by_pattern(model, rows, hidden, bmlab.exact, None))
+
+
+def missing(data, seed=0):
+    """The data with a third of its entries missing; two rows whole, one without any."""
+    holes = np.random.default_rng(seed).random(data.shape) < 1 / 3
+    holes[[0, 3]], holes[1] = False, True
+    return np.where(holes, np.nan, data)
+
+
+def law_missing():
+    """A missing entry is summed over in its row: the likelihood is that of what is known."""
+    for model in (machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)):
+        data = missing(DATA)
+        s, answers = bmlab.states(model.n), []
+        for v in data:
+            own = s[((s[:, :4] == v) | np.isnan(v)).all(1)]
+            logs = -model.energy(own) / model.temperature
+            p = np.exp(logs - np.logaddexp.reduce(logs))
+            answers.append((p @ own, own.T @ (p[:, None] * own), np.logaddexp.reduce(logs)))
+        mean, corr, log_z = (np.mean([a[k] for a in answers], axis=0) for k in range(3))
+        answer = bmlab.clamped(model, data)
+        assert np.abs(answer.mean - mean).max() < 1e-12 and np.abs(answer.corr - corr).max() < 1e-12
+        assert abs(answer.log_z.value - log_z) < 1e-12 and answer.log_z.lower == answer.log_z.upper
+        thin = bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, 1.4, model.offset)
+        assert_equal(answer, replace(bmlab.clamped(thin, data), corr=bmlab.clamped(thin, data).corr.toarray()
+                                     + np.where(model.weights + np.eye(model.n), 0, answer.corr)))
+
+
+def test_missing_entries_are_hidden_in_their_rows():
+    law_missing()
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_missing_entries_can_be_sampled():
+    model, data = machine(7, temperature=1.4), missing(DATA)
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=64, n_sweeps=200, burn_in=20)
+    answer, true = bmlab.clamped(model, data, infer), bmlab.clamped(model, data)
+    again = bmlab.clamped(model, data, infer, start=answer.state)
+    for one in (answer, again):
+        off = np.abs(one.corr - true.corr)[np.triu_indices(7, 1)]
+        assert (off < 6 * one.corr_stderr[np.triu_indices(7, 1)] + 1e-12).all() and off.max() > 0
+
+
+def test_what_nothing_hides_is_restated_for_another_machine():
+    one, other = machine(4, seed=1, temperature=1.4), machine(4, seed=2, temperature=0.7, offset=0.2)
+    assert_equal(phases.restated(other, bmlab.clamped(one, DATA)), bmlab.clamped(other, DATA))
 
 
 @pytest.mark.parametrize("model", [machine(4), uncoupled_hidden(), machine(7)], ids=["nothing", "apart", "coupled"])

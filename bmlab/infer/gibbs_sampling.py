@@ -11,9 +11,7 @@ Metropolis' rule proposes to turn the unit over, and accepts with probability mi
 others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; for p(s) both are right.
 """
 
-from contextlib import nullcontext
 from importlib.util import find_spec
-from types import SimpleNamespace
 from warnings import warn
 
 import numpy as np
@@ -21,6 +19,7 @@ import numpy as np
 from ..arrays import check_generator, check_spins
 from ..estimate import Estimate, LogZ, NotConverged
 from ..model import BoltzmannMachine
+from ..progress import progress_bar
 from .averages import RHAT, average
 from .chains import Chains, chance_of_plus
 
@@ -66,7 +65,7 @@ def gibbs(model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_ch
         raise ValueError(f"draws must be 0 to n_sweeps = {n_sweeps}, found {draws}; raise n_sweeps")
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, order=order, rule=rule, backend=backend)
     kept = []
-    with _bar(progress, burn_in + n_sweeps) as bar:
+    with progress_bar(progress, burn_in + n_sweeps, "sweep") as bar:
         for made, _ in chains.steps(burn_in):
             bar.update(made)
         blocks = _watched(chains.draws(n_sweeps), bar, kept, np.arange(1, draws + 1) * n_sweeps // max(draws, 1) - 1)
@@ -88,14 +87,6 @@ def _watched(blocks, bar, kept, wanted):
         done += len(block)
         bar.update(len(block))
         yield block
-
-
-def _bar(progress, total):
-    """Return a context with a tqdm bar over sweeps, or with one that shows nothing."""
-    if not progress:
-        return nullcontext(SimpleNamespace(update=lambda sweeps: None))
-    from tqdm.auto import tqdm
-    return tqdm(total=total, unit="sweep")
 
 
 def _advise(rhat, n_sweeps):

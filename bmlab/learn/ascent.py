@@ -1,36 +1,59 @@
 """The learning loop: climb the likelihood by clamped minus free.
 
-    W += rate * dL/dW,      b += rate * dL/db
+    V <- momentum * V + slope,        slope = (<s_i s_j>_clamped - <s_i s_j>_free) / T - penalty * w_ij
+    W <- W + rate * V                 and so for the biases, which nothing penalises
 
 What changes from one algorithm of the literature to the next is only where the free phase starts:
     chains="previous"   from its own last state: persistent chains (Tieleman 2008), warm mean field
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)
+and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987, Complex
+Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight towards 0 by
+rate * l1 after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, repeat
+from typing import NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
 
-from ..estimate import Estimate, LogZ, NotConverged
+from ..arrays import check_generator
+from ..estimate import Estimate, LogZ, NotConverged, coupled_pairs
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
-from .phases import clamped, gradient, log_likelihood
+from . import phases
+from .phases import gradient, log_likelihood
+
+
+class Loop(NamedTuple):
+    """Hold what the loop needs, beside the moments, to go on after a step."""
+
+    number: int = 0                 # of the step, from 0
+    velocity: tuple = ()            # (W, b): what rate times the next move is
+    seed: int | None = None         # of the order of the rows, where they come in batches
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Hold a model TOGETHER with its own moments: clamped to the data, and free."""
+    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free."""
 
     model: BoltzmannMachine
     data: Estimate
     free: Estimate
+    gradient_norm: float = np.nan       # Euclidean length of the slope of what is climbed, each weight once
+    change: float = np.nan              # the largest change of a parameter since the step before
+    loop: Loop = Loop()
+
+    def __repr__(self):
+        return (f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
+                f"gradient norm {self.gradient_norm:.3g})")
 
     @property
     def mismatch(self) -> float:
@@ -45,45 +68,133 @@ class Step:
         return log_likelihood(self.data, self.free)
 
 
-def ascend(model: BoltzmannMachine, data, infer=exact, *, rate: float | Iterable[float], chains: str = "previous",
-           couplings=None, penalty: float = 0.0) -> Iterator[Step]:
+def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | Iterable[float],
+           chains: str = "previous", clamped: Callable | None = None, couplings=None, penalty: float = 0.0,
+           l1: float = 0.0, momentum: float = 0.0, batch: int | None = None,
+           rng: np.random.Generator | None = None) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; stop by leaving the loop.
 
-    data       (N, v) of -1/+1 for the first v units
+    model      where to begin; or a Step of this loop, to go on after it
+    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing
     infer      model, start -> Estimate: the free phase, and the clamped one where hidden units are coupled
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
                Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
-               about 0.08 for fifteen correlated units
+               about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
+    clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
     couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
-    penalty    L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
+    penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
+    momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
+    batch      rows a step, from an endless row of shufflings (by `rng`) of the data: each row is met once in N; None: all
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
+    Raises ValueError for options out of range, and where the free phase does not know a weight's slope.
     """
-    if chains not in ("previous", "fresh", "data"):
-        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
-    couplings = checked_couplings(couplings, model.n)
-    data_start, free_start = None, data if chains == "data" else None
-    for size in repeat(rate) if np.isscalar(rate) else rate:
+    _check(len(data), chains, penalty, l1, momentum, batch, rng)
+    climb = _Climb(data, infer, chains, clamped or partial(phases.clamped, infer=infer), penalty, l1, momentum, batch,
+                   checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n))
+    if not isinstance(model, Step):
+        model = Step(model, None, None, loop=Loop(-1, (), int(rng.integers(2**63)) if batch else None))
+    step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
+    size = next(islice(rates, step.loop.number, None), None) if step.data else 0.0
+    for following in rates if size is not None else ():
+        step = climb.after(step, size)
+        yield step
+        size = following
+
+
+@dataclass(frozen=True, eq=False)
+class _Climb:
+    """Hold what stays the same in a climb."""
+
+    data: np.ndarray
+    infer: Callable
+    chains: str
+    clamped: Callable
+    penalty: float
+    l1: float
+    momentum: float
+    batch: int | None
+    couplings: np.ndarray | None
+
+    def after(self, step, size):
+        """Return the step that follows: move, then ask both phases, then look where it goes on."""
+        model, change = self.moved(step, size)
+        number, seed = step.loop.number + 1, step.loop.seed
+        rows = self.data if self.batch is None else self.data[batch_of(number, self.batch, len(self.data), seed)]
         with catch_warnings():
             simplefilter("ignore", NotConverged)
-            step = Step(model, clamped(model, data, infer, start=data_start), infer(model, start=free_start))
-        yield step
-        if chains == "previous":
-            data_start, free_start = step.data.state, step.free.state
-        model = _uphill(step, size, couplings, penalty)
+            data = self.clamped_again(model, step) if self.batch is None else self.clamped(model, rows, start=None)
+            free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
+        slope = self.slope(model, data, free)
+        velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope)) or slope
+        return Step(model, data, free, self.length(model, *slope), change, Loop(number, velocity, seed))
+
+    def clamped_again(self, model, step):
+        if step.data and step.data.info.get("hidden") == 0:
+            return phases.restated(model, step.data)
+        return self.clamped(model, self.data, start=self.start_of(step.data))
+
+    def start_of(self, answer):
+        return answer.state if answer and self.chains == "previous" else None
+
+    def slope(self, model, data, free):
+        """The slope of L - penalty/2 * sum_{i<j} w_ij^2 by the weights that exist, and by the biases."""
+        d_weights, d_biases = gradient(model, data, free)
+        d_weights = d_weights - self.penalty * model.weights
+        if self.couplings is not None:
+            d_weights = np.where(self.couplings, d_weights, 0.0)
+        elif not issparse(d_weights) and np.isnan(d_weights).any():
+            i, j = np.argwhere(np.isnan(d_weights))[0]
+            raise ValueError(f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
+                             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')")
+        return d_weights, d_biases
+
+    def length(self, model, d_weights, d_biases):
+        """The Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
+        row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
+        d, w = np.asarray(d_weights[row, col]), np.asarray(model.weights[row, col])
+        if model.is_sparse:
+            d, w = d[row < col], w[row < col]
+        if self.l1:
+            d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
+        return float(np.sqrt(d @ d + d_biases @ d_biases))
+
+    def moved(self, step, size):
+        """Return the next model, and the largest change of a parameter."""
+        if not step.loop.velocity:
+            return step.model, np.nan
+        old, (d_weights, d_biases) = step.model, step.loop.velocity
+        weights = old.weights + size * d_weights
+        if self.l1:
+            weights = _towards_zero(weights, size * self.l1)
+        new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature)
+        return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
 
 
-def _uphill(step, size, couplings, penalty):
-    """The next model: each weight that exists, and each bias, moved by size times its gradient."""
-    d_weights, d_biases = gradient(step.model, step.data, step.free)
-    d_weights = d_weights - penalty * step.model.weights
-    if couplings is not None:
-        d_weights = np.where(couplings, d_weights, 0.0)
-    elif not issparse(d_weights) and np.isnan(d_weights).any():
-        i, j = np.argwhere(np.isnan(d_weights))[0]
-        raise ValueError(f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, or "
-                         "ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')")
-    return BoltzmannMachine(step.model.weights + size * d_weights, step.model.biases + size * d_biases,
-                            step.model.temperature)
+def batch_of(number, size, total, seed):
+    """Return the rows (size,) of batch `number` of an endless row of shufflings: each row is met once in `total`."""
+    place = np.arange(number * size, (number + 1) * size)
+    epochs = range(place[0] // total, place[-1] // total + 1)
+    order = np.concatenate([np.random.default_rng((seed, epoch)).permutation(total) for epoch in epochs])
+    return order[place - epochs[0] * total]
+
+
+def _towards_zero(weights, much):
+    if issparse(weights):
+        weights = weights.copy()
+        weights.data[:] = _towards_zero(weights.data, much)
+        return weights
+    return np.sign(weights) * np.maximum(np.abs(weights) - much, 0)
+
+
+def _check(rows, chains, penalty, l1, momentum, batch, rng):
+    if chains not in ("previous", "fresh", "data"):
+        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
+    if penalty < 0 or l1 < 0 or not 0 <= momentum < 1:
+        raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {penalty}, {l1} and {momentum}")
+    if batch is not None:
+        check_generator(rng)
+        if not 1 <= batch <= rows:
+            raise ValueError(f"batch must be 1 to {rows}, the rows of the data, found {batch}; None takes all")
 
 
 def checked_couplings(couplings, n):
@@ -94,10 +205,3 @@ def checked_couplings(couplings, n):
     if couplings.shape != (n, n) or (couplings != couplings.T).any():
         raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
     return couplings
-
-
-def fit(model: BoltzmannMachine, data, infer=exact, *, steps: int, rate: float | Iterable[float],
-        chains: str = "previous", couplings=None, penalty: float = 0.0) -> list[Step]:
-    """Return `steps` steps of ascend(): the first is the model given, the last where the climb has got to."""
-    climb = ascend(model, data, infer, rate=rate, chains=chains, couplings=couplings, penalty=penalty)
-    return list(islice(climb, steps))

@@ -53,7 +53,7 @@ def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> Boltzmann
     refuse_constant(data.mean(0), "leave the unit out")
     with one_thread():
         if penalty == 0:
-            _refuse_absent(data, mask)
+            refuse_absent(data, mask)
         return climb(*_distinct(data), penalty, mask)
 
 
@@ -79,7 +79,7 @@ def climb(s, share, penalty, mask) -> BoltzmannMachine:
     found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch,
                      options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS})
     downhill(found.x)
-    _advise(steep, np.abs(here - far).sum(0).max() if penalty == 0 else 0.0)
+    advise("pseudolikelihood", steep, TOLERANCE, np.abs(here - far).sum(0).max() if penalty == 0 else 0.0)
     return BoltzmannMachine(symmetric(here[:-1]), here[-1])
 
 
@@ -128,7 +128,7 @@ def _distinct(data):
     return data[first], count / len(data)
 
 
-def _refuse_absent(data, mask):
+def refuse_absent(data, mask):
     """Refuse a coupled pair that lacks a combination: PL grows for ever with its weight and the two biases."""
     both, sums = data.T @ data, data.sum(0)
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
@@ -138,11 +138,12 @@ def _refuse_absent(data, mask):
                              "would be infinite; pass penalty=0.01, or leave the pair out of couplings")
 
 
-def _advise(steep, moved):
-    if steep > TOLERANCE:
-        warn(f"pseudolikelihood() ended at a slope of {steep:.2g}; pass penalty=0.01, or a larger one.", NotConverged,
-             stacklevel=4)
+def advise(name, steep, tolerance, moved):
+    """Warn where a climb ended at too steep a slope, or where it still moved fields far at its end."""
+    if steep > tolerance:
+        warn(f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for; pass penalty=0.01, or a larger "
+             "one.", NotConverged, stacklevel=5)
     elif moved > FAR:
-        warn(f"pseudolikelihood() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units "
+        warn(f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units "
              "can be told from the others without error, and the maximum is at infinity; pass penalty=0.01.",
-             NotConverged, stacklevel=4)
+             NotConverged, stacklevel=5)

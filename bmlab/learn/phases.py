@@ -8,6 +8,8 @@ L is the mean of log p(v) over the data.  Data (N, v) belongs to the first v uni
 the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 5-6 and appendix.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..arrays import check_spins
@@ -20,15 +22,25 @@ from ..threads import one_thread
 def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, and the mean of log Z(clamped).
 
+    An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
-    Otherwise `infer` answers one clamped machine for each distinct pattern; `start` is a list of their states.
-    Raises ValueError where data is not -1/+1 or is wider than the machine.
+    Otherwise `infer` answers one clamped machine for each distinct pattern; `start` is the state of an earlier answer.
+    Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
     """
-    data = _checked_data(model, data)
-    if model.clamp(slice(0, data.shape[1]), 1.0).has_couplings:
-        return _pattern_by_pattern(model, data, infer, start)
-    with one_thread():
-        return _closed_form(model, data)
+    rows = checked_rows(model, data)
+    groups = _by_unknown(np.isnan(rows))
+    if len(groups) == 1:
+        return _clamped_alike(model, rows, groups[0][0], infer, start)
+    answers = [_clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
+               for k, (unknown, where) in enumerate(groups)]
+    return _pooled(answers, np.array([len(where) for _, where in groups]) / len(rows))
+
+
+def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
+    """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
+    pairs = (answer.corr * model.weights).sum() / 2             # w_ii = 0
+    log_z = float(pairs + model.biases @ answer.mean - model.offset) / model.temperature
+    return replace(answer, log_z=LogZ(log_z, 0.0, log_z, log_z))
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate):
@@ -43,68 +55,102 @@ def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
     return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
+def checked_rows(model, data):
+    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as clamped() says."""
+    data = np.atleast_2d(np.array(data, dtype=float))
+    _checked_data(model, np.where(np.isnan(data), 1.0, data))
+    return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
+
+
 def _checked_data(model, data):
     data = np.atleast_2d(check_spins(data))
-    if not len(data) or data.shape[1] > model.n:
+    if data.ndim > 2 or not len(data) or data.shape[1] > model.n:
         raise ValueError(f"data must have at least one row and at most {model.n} columns, found {data.shape}; "
                          "pass (N, visible units)")
     return data
 
 
-def _closed_form(model, data):
+def _by_unknown(unknown):
+    """Return (unknown units, rows) for each set of unknown units that occurs."""
+    if (unknown == unknown[0]).all():
+        return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
+    sets, which = np.unique(unknown, axis=0, return_inverse=True)
+    return [(np.flatnonzero(s), np.flatnonzero(which.ravel() == k)) for k, s in enumerate(sets)]
+
+
+def _clamped_alike(model, rows, unknown, infer, start):
+    """The clamped phase of rows with the same unknown units."""
+    among = model.weights[unknown][:, unknown]
+    if not (among.nnz if model.is_sparse else among.any()):
+        with one_thread():
+            return _closed_form(model, rows, unknown)
+    return _pattern_by_pattern(model, rows, unknown, infer, start)
+
+
+def _closed_form(model, rows, unknown):
     """Given the data every hidden unit is independent: <h_j> = tanh(f_j/T), log Z = -E(v)/T + sum log 2 cosh(f_j/T).
 
     f is the field of the hidden units; their products then factorise too.
     """
-    visible, hidden = data.shape[1], model.n - data.shape[1]
-    unset = np.hstack([data, np.zeros((len(data), hidden))])        # a unit at 0 has no energy and sends no field
-    f = model.field(unset)[:, visible:] / model.temperature
-    s = np.hstack([data, np.tanh(f)])
-    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(unset) / model.temperature).mean().item()
+    s = rows.copy()
+    s[:, unknown] = 0                                               # a unit at 0 has no energy and sends no field
+    f = model.field(s)[:, unknown] / model.temperature
+    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(s) / model.temperature).mean().item()
+    s[:, unknown] = np.tanh(f)
     return Estimate(s.mean(0), as_corr(model, pair_sums(model, s) / len(s)), LogZ(log_z, 0.0, log_z, log_z),
-                    method="clamped", info={"hidden": hidden, "road": "closed form"})
+                    method="clamped", info={"hidden": len(unknown), "road": "closed form"})
 
 
-def _pattern_by_pattern(model, data, infer, start):
+def _pattern_by_pattern(model, rows, unknown, infer, start):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
-    visible = np.arange(data.shape[1])
-    patterns, count = np.unique(data, axis=0, return_counts=True)
-    share = count / len(data)
-    answers = [infer(model.clamp(visible, v), start=None if start is None else start[k])
+    known = np.setdiff1d(np.arange(model.n), unknown)
+    patterns, count = np.unique(rows[:, known], axis=0, return_counts=True)
+    share = count / len(rows)
+    answers = [infer(model.clamp(known, v), start=None if start is None else start[k])
                for k, v in enumerate(patterns)]
-    s = np.hstack([patterns, [a.mean for a in answers]])
-    corr, corr_stderr = _joined_corr(model, s, share, answers)
-    mean_stderr = np.zeros(model.n)
-    mean_stderr[len(visible):] = _combined([a.mean_stderr for a in answers], share)
+    s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
+    s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
+    mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)
+    corr, corr_stderr = _joined_corr(model, s, unknown, share, answers, mean_stderr)
     return Estimate(share @ s, corr, _mean_log_z([a.log_z for a in answers], share), mean_stderr, corr_stderr,
                     method=f"clamped, {answers[0].method}", converged=all(a.converged for a in answers),
                     state=[a.state for a in answers],
-                    info={"hidden": model.n - len(visible), "road": "pattern by pattern", "patterns": len(patterns)})
+                    info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)})
 
 
-def _joined_corr(model, s, share, answers):
+def _joined_corr(model, s, unknown, share, answers, error):
     """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
-    visible = model.n - len(answers[0].mean)
     pairs = pair_sums(model, s * np.sqrt(share)[:, None])
-    _put_hidden(model, pairs, visible, sum(p * a.corr for p, a in zip(share, answers, strict=True)))
-    error = np.zeros(model.n)
-    error[visible:] = _combined([a.mean_stderr for a in answers], share)
+    _put_hidden(model, pairs, unknown, sum(p * a.corr for p, a in zip(share, answers, strict=True)))
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[:model.n, :model.n]
     errors = np.maximum(error[row], error[col])         # v_i <s_j> is as uncertain as <s_j>
     if not np.isscalar(answers[0].corr_stderr):
         squares = sum(p**2 * a.corr_stderr * a.corr_stderr for p, a in zip(share, answers, strict=True))
-        _put_hidden(model, errors, visible, np.sqrt(squares))
+        _put_hidden(model, errors, unknown, np.sqrt(squares))
     return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
 
 
-def _put_hidden(model, pairs, visible, hidden):
+def _put_hidden(model, pairs, unknown, hidden):
     """Overwrite what belongs to two hidden units, in the layout of pair_sums()."""
     if not model.is_sparse:
-        pairs[visible:, visible:] = hidden
+        pairs[np.ix_(unknown, unknown)] = hidden
         return
     row, col = coupled_pairs(model)
-    both = (row >= visible) & (col >= visible)
-    pairs[both] = hidden[row[both] - visible, col[both] - visible]
+    place = np.full(model.n, -1)
+    place[unknown] = np.arange(len(unknown))
+    both = (place[row] >= 0) & (place[col] >= 0)
+    pairs[both] = hidden[place[row[both]], place[col[both]]]
+
+
+def _pooled(answers, share):
+    """Average answers about different rows, by their share of all rows."""
+    mean, corr = (sum(p * part for p, part in zip(share, parts, strict=True))
+                  for parts in ([a.mean for a in answers], [a.corr for a in answers]))
+    errors = (np.sqrt(sum(p**2 * e * e for p, e in zip(share, parts, strict=True)))
+              for parts in ([a.mean_stderr for a in answers], [a.corr_stderr for a in answers]))
+    return Estimate(mean, corr, _mean_log_z([a.log_z for a in answers], share), *errors, method=answers[-1].method,
+                    converged=all(a.converged for a in answers), state=[a.state for a in answers],
+                    info={"hidden": max(a.info["hidden"] for a in answers), "road": f"{len(answers)} sets of unknowns"})
 
 
 def _combined(errors, share):

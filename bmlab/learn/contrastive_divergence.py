@@ -1,0 +1,164 @@
+"""Persistent contrastive divergence: learning a restricted machine by a few Gibbs chains that are never started anew.
+
+    W += rate * dL/dW,   b += rate * dL/db,      dL/dw_ij = (<v_i h_j>_clamped - <v_i h_j>_free) / T
+
+as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
+`n_sweeps` sweeps from where the last step left them (Tieleman 2008, ICML, 1064); they keep up as long as the machine
+changes slowly.  With chains="data" they start from the batch itself: contrastive divergence, CD-k (Hinton 2002, Neural
+Computation 14, 1771), which climbs no function, but is close where the data is.
+
+The visible units are counted from their means in the data: v - m in place of v, with the biases of the hidden units
+moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and steps can be
+several times longer (centring: Montavon and Mueller 2012; Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  Products
+with hidden units use <h | v> in place of samples, which has the same mean and less noise.  The answer is the mean of the
+second half of the steps, about which the noise of batch and chains makes each step dance (Polyak and Juditsky 1992).
+
+Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
+ends each layer, in single precision: a step is two matrix products for the phases, two for their difference, and no
+(n, n) matrix.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg.blas import sgemm
+
+from ..arrays import check_generator
+from ..makers import restricted
+from ..model import BoltzmannMachine
+from ..threads import one_thread
+from .phases import _checked_data
+
+ONE = np.float32(1)
+
+
+def pcd(model: BoltzmannMachine, data, *, rng: np.random.Generator, steps: int, rate: float | Iterable[float],
+        batch: int = 100, n_chains: int = 100, n_sweeps: int = 1, chains: str = "previous",
+        penalty: float = 0.0) -> BoltzmannMachine:
+    """Return the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
+
+    rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
+              the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
+    batch     rows a step; epochs follow each other without a gap, so every batch is full
+    chains    "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
+    penalty   L2: the climbed function is L - penalty/2 * sum w_ij^2
+    Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
+    Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
+    """
+    check_generator(rng)
+    data = _checked_data(model, data)
+    rates = _checked_rates(rate, steps)
+    if chains not in ("previous", "data"):
+        raise ValueError(f"chains must be 'previous' or 'data', found {chains!r}")
+    if min(batch, n_chains, n_sweeps) < 1:
+        raise ValueError(f"batch, n_chains and n_sweeps must be 1 or more, found {batch}, {n_chains} and {n_sweeps}")
+    batches = _batches(len(data), batch, rng)
+    with one_thread():
+        climb = Climb(model, data, None if chains == "data" else n_chains, rng)
+        total, centred = np.zeros(climb.p.shape), climb.centred(data)
+        for k, size in enumerate(rates):
+            climb.step(centred[next(batches)], size, n_sweeps, penalty)
+            if k >= steps // 2:
+                total += climb.p
+    return climb.machine(total / (steps - steps // 2))
+
+
+class Climb:
+    """Hold what a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
+
+    p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`;
+    h (n_chains, h + 1) ends in the always-on unit.  Without n_chains every step begins its chains at its own rows.
+    """
+
+    def __init__(self, model, data, n_chains, rng):
+        visible = data.shape[1]
+        _check_restricted(model, visible)
+        self.model, self.rng = model, rng
+        self.origin = data.mean(0)
+        weights, hidden = model.weights[:visible, visible:], model.biases[visible:]
+        self.p = np.block([[weights, model.biases[:visible, None]],
+                           [hidden + self.origin @ weights, 0.0]]).astype(np.float32) / np.float32(model.temperature)
+        self.shift = np.append(self.origin, 0).astype(np.float32)
+        self.h = None
+        if n_chains:
+            self.h = self._draw(_means(self.centred(data[next(_batches(len(data), n_chains, rng))]), self.p))
+
+    def centred(self, data):
+        """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""
+        return np.hstack([data, np.ones((len(data), 1))]).astype(np.float32) - self.shift
+
+    def step(self, rows, rate, n_sweeps=1, penalty=0.0):
+        """Move the parameters uphill by one batch of rows (N, v + 1), and the chains by n_sweeps."""
+        h = self._draw(_means(rows, self.p)) if self.h is None else self.h
+        for _ in range(n_sweeps - 1):
+            h = self._draw(_means(self._visible(h), self.p))
+        x = np.vstack([rows, self._visible(h)])
+        t, n = _means(x, self.p), len(rows)
+        if self.h is not None:
+            self.h = self._draw(t[n:])
+        rate = rate / self.model.temperature**2             # one T of the slope, and one because p is over T
+        if penalty:
+            self.p[:-1, :-1] *= 1 - rate * self.model.temperature**2 * penalty
+        _add_products(self.p, rate / n, x[:n], t[:n])
+        _add_products(self.p, -rate / len(h), x[n:], t[n:])
+
+    def machine(self, p) -> BoltzmannMachine:
+        """Return the machine with the parameters p, laid out as self.p."""
+        p = self.model.temperature * p.astype(float)
+        weights = p[:-1, :-1]
+        made = restricted(weights, p[:-1, -1], p[-1, :-1] - self.origin @ weights)
+        return replace(made, temperature=self.model.temperature, offset=self.model.offset)
+
+    def _visible(self, h):
+        """Draw visible states given the hidden ones, counted from the origin."""
+        v = self._draw(_means(h, self.p.T))
+        v -= self.shift
+        return v
+
+    def _draw(self, means):
+        """Draw -1/+1 with these means: +1 where mean > 2u - 1."""
+        u = self.rng.random(means.shape, dtype=np.float32)
+        u *= -2
+        u += 1
+        u += means
+        return np.copysign(ONE, u, out=u)
+
+
+def _means(x, p):
+    """Return the means of one layer given the other, and 1 for the unit that is always on."""
+    t = x @ p
+    np.tanh(t, out=t)
+    t[:, -1] = 1
+    return t
+
+
+def _add_products(p, factor, x, t):
+    """Add factor * x't to p, in place: BLAS thinks in columns, so it is told p' += factor * t'x."""
+    sgemm(factor, t.T, x.T, beta=1, c=p.T, trans_b=True, overwrite_c=True)
+
+
+def _check_restricted(model, visible):
+    w = model.weights
+    if model.is_sparse or visible == model.n or w[:visible, :visible].any() or w[visible:, visible:].any():
+        raise ValueError(f"pcd() needs dense weights, hidden units, and no couplings inside the {visible} visible or "
+                         "inside the hidden units, as bmlab.restricted() makes them; use bmlab.fit for other machines")
+
+
+def _checked_rates(rate, steps):
+    """One number a step, (steps,)."""
+    rates = np.full(steps, rate) if np.isscalar(rate) else np.fromiter(rate, float)
+    if steps < 1 or len(rates) != steps:
+        raise ValueError(f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
+                         f"{steps} steps; try np.linspace(0.1, 0, steps)")
+    return rates
+
+
+def _batches(n_rows, batch, rng) -> Iterator[np.ndarray]:
+    """Yield `batch` indices without end: shuffled epochs one after the other, cut into equal pieces."""
+    waiting = np.empty(0, dtype=int)
+    while True:
+        while len(waiting) < batch:
+            waiting = np.append(waiting, rng.permutation(n_rows))
+        yield waiting[:batch]
+        waiting = waiting[batch:]

@@ -1,0 +1,68 @@
+"""A run that kills itself: `python crashing.py PATH MOMENT` dies by SIGKILL at that moment, counted over all that a
+checkpoint can be caught in: between two steps, in the midst of a write, before it is flushed, between its two renames.
+"""
+import io
+import os
+import signal
+import sys
+from functools import partial, wraps
+
+import numpy as np
+
+import bmlab
+from bmlab.learn import checkpoints
+
+DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
+
+
+def parts(seed=0):
+    """What a run needs that has to be found again: two generators, chains, momentum, batches and a schedule."""
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(seed), n_chains=5, burn_in=0, n_sweeps=2)
+    return infer, dict(rate=np.linspace(0.3, 0.01, 99), momentum=0.5, batch=3, rng=np.random.default_rng(seed + 1))
+
+
+def run(path, steps, infer=None, **options):
+    """Make the run, or what is left of it."""
+    method, loop = parts()
+    blank = bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5))
+    return bmlab.fit(blank, DATA, infer or method, steps=steps, checkpoint=path, **{**loop, **options})
+
+
+def die_at(moment):
+    """Patch what a checkpoint does so that the process ends at the given event; return what makes a function one."""
+    left = iter(range(moment, 0, -1))
+
+    def event(then):
+        @wraps(then)
+        def called(*args, **kwargs):
+            if next(left) == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return then(*args, **kwargs)
+        return called
+
+    class InHalves(io.FileIO):
+        """A file that is written one half after the other."""
+
+        def write(self, data):
+            half = super().write(data[:len(data) // 2])
+            return half + event(super().write)(data[half:])
+
+    checkpoints.open = InHalves
+    checkpoints.os.fsync, checkpoints.os.replace = event(os.fsync), event(os.replace)
+    return event
+
+
+def told(then):
+    """Print a dot for each call."""
+    @wraps(then)
+    def called(*args, **kwargs):
+        print(".", end="", flush=True)
+        return then(*args, **kwargs)
+    return called
+
+
+if __name__ == "__main__":
+    method, _ = parts()
+    event = die_at(int(sys.argv[2]))
+    run(sys.argv[1], 99, partial(event(told(method.func)), **method.keywords), every=3)
+    sys.exit("it was to be killed")

@@ -1,0 +1,281 @@
+"""pcd: the mean of a step worked out by matrices, the climb, the stream of rows; pseudo_log_likelihood by definition."""
+import inspect
+from itertools import islice
+
+import numpy as np
+import pytest
+from test_contract import machine
+
+import bmlab
+from bmlab.learn import contrastive_divergence as module
+from bmlab.learn.contrastive_divergence import pcd
+from bmlab.learn.pseudo_score import log_conditionals, pseudo_log_likelihood
+
+SINGLE = 1e-5           # parameters of order one go through single precision, 6e-8, and a few dozen sums
+STDERRS = 6             # passed by chance once in 5e8 comparisons
+
+
+def harmonium(v=4, h=3, seed=0, temperature=1.7, offset=0.3):
+    """A random restricted machine, hot enough that its chains mix in a few sweeps."""
+    rng = np.random.default_rng(seed)
+    made = bmlab.restricted(rng.normal(size=(v, h)), rng.normal(size=v) / 2, rng.normal(size=h) / 2)
+    return bmlab.BoltzmannMachine(made.weights, made.biases, temperature, offset)
+
+
+def some_data(v=4, rows=50, seed=1):
+    """Patterns that are far from even: their means are not 0."""
+    rng = np.random.default_rng(seed)
+    return bmlab.states(v)[rng.choice(2**v, size=rows, p=rng.dirichlet(np.ones(2**v) / 2))]
+
+
+def fresh(data, h, seed=0):
+    """Where learning begins: small weights, visible units as often +1 as in the data."""
+    weights = np.random.default_rng(seed).normal(scale=0.1, size=(data.shape[1], h))
+    return bmlab.restricted(weights, np.arctanh(data.mean(0).clip(-0.9, 0.9)), np.zeros(h))
+
+
+# The mean of a step.  A sweep is a matrix over the 2^v visible states; products of layers are sums over them.
+
+def conditional(h_field, states, temperature):
+    """p(state | the other layer), one row for each row of fields."""
+    logs = h_field @ states.T / temperature
+    p = np.exp(logs - logs.max(1, keepdims=True))
+    return p / p.sum(1, keepdims=True)
+
+
+def sweep_matrix(model, v):
+    """p(next v | v), shape (2^v, 2^v), through all hidden states."""
+    w, b = model.weights[:v, v:], model.biases
+    seen, hidden = bmlab.states(v), bmlab.states(model.n - v)
+    down = conditional(seen @ w + b[v:], hidden, model.temperature)
+    return down @ conditional(hidden @ w.T + b[:v], seen, model.temperature)
+
+
+def products(model, v, origin):
+    """(2^v, v + 1, h + 1): (v - origin, 1) times (<h | v>, 1), for each visible state."""
+    seen = bmlab.states(v)
+    h = np.tanh((seen @ model.weights[:v, v:] + model.biases[v:]) / model.temperature)
+    one = np.ones((len(seen), 1))
+    return np.hstack([seen - origin, one])[:, :, None] * np.hstack([h, one])[:, None, :]
+
+
+def laws(model, data, n_sweeps):
+    """The shares (2^v,) of the visible states in the data, and in chains that began there, after n_sweeps."""
+    v = data.shape[1]
+    share = (data[:, None] == bmlab.states(v)).all(2).mean(0)
+    return share, share @ np.linalg.matrix_power(sweep_matrix(model, v), n_sweeps)
+
+
+def moved(model, after, origin):
+    """The change of (W, b_visible; b_hidden seen from the origin, 0), laid out as products()."""
+    v = len(origin)
+    d_weights, d_biases = (after.weights - model.weights)[:v, v:], after.biases - model.biases
+    return np.block([[d_weights, d_biases[:v, None]], [d_biases[v:] + origin @ d_weights, 0.0]])
+
+
+def law_step(chains="previous", n_sweeps=1):
+    """One step's mean is clamped minus free over T, the free phase after n_sweeps from the data, within its noise."""
+    model, data, rate = harmonium(), some_data(), 0.7
+    repeats = 2000                                      # chains (or rows) of each pattern: their shares are exact
+    rows = np.repeat(data, repeats if chains == "data" else 1, axis=0)
+    after = pcd(model, rows, rng=np.random.default_rng(2), steps=1, rate=rate, batch=len(rows),
+                n_chains=repeats * len(data), n_sweeps=n_sweeps, chains=chains)
+    origin = data.mean(0)
+    each, (share, law) = products(model, data.shape[1], origin), laws(model, data, n_sweeps)
+    clamped, free, square = (np.tensordot(p, x, 1) for p, x in ((share, each), (law, each), (law, each**2)))
+    noise = np.sqrt((square - free**2).clip(0) / (repeats * len(data)))
+    off = moved(model, after, origin) - rate * (clamped - free) / model.temperature
+    assert (np.abs(off) <= rate / model.temperature * STDERRS * noise + SINGLE).all()
+
+
+def law_slope():
+    """After many sweeps the free phase is the machine's: the step is bmlab.gradient, seen from the means of the data."""
+    model, data = harmonium(), some_data()
+    v, origin = data.shape[1], data.mean(0)
+    each, (share, law) = products(model, v, origin), laws(model, data, 100)
+    d_weights, d_biases = bmlab.gradient(model, bmlab.clamped(model, data), bmlab.exact(model))
+    true = np.block([[d_weights[:v, v:] - np.outer(origin, d_biases[v:]), d_biases[:v, None]], [d_biases[v:], 0.0]])
+    assert np.abs(np.tensordot(share - law, each, 1) / model.temperature - true).max() < 1e-12
+
+
+@pytest.mark.parametrize("chains", ["previous", "data"])
+@pytest.mark.parametrize("n_sweeps", [1, 3])
+def test_the_mean_of_a_step(chains, n_sweeps):
+    law_step(chains, n_sweeps)
+
+
+def test_the_step_after_many_sweeps_is_the_gradient():
+    law_step(n_sweeps=40)
+    law_slope()
+
+
+def law_persistence():
+    """Chains go on where they were: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
+    model, data = harmonium(), some_data(rows=20)
+    climb = module.Climb(model, data, 20_000, np.random.default_rng(3))
+    for _ in range(40):
+        climb.step(climb.centred(data), 0.0)
+    v, (_, law) = data.shape[1], laws(model, data, 100)
+    hidden = np.tanh((bmlab.states(v) @ model.weights[:v, v:] + model.biases[v:]) / model.temperature)
+    mean = law @ hidden
+    assert (np.abs(climb.h[:, :-1].mean(0) - mean) <= STDERRS * np.sqrt((1 - mean**2) / 20_000)).all()
+
+
+def test_persistent_chains_reach_equilibrium():
+    law_persistence()
+
+
+def test_at_rate_zero_nothing_moves_but_rounding():
+    model = harmonium()
+    after = pcd(model, some_data(), rng=np.random.default_rng(0), steps=5, rate=0.0)
+    assert np.abs(after.weights - model.weights).max() < SINGLE and np.abs(after.biases - model.biases).max() < SINGLE
+    assert (after.temperature, after.offset) == (model.temperature, model.offset)
+
+
+def law_penalty():
+    """With the same chances the penalty takes rate * penalty of each weight away, whatever the temperature."""
+    model, data = harmonium(), some_data()
+    with_it, without = (pcd(model, data, rng=np.random.default_rng(1), steps=1, rate=0.2, penalty=penalty)
+                        for penalty in (0.5, 0.0))
+    assert np.abs(with_it.weights - without.weights + 0.2 * 0.5 * model.weights).max() < SINGLE
+
+
+def test_the_penalty():
+    law_penalty()
+
+
+# The climb
+
+def test_it_comes_near_the_maximum_likelihood():
+    """A machine that could have any law of 4 units: its likelihood is at most minus the entropy of the data."""
+    data = some_data(rows=200)
+    start = fresh(data, 6)
+
+    def likelihood(model):
+        return bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model)).value
+    best = likelihood(bmlab.fit(start, data, steps=1000, rate=0.5)[-1].model)
+    found = likelihood(pcd(start, data, rng=np.random.default_rng(0), steps=3000, rate=np.linspace(0.3, 0, 3000)))
+    share = laws(start, data, 0)[0]
+    assert found <= share[share > 0] @ np.log(share[share > 0])
+    assert found > best - 0.05 * (best - likelihood(start))
+
+
+@pytest.mark.parametrize("chains", ["previous", "data"])
+def test_it_learns_the_zoo(chains):
+    data = bmlab.data.zoo().data
+    start = fresh(data, 10)
+    model = pcd(start, data, rng=np.random.default_rng(0), steps=500, rate=np.linspace(0.1, 0, 500), batch=20,
+                chains=chains)
+    assert pseudo_log_likelihood(model, data) > 0.5 * pseudo_log_likelihood(start, data)
+
+
+def law_average():
+    """The answer of 3 steps is the mean of the last two, of 4 too; each step takes its own rate."""
+    model, data, rates = harmonium(), some_data(), [0.3, 0.2, 0.1, 0.4]
+    rng = np.random.default_rng(5)
+    climb, stream, after = module.Climb(model, data, 100, rng), module._batches(len(data), 100, rng), []
+    for rate in rates:
+        climb.step(climb.centred(data)[next(stream)], rate)
+        after.append(climb.p.astype(float))
+    for steps in (3, 4):
+        found = pcd(model, data, rng=np.random.default_rng(5), steps=steps, rate=rates[:steps])
+        true = climb.machine((after[steps - 2] + after[steps - 1]) / 2)
+        assert np.abs(found.weights - true.weights).max() < 1e-14
+        assert np.abs(found.biases - true.biases).max() < 1e-14
+
+
+def test_the_second_half_is_averaged():
+    law_average()
+
+
+# The rows
+
+def law_epochs():
+    """Whatever the batch, every row comes once an epoch, and every batch is full."""
+    for rows, batch in ((10, 3), (10, 10), (10, 25), (7, 1)):
+        stream = module._batches(rows, batch, np.random.default_rng(0))
+        taken = np.array(list(islice(stream, 4 * rows)))
+        assert taken.shape == (4 * rows, batch)
+        assert (np.sort(taken.reshape(-1, rows), axis=1) == np.arange(rows)).all()
+        assert len(np.unique(taken.reshape(-1, rows)[:2], axis=0)) == 2           # epochs are shuffled anew
+
+
+def test_every_row_once_an_epoch():
+    law_epochs()
+
+
+def test_the_same_generator_gives_the_same_machine():
+    once, again, other = (pcd(harmonium(), some_data(), rng=np.random.default_rng(seed), steps=20, rate=0.1)
+                          for seed in (1, 1, 2))
+    assert (once.weights == again.weights).all() and (once.biases == again.biases).all()
+    assert (once.weights != other.weights).any()
+
+
+# Refusals
+
+SPARSE = bmlab.ising(6)
+REFUSED = {
+    "glass": ({"model": machine(7)}, "bmlab.fit"),
+    "sparse": ({"model": SPARSE}, "bmlab.fit"),
+    "nothing hidden": ({"data": some_data(7)}, "bmlab.fit"),
+    "fewer visible": ({"data": some_data(3)}, "bmlab.fit"),
+    "too wide": ({"data": some_data(8)}, "at most 7 columns"),
+    "bits": ({"data": np.array([[0, 1, 1, 0]])}, "bmlab.spins"),
+    "chains": ({"chains": "fresh"}, "'previous' or 'data'"),
+    "rates": ({"rate": [0.1, 0.2]}, "2 numbers for 3 steps"),
+    "no steps": ({"steps": 0}, "0 steps"),
+    "batch": ({"batch": 0}, "1 or more"),
+    "rng": ({"rng": 0}, "default_rng"),
+}
+
+
+@pytest.mark.parametrize("change, words", REFUSED.values(), ids=REFUSED)
+def test_refusals(change, words):
+    plain = {"model": harmonium(), "data": some_data(), "rng": np.random.default_rng(0), "steps": 3, "rate": 0.1}
+    with pytest.raises(ValueError, match=words):
+        pcd(**plain | change)
+
+
+def test_options_are_keywords():
+    kinds = {p.kind for p in list(inspect.signature(pcd).parameters.values())[2:]}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+
+
+# The score
+
+def by_definition(model, data):
+    """log p(v_i | the other visible units) by sums over all states, nothing in closed form."""
+    v = data.shape[1]
+    p = bmlab.probabilities(model).reshape(2**v, -1).sum(1)
+    index = ((data > 0) @ 2 ** np.arange(v)[::-1]).astype(int)
+    turned = index[:, None] ^ 2 ** np.arange(v)[::-1]
+    return np.log(p[index][:, None] / (p[index][:, None] + p[turned]))
+
+
+def law_score():
+    """Restricted machines, visible units coupled too, nothing hidden, sparse weights; any temperature."""
+    half = machine(8, 3, temperature=0.8)
+    weights = half.weights.copy()
+    weights[5:, 5:] = 0
+    for model, v in ((harmonium(), 4), (harmonium(3, 5, temperature=0.6), 3), (machine(6, 1, temperature=2.0), 6),
+                     (bmlab.BoltzmannMachine(weights, half.biases, 0.8), 5), (bmlab.ising((2, 4), 0.7, 0.2), 8)):
+        data = some_data(v)
+        true = by_definition(model, data)
+        assert np.abs(log_conditionals(model, data) - true).max() < 1e-12
+        assert abs(pseudo_log_likelihood(model, data) - true.sum(1).mean()) < 1e-12
+
+
+def test_the_score_is_its_definition():
+    law_score()
+
+
+def test_the_score_of_strong_couplings_is_finite():
+    w = np.full((2, 3), 400.0)
+    model = bmlab.restricted(w, np.zeros(2), np.zeros(3))
+    assert np.isclose(pseudo_log_likelihood(model, [[1, 1], [-1, -1]]), 0)
+    assert np.isclose(pseudo_log_likelihood(model, [[1, -1]]), -2 * (1200 * 2 - 3 * np.log(2)))
+
+
+def test_coupled_hidden_units_are_refused():
+    with pytest.raises(ValueError, match="coupled to each other"):
+        pseudo_log_likelihood(machine(5), some_data(3))

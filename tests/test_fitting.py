@@ -1,0 +1,176 @@
+"""The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
+from functools import partial
+
+import numpy as np
+import pytest
+from test_ascent import DATA, blank
+from test_contract import machine
+
+import bmlab
+from bmlab.learn import ascent, fitting
+from bmlab.learn.ascent import batch_of
+
+
+def alike(one, other):
+    return (one.model.weights == other.model.weights).all() and (one.model.biases == other.model.biases).all()
+
+
+def test_it_ends_at_the_gradient_norm_that_was_asked_for():
+    steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, gradient_norm=1e-4)
+    assert steps[-2].gradient_norm > 1e-4 >= steps[-1].gradient_norm and len(steps) < 2000
+    assert f"asked for 0.0001, at step {len(steps) - 1}" in steps.stopped and steps.stopped in repr(steps)
+
+
+def law_gradient_norm():
+    """The Euclidean length of the slope of L - penalty/2 sum w^2 - l1 sum |w|, by finite differences."""
+    model, h = machine(4, temperature=1.3), 1e-5
+    for penalty, l1 in ((0.0, 0.0), (0.4, 0.0), (0.2, 0.05)):
+        def climbed(theta, penalty=penalty, l1=l1):
+            weights = np.zeros((4, 4))
+            weights[np.triu_indices(4, 1)] = theta[:6]
+            here = bmlab.BoltzmannMachine(weights + weights.T, theta[6:], 1.3)
+            value = bmlab.log_likelihood(bmlab.clamped(here, DATA), bmlab.exact(here)).value
+            return value - penalty / 2 * (theta[:6] ** 2).sum() - l1 * np.abs(theta[:6]).sum()
+        theta = np.append(model.weights[np.triu_indices(4, 1)], model.biases)
+        slope = [(climbed(theta + h * e) - climbed(theta - h * e)) / (2 * h) for e in np.eye(10)]
+        step = next(bmlab.ascend(model, DATA, rate=0.1, penalty=penalty, l1=l1))
+        assert abs(np.linalg.norm(slope) - step.gradient_norm) < 1e-8          # h^2, and rounding over h
+
+
+def test_the_gradient_norm_is_that_of_what_is_climbed():
+    law_gradient_norm()
+
+
+def test_it_ends_where_nothing_changes_any_more():
+    steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
+    moved = [max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
+             for a, b in zip(steps, steps[1:], strict=False)]
+    assert np.isnan(steps[0].change) and moved == [step.change for step in steps[1:]]
+    assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in steps.stopped
+
+
+def test_what_was_not_reached_is_said():
+    with pytest.warns(bmlab.NotConverged, match=r"fit\(\) ended after 5 steps with gradient_norm .* where 1e-09"):
+        bmlab.fit(blank(4), DATA, steps=5, rate=0.1, gradient_norm=1e-9)
+    assert bmlab.fit(blank(4), DATA, steps=5, rate=0.1).stopped == "all steps were made"
+
+
+def test_held_out_data_ends_it_with_the_step_that_did_best_there():
+    rng = np.random.default_rng(0)
+    true = bmlab.sherrington_kirkpatrick(8, rng)
+    few, fresh = bmlab.sample(true, 30, rng), bmlab.sample(true, 1000, rng)
+    steps = bmlab.fit(blank(8), few, steps=500, rate=0.3, held_out=fresh, patience=5)
+    scores = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in steps]
+    assert np.argmax(scores) == len(scores) - 1 and "no better in 5 looks" in steps.stopped
+    further = bmlab.fit(blank(8), few, steps=len(steps) + 5, rate=0.3)
+    later = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in further[len(steps):]]
+    assert max(later) <= scores[-1] and alike(further[len(steps) - 1], steps[-1])
+
+
+def test_without_log_z_held_out_data_is_judged_by_pseudolikelihood():
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=50, burn_in=0, n_sweeps=2)
+    steps = bmlab.fit(blank(4), DATA, infer, steps=40, rate=0.05, held_out=DATA[:4], patience=3)
+    scores = [bmlab.pseudo_log_likelihood(s.model, DATA[:4]) for s in steps]
+    assert np.argmax(scores) == len(scores) - 1
+
+
+def test_every_so_many_steps_are_kept_and_the_last():
+    steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4)
+    assert [step.loop.number for step in steps] == [0, 4, 8, 10]
+    assert alike(steps[-1], bmlab.fit(blank(4), DATA, steps=11, rate=0.1)[-1])
+    assert [s.loop.number for s in bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4)] == [0, 4, 5]
+
+
+def test_a_step_is_where_the_loop_goes_on():
+    options = dict(rate=np.linspace(0.3, 0.1, 20), momentum=0.5, batch=3, penalty=0.01)
+    whole = bmlab.fit(blank(4), DATA, steps=20, **options, rng=np.random.default_rng(0))
+    half = bmlab.fit(blank(4), DATA, steps=8, **options, rng=np.random.default_rng(0))
+    rest = bmlab.fit(half[-1], DATA, steps=12, **options, rng=np.random.default_rng(5))
+    assert len(rest) == 12 and all(map(alike, whole, half + rest))
+
+
+def law_batches():
+    """Whatever the length of a batch, each row is met exactly once in as many rows as there are."""
+    for total, size in ((10, 3), (7, 7), (12, 5), (5, 1)):
+        order = np.concatenate([batch_of(k, size, total, 3) for k in range(2 * total)])
+        assert len(order) == 2 * total * size
+        for epoch in range(2 * size):
+            assert sorted(order[epoch * total:(epoch + 1) * total]) == list(range(total))
+        assert total < 5 or (order[:total] != order[total:2 * total]).any()
+
+
+def test_batches_meet_every_row_equally_often():
+    law_batches()
+
+
+def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
+    rate = 1e-7             # the machine all but stands still
+    steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0))
+    moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
+    whole = next(bmlab.ascend(machine(4), DATA, rate=rate)).loop.velocity[1]
+    assert np.allclose(moved / rate / len(DATA), whole, atol=1e-5)
+
+
+def test_momentum_keeps_a_share_of_the_last_move():
+    one, two, three = bmlab.fit(machine(4), DATA, steps=3, rate=0.1, momentum=0.6)
+    moves = two.model.biases - one.model.biases, three.model.biases - two.model.biases
+    slope = bmlab.gradient(two.model, two.data, two.free)[1]
+    assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
+
+
+def law_l1():
+    """At the end each weight is 0 with a slope of at most l1, or has the slope l1 by its sign (Karush, Kuhn, Tucker)."""
+    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, l1=0.1, gradient_norm=1e-9)[-1]
+    slope = bmlab.gradient(last.model, last.data, last.free)[0][np.triu_indices(4, 1)]
+    w = last.model.weights[np.triu_indices(4, 1)]
+    assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
+    assert np.allclose(slope[w != 0], 0.1 * np.sign(w[w != 0]), atol=1e-8)
+
+
+def test_l1_makes_weights_zero():
+    law_l1()
+
+
+def test_l1_on_sparse_weights_is_the_same():
+    ring = bmlab.ising(5, coupling=0.1)
+    dense = bmlab.BoltzmannMachine(ring.weights.toarray(), ring.biases)
+    data = bmlab.states(5)[::3]
+    one = bmlab.fit(ring, data, steps=20, rate=0.2, l1=0.1)[-1]
+    other = bmlab.fit(dense, data, steps=20, rate=0.2, l1=0.1, couplings=dense.weights != 0)[-1]
+    assert np.allclose(one.model.weights.toarray(), other.model.weights, atol=1e-12)
+    assert abs(one.gradient_norm - other.gradient_norm) < 1e-12 and abs(one.change - other.change) < 1e-12
+
+
+def test_missing_entries_learn_as_hidden_ones():
+    """Rows of which only the first two units are known say the same as rows two units wide."""
+    holes = np.hstack([DATA[:, :2], np.full((len(DATA), 2), np.nan)])
+    one, other = (bmlab.fit(machine(4), data, steps=5, rate=0.2)[-1] for data in (holes, DATA[:, :2]))
+    assert np.allclose(one.model.weights, other.model.weights, atol=1e-13)
+
+
+def test_the_clamped_phase_of_whole_rows_is_asked_once():
+    asked = []
+
+    def clamped(model, data, start=None):
+        asked.append(len(data))
+        return bmlab.clamped(model, data)
+    bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=clamped)
+    assert asked == [len(DATA)]
+    bmlab.fit(machine(5), DATA, steps=4, rate=0.1, clamped=clamped)
+    assert len(asked) == 5
+
+
+def test_progress_is_shown(capsys):
+    bmlab.fit(blank(4), DATA, steps=4, rate=0.1, progress=True)
+    assert "4/4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), [
+    ({"steps": 0}, "steps, every and patience must be at least 1, found 0"),
+    ({"momentum": 1.0}, "0 <= momentum < 1, found 0.0, 0.0 and 1.0"),
+    ({"l1": -1.0}, "l1 >= 0"),
+    ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
+    ({"batch": 3}, "rng must be a NumPy generator, found None")])
+def test_options_that_make_no_sense_are_refused(wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.fit(blank(4), DATA, **{"steps": 3, "rate": 0.1, **wrong})

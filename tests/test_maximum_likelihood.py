@@ -1,0 +1,153 @@
+"""The top of the likelihood: where the moments agree, by two roads, with penalties, masks, hidden units and holes."""
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_contract import machine
+from test_phases import missing
+
+import bmlab
+from bmlab.learn import maximum_likelihood
+from bmlab.learn.maximum_likelihood import maximize, transformed
+
+UNITS = 5
+DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, np.random.default_rng(0))])     # a top exists
+GLASS = bmlab.sherrington_kirkpatrick(14, np.random.default_rng(0))
+LARGE = bmlab.sample(bmlab.BoltzmannMachine(GLASS.weights, np.linspace(-0.5, 0.5, 14)), 4000, np.random.default_rng(1))
+RING = bmlab.ising(6, coupling=0.1)
+
+
+def blank(n, temperature=1.0):
+    return bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), temperature)
+
+
+def slope_length(step, data, penalty=0.0, couplings=None):
+    """The Euclidean length of the slope, from the public pieces."""
+    d_weights, d_biases = bmlab.gradient(step.model, bmlab.clamped(step.model, data), bmlab.exact(step.model))
+    d = np.where(True if couplings is None else couplings, d_weights - penalty * step.model.weights, 0)
+    return np.hypot(np.linalg.norm(d[np.triu_indices(step.model.n, 1)]), np.linalg.norm(d_biases))
+
+
+def law_top():
+    """At its end the slope is as short as it says, and as asked, with a mask, a penalty and a temperature."""
+    mask = bmlab.ising(UNITS).weights.toarray() != 0
+    for data, model in ((DATA, machine(UNITS, temperature=1.7)), (LARGE, blank(14, 0.6))):
+        for penalty in (0.0, 0.3):
+            for couplings in (None, mask):
+                if couplings is None or model.n == UNITS:
+                    step = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=1e-7)
+                    length = slope_length(step, data, penalty, couplings)
+                    assert length <= 1e-7 and abs(length - step.gradient_norm) < 1e-12
+                    assert couplings is None or not step.model.weights[~couplings].any()
+
+
+def test_it_ends_at_the_top():
+    law_top()
+
+
+def test_it_ends_where_the_loop_ends():
+    slow = bmlab.fit(blank(UNITS), DATA, steps=4000, rate=0.3, gradient_norm=1e-9)[-1]
+    assert slow.gradient_norm <= 1e-9
+    step = maximize(blank(UNITS), DATA, tolerance=1e-9)
+    assert np.allclose(step.model.weights, slow.model.weights, atol=1e-7) and step.loop.number < 10
+    assert abs(step.log_likelihood.value - slow.log_likelihood.value) < 1e-12
+
+
+def law_roads(penalty=0.1):
+    """Newton's method and L-BFGS reach the same machine: two derivations of one slope."""
+    model = machine(UNITS, temperature=1.7)
+    newton = maximize(model, DATA, penalty=penalty, tolerance=1e-8).model
+    climbed = maximize(model, DATA, partial(bmlab.exact), penalty=penalty, tolerance=1e-8).model
+    assert np.allclose(newton.weights, climbed.weights, atol=1e-6)
+    assert np.allclose(newton.biases, climbed.biases, atol=1e-6)
+
+
+def test_two_roads_reach_one_top():
+    law_roads()
+
+
+def law_newton():
+    """Its matrix is the covariance of all s_i s_j and s_i, summed over the states, with the penalty on the diagonal."""
+    row, col = np.triu_indices(UNITS, 1)
+    table = maximum_likelihood._Table(2**UNITS, np.append(1 << row | 1 << col, 1 << np.arange(UNITS)), np.zeros(15),
+                                      np.append(np.full(10, 0.3), np.zeros(UNITS)))
+    theta = np.random.default_rng(0).normal(size=15)
+    s = bmlab.states(UNITS)[:, ::-1] * -1           # the last bit of a place is unit 0, and says that it is -1
+    features = np.hstack([s[:, row] * s[:, col], s])
+    p = np.exp(features @ theta)
+    p /= p.sum()
+    _, found = table.likelihood(theta)
+    assert np.abs(found - p).max() < 1e-14
+    covariance = features.T @ (p[:, None] * features) - np.outer(p @ features, p @ features)
+    assert np.abs(table.slope(theta, found)[1] - covariance - np.diag(table.pull)).max() < 1e-11
+
+
+def test_its_curvature_is_the_fisher_information():
+    law_newton()
+
+
+def law_transform():
+    """H table, term by term: the sign is minus for each unit that is -1 in the state and in the product."""
+    for bits in (1, 4, 5):
+        table, codes = np.random.default_rng(bits).normal(size=2**bits), np.arange(2**bits)
+        signs = [[(-1) ** (a & s).bit_count() for s in codes.tolist()] for a in codes.tolist()]
+        assert np.allclose(transformed(table), np.array(signs) @ table, atol=1e-13)
+
+
+def test_the_transform_is_its_definition():
+    law_transform()
+
+
+def test_sparse_machines_climb_on_their_couplings():
+    data = bmlab.sample(bmlab.ising(6, coupling=0.3, field=0.2), 500, np.random.default_rng(0))
+    dense = bmlab.BoltzmannMachine(RING.weights.toarray(), RING.biases)
+    thin, full = maximize(RING, data), maximize(dense, data, couplings=dense.weights != 0)
+    assert sparse.issparse(thin.model.weights)
+    assert np.allclose(thin.model.weights.toarray(), full.model.weights, atol=1e-5)
+
+
+def test_bethe_is_a_free_phase_on_a_tree():
+    chain = np.eye(UNITS, k=1) + np.eye(UNITS, k=-1) != 0
+    one, other = (maximize(blank(UNITS), DATA, infer, couplings=chain).model for infer in (bmlab.bethe, bmlab.exact))
+    assert np.allclose(one.weights, other.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize("data", [DATA[:, :4], missing(DATA)], ids=["hidden", "missing"])
+def test_hidden_units_and_missing_entries_climb_too(data):
+    model = machine(UNITS, scale=0.3)
+    begin = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model)).value
+    step = maximize(model, data, penalty=0.01)
+    assert slope_length(step, data, 0.01) <= 1e-6 and step.log_likelihood.value > begin
+
+
+def test_a_hidden_unit_learns_the_parity_that_no_pair_sees():
+    """Three units with an even number of +1: for pairs they are independent; a hidden unit brings p near 1/4 on four."""
+    even = bmlab.states(3)[bmlab.states(3).prod(1) < 0]
+    pairs, more = (maximize(model, even, penalty=1e-4) for model in (blank(3), machine(4, scale=0.5)))
+    assert abs(pairs.log_likelihood.value + 3 * np.log(2)) < 1e-6
+    assert more.log_likelihood.value > -2.1 * np.log(2)
+
+
+def test_a_maximum_at_infinity_is_refused_or_said():
+    with pytest.raises(ValueError, match="unit 0 is constant"):
+        maximize(blank(3), np.ones((4, 3)))
+    with pytest.raises(ValueError, match=r"units 0 and 1 are never \+1 and -1 together"):
+        maximize(blank(2), [[1, 1], [-1, 1], [-1, -1]])
+    corners = bmlab.states(3)[1:-1]             # all pairs occur, but not all units alike: p is zero in two corners
+    with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) still moved fields by .* at infinity; pass penalty"):
+        maximize(blank(3), corners)
+    maximize(blank(3), corners, penalty=0.01)
+
+
+def test_a_free_phase_without_log_z_is_refused():
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=10)
+    with (pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not know; use fit\(\)"),
+          pytest.warns(bmlab.NotConverged)):
+        maximize(blank(UNITS), DATA, infer)
+
+
+def test_an_unreached_slope_is_said(monkeypatch):
+    monkeypatch.setattr(maximum_likelihood, "STEPS", 2)
+    with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"):
+        maximize(blank(UNITS), DATA)
