@@ -35,13 +35,15 @@ from .learn.maximum_likelihood import maximize
 from .learn.maximum_pseudolikelihood import pseudolikelihood
 from .learn.phases import clamped, gradient, log_likelihood
 from .learn.pseudo_score import pseudo_log_likelihood
+from .learn.side_by_side import clamped_gibbs, clamped_mean_field
 from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load, symmetric
 
 __all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "NotConverged", "Probability", "Step",
-           "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "complete", "conditional",
-           "cooled", "data", "entropy", "exact", "fit", "free_energy", "from_bits", "from_dimod", "from_networkx",
-           "gibbs", "gradient", "ground_state", "hopfield", "invert_bethe", "invert_mean_field", "invert_tap",
-           "ising", "load", "log_likelihood", "maximize", "mean_field", "medium", "pcd", "plan", "probabilities",
-           "pseudo_log_likelihood", "pseudolikelihood", "restricted", "sample", "sherrington_kirkpatrick", "spins",
-           "states", "sweep", "symmetric", "tap", "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]
+           "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "clamped_gibbs",
+           "clamped_mean_field", "complete", "conditional", "cooled", "data", "entropy", "exact", "fit",
+           "free_energy", "from_bits", "from_dimod", "from_networkx", "gibbs", "gradient", "ground_state", "hopfield",
+           "invert_bethe", "invert_mean_field", "invert_tap", "ising", "load", "log_likelihood", "maximize",
+           "mean_field", "medium", "pcd", "plan", "probabilities", "pseudo_log_likelihood", "pseudolikelihood",
+           "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap",
+           "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]

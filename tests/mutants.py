@@ -25,6 +25,7 @@ import test_perfect_sampling
 import test_phases
 import test_replica_exchange
 import test_roads
+import test_side_by_side
 import test_simulated_annealing
 import test_structured_mean_field
 import test_tap_equations
@@ -58,7 +59,7 @@ from bmlab.infer import (
     vertex_cover,
     visited_states,
 )
-from bmlab.learn import ascent, checkpoints, completion, inversion, maximum_likelihood, maximum_pseudolikelihood, phases
+from bmlab.learn import ascent, checkpoints, completion, inversion, maximum_likelihood, maximum_pseudolikelihood, phases, side_by_side
 
 
 class Mutant(NamedTuple):
@@ -246,6 +247,13 @@ MUTANTS = [
            "= np.tanh(f)", "= np.tanh(f).mean(0)", partial(law.law_gradient, False)),
     Mutant("rare patterns count as much as common ones", phases._pattern_by_pattern,
            "share = count / len(rows)", "share = np.full(len(count), 1 / len(count))", partial(law.law_gradient)),
+    Mutant("the entropy of hidden units counts twice", side_by_side.clamped_mean_field,
+           "(entropy - ", "(2 * entropy - ", partial(test_side_by_side.law_lower)),
+    Mutant("a missing entry is hidden in every row", side_by_side._sweep,
+           "hidden[:, i], np.where(u", "hidden[:, i] | True, np.where(u", partial(test_side_by_side.law_holes)),
+    Mutant("errors are those of one chain's sweeps", side_by_side.clamped_gibbs,
+           "mean_and_stderr(means.mean(0), equal)", "mean_and_stderr(means.reshape(-1, model.n), np.ones(means[..., 0].size))",
+           partial(test_side_by_side.law_covers)),
     Mutant("missing entries are taken as -1", phases._clamped_alike,
            "rows, unknown)", "np.nan_to_num(rows, nan=-1), unknown[:0])", partial(test_phases.law_missing)),
     Mutant("each set of unknowns counts alike", phases._pooled,
