@@ -86,6 +86,8 @@ class BoltzmannMachine:
 
         A lattice gives its checkerboard, a restricted machine its two layers, a full machine n classes of one.
         """
+        if not self.is_sparse and np.count_nonzero(self.weights) == self.n * (self.n - 1):
+            return list(np.arange(self.n)[:, None])
         colour = np.full(self.n, -1)
         for i in range(self.n):
             index, w = self.neighbours(i)

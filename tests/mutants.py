@@ -12,6 +12,7 @@ import test_checkpoints
 import test_choosing
 import test_completion
 import test_contract as law
+import test_contrastive_divergence
 import test_descent
 import test_fitting
 import test_gaussian_integral
@@ -59,7 +60,18 @@ from bmlab.infer import (
     vertex_cover,
     visited_states,
 )
-from bmlab.learn import ascent, checkpoints, completion, inversion, maximum_likelihood, maximum_pseudolikelihood, phases, side_by_side
+from bmlab.learn import (
+    ascent,
+    checkpoints,
+    completion,
+    contrastive_divergence,
+    inversion,
+    maximum_likelihood,
+    maximum_pseudolikelihood,
+    phases,
+    pseudo_score,
+    side_by_side,
+)
 
 
 class Mutant(NamedTuple):
@@ -247,6 +259,25 @@ MUTANTS = [
            "= np.tanh(f)", "= np.tanh(f).mean(0)", partial(law.law_gradient, False)),
     Mutant("rare patterns count as much as common ones", phases._pattern_by_pattern,
            "share = count / len(rows)", "share = np.full(len(count), 1 / len(count))", partial(law.law_gradient)),
+    Mutant("pcd loses the factor 2 of -1/+1 units", contrastive_divergence.Climb._draw,
+           "u *= -2", "u *= -1", partial(test_contrastive_divergence.law_step)),
+    Mutant("pcd forgets one T", contrastive_divergence.Climb.step,
+           "rate / self.model.temperature**2 ", "rate / self.model.temperature ",
+           partial(test_contrastive_divergence.law_step)),
+    Mutant("the centre is forgotten in the hidden biases", contrastive_divergence.Climb.__init__,
+           "hidden + self.origin @ weights", "hidden", partial(test_contrastive_divergence.law_step)),
+    Mutant("persistent chains begin at the data", contrastive_divergence.Climb.step,
+           "self._draw(t[n:])", "self._draw(t[:n])", partial(test_contrastive_divergence.law_persistence)),
+    Mutant("one sweep is made whatever n_sweeps", contrastive_divergence.Climb.step,
+           "range(n_sweeps - 1)", "range(0)", partial(test_contrastive_divergence.law_step, "data", 3)),
+    Mutant("pcd's penalty grows with T", contrastive_divergence.Climb.step,
+           "rate * self.model.temperature**2 * penalty", "rate * penalty", partial(test_contrastive_divergence.law_penalty)),
+    Mutant("the answer is the mean of all steps", contrastive_divergence.pcd,
+           "k >= steps // 2", "k >= 0", partial(test_contrastive_divergence.law_average)),
+    Mutant("batches are drawn with replacement", contrastive_divergence._batches,
+           "rng.permutation(n_rows)", "rng.integers(n_rows, size=n_rows)", partial(test_contrastive_divergence.law_epochs)),
+    Mutant("a turned unit moves fields by one, not two", pseudo_score._gain_of_turning,
+           "f - 2 * data", "f - data", partial(test_contrastive_divergence.law_score)),
     Mutant("the entropy of hidden units counts twice", side_by_side.clamped_mean_field,
            "(entropy - ", "(2 * entropy - ", partial(test_side_by_side.law_lower)),
     Mutant("a missing entry is hidden in every row", side_by_side._sweep,

@@ -238,7 +238,7 @@ WHICH = {"first": 0, "last": -1} if os.environ.get("BMLAB_THOROUGH") else {"firs
 @pytest.mark.parametrize("which", WHICH)
 def test_a_changed_digit_is_noticed(notebook, which, tmp_path):
     row, column = digits_printed(notebook)[WHICH[which]]
-    shutil.copytree(NOTEBOOKS / "tables", tmp_path / "tables", ignore=shutil.ignore_patterns("*.py"))
+    shutil.copytree(NOTEBOOKS / "tables", tmp_path / "tables", ignore=shutil.ignore_patterns("__pycache__"))
     del notebook.cells[row + 1:]
     nbformat.write(notebook, tmp_path / "control.ipynb")
     nbformat.write(with_a_digit_changed(notebook, row, column), tmp_path / "changed.ipynb")
