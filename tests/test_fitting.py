@@ -1,5 +1,6 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from test_ascent import DATA, blank
 from test_contract import machine
 
 import bmlab
-from bmlab.learn import ascent, fitting
+from bmlab.learn import phases
 from bmlab.learn.ascent import batch_of
 
 
@@ -149,15 +150,23 @@ def test_missing_entries_learn_as_hidden_ones():
 
 
 def test_the_clamped_phase_of_whole_rows_is_asked_once():
-    asked = []
+    with patch.object(phases, "clamped", wraps=phases.clamped) as asked:
+        bmlab.fit(blank(4), DATA, steps=4, rate=0.1)
+        assert asked.call_count == 1
+        bmlab.fit(machine(5), DATA, steps=4, rate=0.1)
+        bmlab.fit(blank(4), DATA, steps=4, rate=0.1, batch=2, rng=np.random.default_rng(0))
+        assert asked.call_count == 9
 
-    def clamped(model, data, start=None):
-        asked.append(len(data))
-        return bmlab.clamped(model, data)
-    bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=clamped)
-    assert asked == [len(DATA)]
-    bmlab.fit(machine(5), DATA, steps=4, rate=0.1, clamped=clamped)
-    assert len(asked) == 5
+
+def test_a_clamped_phase_of_ones_own_is_asked_at_each_step():
+    """As with the noisy clamping of 1985: what it answers may differ each time, though nothing is hidden."""
+    rng, seen = np.random.default_rng(0), []
+
+    def noisy(model, data, start=None):
+        seen.append(bmlab.clamped(model, np.where(rng.random(data.shape) < 0.1, -data, data)))
+        return seen[-1]
+    steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy)
+    assert [step.data for step in steps] == seen and (seen[0].mean != seen[1].mean).any()
 
 
 def test_progress_is_shown(capsys):
@@ -170,7 +179,8 @@ def test_progress_is_shown(capsys):
     ({"momentum": 1.0}, "0 <= momentum < 1, found 0.0, 0.0 and 1.0"),
     ({"l1": -1.0}, "l1 >= 0"),
     ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
+    ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
     ({"batch": 3}, "rng must be a NumPy generator, found None")])
 def test_options_that_make_no_sense_are_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
-        bmlab.fit(blank(4), DATA, **{"steps": 3, "rate": 0.1, **wrong})
+        bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})

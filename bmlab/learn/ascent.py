@@ -88,27 +88,28 @@ def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | I
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Raises ValueError for options out of range, and where the free phase does not know a weight's slope.
     """
-    _check(len(data), chains, penalty, l1, momentum, batch, rng)
-    climb = _Climb(data, infer, chains, clamped or partial(phases.clamped, infer=infer), penalty, l1, momentum, batch,
-                   checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n))
+    data = np.atleast_2d(np.asarray(data, dtype=float))
+    _check(data, chains, penalty, l1, momentum, batch, rng)
+    rule = _Rule(data, infer, chains, clamped, penalty, l1, momentum, batch,
+                 checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n))
     if not isinstance(model, Step):
         model = Step(model, None, None, loop=Loop(-1, (), int(rng.integers(2**63)) if batch else None))
     step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
     size = next(islice(rates, step.loop.number, None), None) if step.data else 0.0
     for following in rates if size is not None else ():
-        step = climb.after(step, size)
+        step = rule.after(step, size)
         yield step
         size = following
 
 
 @dataclass(frozen=True, eq=False)
-class _Climb:
+class _Rule:
     """Hold what stays the same in a climb."""
 
     data: np.ndarray
     infer: Callable
     chains: str
-    clamped: Callable
+    clamped: Callable | None
     penalty: float
     l1: float
     momentum: float
@@ -122,16 +123,18 @@ class _Climb:
         rows = self.data if self.batch is None else self.data[batch_of(number, self.batch, len(self.data), seed)]
         with catch_warnings():
             simplefilter("ignore", NotConverged)
-            data = self.clamped_again(model, step) if self.batch is None else self.clamped(model, rows, start=None)
+            data = self.awake(model, rows, step.data)
             free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
         slope = self.slope(model, data, free)
         velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope)) or slope
         return Step(model, data, free, self.length(model, *slope), change, Loop(number, velocity, seed))
 
-    def clamped_again(self, model, step):
-        if step.data and step.data.info.get("hidden") == 0:
-            return phases.restated(model, step.data)
-        return self.clamped(model, self.data, start=self.start_of(step.data))
+    def awake(self, model, rows, before):
+        """The clamped phase; where all rows are whole, only its log Z is new at each step."""
+        if before and self.batch is None and self.clamped is None and before.info["hidden"] == 0:
+            return phases.restated(model, before)
+        ask = self.clamped or partial(phases.clamped, infer=self.infer)
+        return ask(model, rows, start=None if self.batch else self.start_of(before))
 
     def start_of(self, answer):
         return answer.state if answer and self.chains == "previous" else None
@@ -142,7 +145,7 @@ class _Climb:
         d_weights = d_weights - self.penalty * model.weights
         if self.couplings is not None:
             d_weights = np.where(self.couplings, d_weights, 0.0)
-        elif not issparse(d_weights) and np.isnan(d_weights).any():
+        if not issparse(d_weights) and np.isnan(d_weights).any():
             i, j = np.argwhere(np.isnan(d_weights))[0]
             raise ValueError(f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
                              "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')")
@@ -150,13 +153,11 @@ class _Climb:
 
     def length(self, model, d_weights, d_biases):
         """The Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
-        row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
-        d, w = np.asarray(d_weights[row, col]), np.asarray(model.weights[row, col])
-        if model.is_sparse:
-            d, w = d[row < col], w[row < col]
+        pairs = coupled_pairs(model) if model.is_sparse else ...
+        d, w = np.ravel(d_weights[pairs]), np.ravel(model.weights[pairs])           # each weight twice
         if self.l1:
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
-        return float(np.sqrt(d @ d + d_biases @ d_biases))
+        return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
 
     def moved(self, step, size):
         """Return the next model, and the largest change of a parameter."""
@@ -186,15 +187,18 @@ def _towards_zero(weights, much):
     return np.sign(weights) * np.maximum(np.abs(weights) - much, 0)
 
 
-def _check(rows, chains, penalty, l1, momentum, batch, rng):
+def _check(data, chains, penalty, l1, momentum, batch, rng):
     if chains not in ("previous", "fresh", "data"):
         raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
+    if chains == "data" and np.isnan(data).any():
+        raise ValueError("chains='data' begins the free phase at rows of the data, and these have nan where an entry is "
+                         "missing; use chains='previous'")
     if penalty < 0 or l1 < 0 or not 0 <= momentum < 1:
         raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {penalty}, {l1} and {momentum}")
     if batch is not None:
         check_generator(rng)
-        if not 1 <= batch <= rows:
-            raise ValueError(f"batch must be 1 to {rows}, the rows of the data, found {batch}; None takes all")
+        if not 1 <= batch <= len(data):
+            raise ValueError(f"batch must be 1 to {len(data)}, the rows of the data, found {batch}; None takes all")
 
 
 def checked_couplings(couplings, n):

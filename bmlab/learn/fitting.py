@@ -17,13 +17,13 @@ from .phases import clamped, log_likelihood
 from .pseudo_score import pseudo_log_likelihood
 
 
-class Climb(list):
+class Steps(list):
     """The steps that were kept, the last of them the answer, and why it is: `stopped`, a sentence."""
 
     stopped = ""
 
     def __repr__(self):
-        return f"Climb({len(self)} steps kept: {self.stopped})"
+        return f"Steps({len(self)} kept: {self.stopped})"
 
 
 class Best(NamedTuple):
@@ -36,7 +36,7 @@ class Best(NamedTuple):
 
 def fit(model: BoltzmannMachine | Step, data, infer=exact, *, steps: int, gradient_norm: float | None = None,
         change: float | None = None, held_out=None, patience: int = 10, every: int = 1, checkpoint=None,
-        progress: bool = False, **loop) -> Climb:
+        progress: bool = False, **loop) -> Steps:
     """Return the steps of ascend(model, data, infer, **loop): a list that ends where the climb has got to.
 
     steps           how many at most; the first is the model given
@@ -84,7 +84,7 @@ class _Watch:
     held_out: np.ndarray | None
     patience: int
     file: Checkpoint | None
-    kept: Climb = field(default_factory=Climb)
+    kept: Steps = field(default_factory=Steps)
     best: Best = Best()
     stopped: str = ""
 
