@@ -26,6 +26,7 @@ from .infer.tap_equations import tap
 from .infer.tree_reweighting import trw
 from .infer.visited_states import visited
 from .interop import from_dimod, from_networkx, to_dimod, to_networkx
+from .introspection import about, show
 from .learn.ascent import Step, ascend
 from .learn.completion import Completion, Probability, complete, conditional
 from .learn.contrastive_divergence import pcd
@@ -40,10 +41,10 @@ from .makers import hopfield, ising, medium, restricted, sherrington_kirkpatrick
 from .model import BoltzmannMachine, from_bits, load, symmetric
 
 __all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "NotConverged", "Probability", "Step",
-           "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "clamped_gibbs",
+           "about", "ais", "annealed", "ascend", "auto", "bethe", "bits", "bracket", "clamped", "clamped_gibbs",
            "clamped_mean_field", "complete", "conditional", "cooled", "data", "entropy", "exact", "fit",
            "free_energy", "from_bits", "from_dimod", "from_networkx", "gibbs", "gradient", "ground_state", "hopfield",
            "invert_bethe", "invert_mean_field", "invert_tap", "ising", "load", "log_likelihood", "maximize",
            "mean_field", "medium", "pcd", "plan", "probabilities", "pseudo_log_likelihood", "pseudolikelihood",
-           "restricted", "sample", "sherrington_kirkpatrick", "spins", "states", "sweep", "symmetric", "tap",
+           "restricted", "sample", "sherrington_kirkpatrick", "show", "spins", "states", "sweep", "symmetric", "tap",
            "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]

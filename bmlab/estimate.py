@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from .cards import estimate_card
 from .model import BoltzmannMachine
 
 
@@ -75,6 +76,9 @@ class Estimate:
         """<s_i s_j> - <s_i><s_j>, shape (n, n), dense."""
         corr = self.corr.toarray() if sparse.issparse(self.corr) else self.corr
         return corr - np.outer(self.mean, self.mean)
+
+    def _repr_html_(self):
+        return estimate_card(self)
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from .arrays import check_spins
+from .cards import machine_card
 
 ROUNDING = 1e-12        # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
@@ -63,7 +64,10 @@ class BoltzmannMachine:
 
     def __repr__(self):
         kind = ", sparse" if self.is_sparse else ""
-        return f"BoltzmannMachine(n={self.n}, couplings={self._coupling_count()}{kind}, T={self.temperature:g})"
+        return f"BoltzmannMachine(n={self.n}, couplings={self.coupling_count()}{kind}, T={self.temperature:g})"
+
+    def _repr_html_(self):
+        return machine_card(self)
 
     @property
     def n(self) -> int:
@@ -155,7 +159,8 @@ class BoltzmannMachine:
         with open(path, "wb") as file:
             np.savez(file, **parts, biases=self.biases, temperature=self.temperature, offset=self.offset)
 
-    def _coupling_count(self):
+    def coupling_count(self) -> int:
+        """Return how many pairs of units are coupled."""
         return (self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights)) // 2
 
 

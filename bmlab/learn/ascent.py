@@ -25,6 +25,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..arrays import check_generator
+from ..cards import step_card
 from ..estimate import Estimate, LogZ, NotConverged, coupled_pairs
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
@@ -54,6 +55,9 @@ class Step:
     def __repr__(self):
         return (f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
                 f"gradient norm {self.gradient_norm:.3g})")
+
+    def _repr_html_(self):
+        return step_card(self)
 
     @property
     def mismatch(self) -> float:

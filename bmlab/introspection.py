@@ -1,0 +1,38 @@
+"""For people: the source of a function, and what a report of a bug needs to say."""
+
+import inspect
+import os
+import platform
+import sys
+from importlib import metadata
+
+from threadpoolctl import threadpool_info
+
+LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "arviz-stats", "matplotlib", "scikit-learn", "jupyterlab")
+
+
+def show(function) -> None:
+    """Print the source of a function, a class or a module; in a notebook, highlighted."""
+    source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
+    if "ipykernel" not in sys.modules:
+        print(source)
+        return
+    from IPython.display import Code, display
+    display(Code(source, language="python"))
+
+
+def about() -> None:
+    """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores."""
+    print(f"bmlab {_version('bmlab')}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+          f"{os.cpu_count()} cores")
+    print(", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
+    for pool in threadpool_info():
+        print(f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads, {pool.get('architecture')}")
+    print(f"gibbs() walks by {'Numba' if _version('numba') != 'missing' else 'NumPy'} where chains are long")
+
+
+def _version(name):
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "missing"
