@@ -14,6 +14,7 @@ import test_completion
 import test_contract as law
 import test_contrastive_divergence
 import test_descent
+import test_estimators
 import test_fitting
 import test_gaussian_integral
 import test_interop
@@ -34,7 +35,7 @@ import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import interop, model
+from bmlab import estimators, interop, model
 from bmlab.infer import (
     annealing,
     averages,
@@ -65,6 +66,7 @@ from bmlab.learn import (
     checkpoints,
     completion,
     contrastive_divergence,
+    densities,
     inversion,
     maximum_likelihood,
     maximum_pseudolikelihood,
@@ -274,8 +276,21 @@ MUTANTS = [
            "rate * self.model.temperature**2 * penalty", "rate * penalty", partial(test_contrastive_divergence.law_penalty)),
     Mutant("the answer is the mean of all steps", contrastive_divergence.pcd,
            "k >= steps // 2", "k >= 0", partial(test_contrastive_divergence.law_average)),
-    Mutant("batches are drawn with replacement", contrastive_divergence._batches,
-           "rng.permutation(n_rows)", "rng.integers(n_rows, size=n_rows)", partial(test_contrastive_divergence.law_epochs)),
+    Mutant("batches are drawn with replacement", ascent.batches,
+           "rng.permutation(n_rows)", "rng.integers(n_rows, size=n_rows)", partial(test_fitting.law_batches)),
+    Mutant("every epoch has the same order", ascent.batches,
+           "rng.permutation(n_rows)", "np.arange(n_rows)", partial(test_fitting.law_batches)),
+    Mutant("a hidden unit's part of a turned unit forgets T", pseudo_score._gain_of_turning,
+           "_across(model, visible) / model.temperature", "_across(model, visible)",
+           partial(test_contrastive_divergence.law_score)),
+    Mutant("annealing runs are samples, whatever their weights", densities.draw,
+           "p=share", "p=None", partial(test_estimators.law_weights)),
+    Mutant("classes are equally frequent", estimators.BoltzmannClassifier._joint,
+           " + np.log(self.class_count_[k])", "", partial(test_estimators.law_bayes)),
+    Mutant("samples are written with the wrong sign", estimators._Binary._written,
+           "(s > 0)", "(s < 0)", partial(test_estimators.law_frequencies)),
+    Mutant("patterns count once", estimators.BoltzmannDensity._learn,
+           "weights=counts", "weights=None", partial(test_estimators.law_more_rows)),
     Mutant("a turned unit moves fields by one, not two", pseudo_score._gain_of_turning,
            "f - 2 * data", "f - data", partial(test_contrastive_divergence.law_score)),
     Mutant("the entropy of hidden units counts twice", side_by_side.clamped_mean_field,
@@ -285,12 +300,10 @@ MUTANTS = [
     Mutant("errors are those of one chain's sweeps", side_by_side.clamped_gibbs,
            "mean_and_stderr(means.mean(0), equal)", "mean_and_stderr(means.reshape(-1, model.n), np.ones(means[..., 0].size))",
            partial(test_side_by_side.law_covers)),
-    Mutant("missing entries are taken as -1", phases._clamped_alike,
+    Mutant("missing entries are taken as -1", phases.clamped_alike,
            "rows, unknown)", "np.nan_to_num(rows, nan=-1), unknown[:0])", partial(test_phases.law_missing)),
     Mutant("each set of unknowns counts alike", phases._pooled,
            "p * part", "part / len(share)", partial(test_phases.law_missing)),
-    Mutant("every epoch has the same order", ascent.batch_of,
-           "(seed, epoch)", "(seed, 0)", partial(test_fitting.law_batches)),
     Mutant("the L1 penalty pushes through zero", ascent._towards_zero,
            "np.maximum(np.abs(weights) - much, 0)", "(np.abs(weights) - much)", partial(test_fitting.law_l1)),
     Mutant("the gradient norm forgets the L2 penalty", ascent._Rule.slope,

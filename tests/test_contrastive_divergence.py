@@ -1,6 +1,5 @@
-"""pcd: the mean of a step worked out by matrices, the climb, the stream of rows; pseudo_log_likelihood by definition."""
+"""pcd: the mean of a step worked out by matrices, the climb, the rows; pseudo_log_likelihood by its definition."""
 import inspect
-from itertools import islice
 
 import numpy as np
 import pytest
@@ -8,6 +7,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.learn import contrastive_divergence as module
+from bmlab.learn.ascent import batches
 from bmlab.learn.contrastive_divergence import pcd
 from bmlab.learn.pseudo_score import log_conditionals, pseudo_log_likelihood
 
@@ -89,7 +89,7 @@ def law_step(chains="previous", n_sweeps=1):
 
 
 def law_slope():
-    """After many sweeps the free phase is the machine's: the step is bmlab.gradient, seen from the means of the data."""
+    """After many sweeps the free phase is the machine's: the step is bmlab.gradient, seen from the data's means."""
     model, data = harmonium(), some_data()
     v, origin = data.shape[1], data.mean(0)
     each, (share, law) = products(model, v, origin), laws(model, data, 100)
@@ -173,7 +173,7 @@ def law_average():
     """The answer of 3 steps is the mean of the last two, of 4 too; each step takes its own rate."""
     model, data, rates = harmonium(), some_data(), [0.3, 0.2, 0.1, 0.4]
     rng = np.random.default_rng(5)
-    climb, stream, after = module.Climb(model, data, 100, rng), module._batches(len(data), 100, rng), []
+    climb, stream, after = module.Climb(model, data, 100, rng), batches(len(data), 100, rng), []
     for rate in rates:
         climb.step(climb.centred(data)[next(stream)], rate)
         after.append(climb.p.astype(float))
@@ -186,22 +186,6 @@ def law_average():
 
 def test_the_second_half_is_averaged():
     law_average()
-
-
-# The rows
-
-def law_epochs():
-    """Whatever the batch, every row comes once an epoch, and every batch is full."""
-    for rows, batch in ((10, 3), (10, 10), (10, 25), (7, 1)):
-        stream = module._batches(rows, batch, np.random.default_rng(0))
-        taken = np.array(list(islice(stream, 4 * rows)))
-        assert taken.shape == (4 * rows, batch)
-        assert (np.sort(taken.reshape(-1, rows), axis=1) == np.arange(rows)).all()
-        assert len(np.unique(taken.reshape(-1, rows)[:2], axis=0)) == 2           # epochs are shuffled anew
-
-
-def test_every_row_once_an_epoch():
-    law_epochs()
 
 
 def test_the_same_generator_gives_the_same_machine():

@@ -1,5 +1,6 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
 from functools import partial
+from itertools import islice
 from unittest.mock import patch
 
 import numpy as np
@@ -9,7 +10,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.learn import phases
-from bmlab.learn.ascent import batch_of
+from bmlab.learn.ascent import batches
 
 
 def alike(one, other):
@@ -93,7 +94,7 @@ def test_a_step_is_where_the_loop_goes_on():
 def law_batches():
     """Whatever the length of a batch, each row is met exactly once in as many rows as there are."""
     for total, size in ((10, 3), (7, 7), (12, 5), (5, 1)):
-        order = np.concatenate([batch_of(k, size, total, 3) for k in range(2 * total)])
+        order = np.concatenate(list(islice(batches(total, size, np.random.default_rng(3)), 2 * total)))
         assert len(order) == 2 * total * size
         for epoch in range(2 * size):
             assert sorted(order[epoch * total:(epoch + 1) * total]) == list(range(total))

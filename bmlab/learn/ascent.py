@@ -94,23 +94,31 @@ def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | I
     """
     data = np.atleast_2d(np.asarray(data, dtype=float))
     _check(data, chains, penalty, l1, momentum, batch, rng)
-    rule = _Rule(data, infer, chains, clamped, penalty, l1, momentum, batch,
+    rule = _Rule(infer, chains, clamped, penalty, l1, momentum, batch,
                  checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n))
     if not isinstance(model, Step):
         model = Step(model, None, None, loop=Loop(-1, (), int(rng.integers(2**63)) if batch else None))
     step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
     size = next(islice(rates, step.loop.number, None), None) if step.data else 0.0
+    rows = _rows(data, batch, step.loop)
     for following in rates if size is not None else ():
-        step = rule.after(step, size)
+        step = rule.after(step, size, next(rows))
         yield step
         size = following
+
+
+def _rows(data, batch, loop):
+    """Yield the rows of the steps that follow."""
+    if batch is None:
+        return repeat(data)
+    of_all = batches(len(data), batch, np.random.default_rng(loop.seed))
+    return (data[of_step] for of_step in islice(of_all, loop.number + 1, None))
 
 
 @dataclass(frozen=True, eq=False)
 class _Rule:
     """Hold what stays the same in a climb."""
 
-    data: np.ndarray
     infer: Callable
     chains: str
     clamped: Callable | None
@@ -120,18 +128,17 @@ class _Rule:
     batch: int | None
     couplings: np.ndarray | None
 
-    def after(self, step, size):
+    def after(self, step, size, rows):
         """Return the step that follows: move, then ask both phases, then look where it goes on."""
         model, change = self.moved(step, size)
-        number, seed = step.loop.number + 1, step.loop.seed
-        rows = self.data if self.batch is None else self.data[batch_of(number, self.batch, len(self.data), seed)]
         with catch_warnings():
             simplefilter("ignore", NotConverged)
             data = self.awake(model, rows, step.data)
             free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
         slope = self.slope(model, data, free)
         velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope)) or slope
-        return Step(model, data, free, self.length(model, *slope), change, Loop(number, velocity, seed))
+        return Step(model, data, free, self.length(model, *slope), change,
+                    Loop(step.loop.number + 1, velocity, step.loop.seed))
 
     def awake(self, model, rows, before):
         """The clamped phase; where all rows are whole, only its log Z is new at each step."""
@@ -175,12 +182,14 @@ class _Rule:
         return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
 
 
-def batch_of(number, size, total, seed):
-    """Return the rows (size,) of batch `number` of an endless row of shufflings: each row is met once in `total`."""
-    place = np.arange(number * size, (number + 1) * size)
-    epochs = range(place[0] // total, place[-1] // total + 1)
-    order = np.concatenate([np.random.default_rng((seed, epoch)).permutation(total) for epoch in epochs])
-    return order[place - epochs[0] * total]
+def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Yield `size` indices without end: shuffled epochs one after the other, cut into equal pieces."""
+    waiting = np.empty(0, dtype=int)
+    while True:
+        while len(waiting) < size:
+            waiting = np.append(waiting, rng.permutation(n_rows))
+        yield waiting[:size]
+        waiting = waiting[size:]
 
 
 def _towards_zero(weights, much):

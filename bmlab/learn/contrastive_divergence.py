@@ -8,17 +8,18 @@ changes slowly.  With chains="data" they start from the batch itself: contrastiv
 Computation 14, 1771), which climbs no function, but is close where the data is.
 
 The visible units are counted from their means in the data: v - m in place of v, with the biases of the hidden units
-moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and steps can be
-several times longer (centring: Montavon and Mueller 2012; Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  Products
-with hidden units use <h | v> in place of samples, which has the same mean and less noise.  The answer is the mean of the
-second half of the steps, about which the noise of batch and chains makes each step dance (Polyak and Juditsky 1992).
+moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and on the digits
+steps can be twice as long (centring: Montavon and Mueller 2012; Melchior, Fischer and Wiskott 2016, JMLR 17, 99).
+Products with hidden units use <h | v> in place of samples, which has the same mean and less noise.  The answer is the
+mean of the second half of the steps, about which the noise of batch and chains makes each step dance (Polyak and
+Juditsky 1992).
 
 Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
 ends each layer, in single precision: a step is two matrix products for the phases, two for their difference, and no
 (n, n) matrix.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +29,7 @@ from ..arrays import check_generator
 from ..makers import restricted
 from ..model import BoltzmannMachine
 from ..threads import one_thread
+from .ascent import batches
 from .phases import _checked_data
 
 ONE = np.float32(1)
@@ -53,12 +55,12 @@ def pcd(model: BoltzmannMachine, data, *, rng: np.random.Generator, steps: int, 
         raise ValueError(f"chains must be 'previous' or 'data', found {chains!r}")
     if min(batch, n_chains, n_sweeps) < 1:
         raise ValueError(f"batch, n_chains and n_sweeps must be 1 or more, found {batch}, {n_chains} and {n_sweeps}")
-    batches = _batches(len(data), batch, rng)
+    rows = batches(len(data), batch, rng)
     with one_thread():
         climb = Climb(model, data, None if chains == "data" else n_chains, rng)
         total, centred = np.zeros(climb.p.shape), climb.centred(data)
         for k, size in enumerate(rates):
-            climb.step(centred[next(batches)], size, n_sweeps, penalty)
+            climb.step(centred[next(rows)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
     return climb.machine(total / (steps - steps // 2))
@@ -82,7 +84,7 @@ class Climb:
         self.shift = np.append(self.origin, 0).astype(np.float32)
         self.h = None
         if n_chains:
-            self.h = self._draw(_means(self.centred(data[next(_batches(len(data), n_chains, rng))]), self.p))
+            self.h = self._draw(_means(self.centred(data[next(batches(len(data), n_chains, rng))]), self.p))
 
     def centred(self, data):
         """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""
@@ -152,13 +154,3 @@ def _checked_rates(rate, steps):
         raise ValueError(f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
                          f"{steps} steps; try np.linspace(0.1, 0, steps)")
     return rates
-
-
-def _batches(n_rows, batch, rng) -> Iterator[np.ndarray]:
-    """Yield `batch` indices without end: shuffled epochs one after the other, cut into equal pieces."""
-    waiting = np.empty(0, dtype=int)
-    while True:
-        while len(waiting) < batch:
-            waiting = np.append(waiting, rng.permutation(n_rows))
-        yield waiting[:batch]
-        waiting = waiting[batch:]

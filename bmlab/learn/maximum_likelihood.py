@@ -29,7 +29,7 @@ from ..threads import one_thread
 from .ascent import Loop, Step, checked_couplings
 from .inversion import refuse_constant
 from .maximum_pseudolikelihood import RIDGE, STEPS, advise, refuse_absent
-from .phases import checked_rows, clamped, gradient, log_likelihood, restated
+from .phases import checked_rows, clamped, clamped_alike, gradient, log_likelihood, restated
 
 NEWTON_UNITS = 13       # beyond, fifty answers by three products take less time than ten tables of all states
 ENOUGH = 1e-4           # share of the promised gain that a step has to bring (Armijo 1966)
@@ -58,8 +58,8 @@ def maximize(model: BoltzmannMachine, data, infer=exact, *, couplings=None, pena
     with one_thread():
         if np.isnan(rows).any():
             return _climb(model, rows, infer, pairs, penalty, tolerance, _plain(theta))
-        _refuse(rows, pairs, penalty)
-        seen = clamped(model, rows)
+        seen = clamped_alike(model, rows, np.arange(0), infer, None)
+        _refuse(seen, len(rows), pairs, penalty)
         if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
             return _newton(model, seen, pairs, theta, penalty, tolerance)
         coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
@@ -74,12 +74,10 @@ def _pairs(model, couplings):
     return row[row < col], col[row < col]
 
 
-def _refuse(rows, pairs, penalty):
-    refuse_constant(rows.mean(0), "leave the unit out")
+def _refuse(seen, count, pairs, penalty):
+    refuse_constant(seen.mean, "leave the unit out")
     if penalty == 0:
-        mask = np.zeros((rows.shape[1],) * 2, dtype=bool)
-        mask[pairs] = True
-        refuse_absent(rows, mask)
+        refuse_absent(seen.mean, seen.corr, count, pairs)
 
 
 def _finished(model, data, free, theta, far, steep, number, pairs, penalty, tolerance):

@@ -53,7 +53,7 @@ def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> Boltzmann
     refuse_constant(data.mean(0), "leave the unit out")
     with one_thread():
         if penalty == 0:
-            refuse_absent(data, mask)
+            refuse_absent(data.mean(0), data.T @ data / len(data), len(data), np.nonzero(mask))
         return climb(*_distinct(data), penalty, mask)
 
 
@@ -128,14 +128,14 @@ def _distinct(data):
     return data[first], count / len(data)
 
 
-def refuse_absent(data, mask):
+def refuse_absent(mean, corr, count, pairs):
     """Refuse a coupled pair that lacks a combination: PL grows for ever with its weight and the two biases."""
-    both, sums = data.T @ data, data.sum(0)
+    row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        four_times = len(data) + one * sums[:, None] + other * sums + one * other * both       # whole numbers
-        for i, j in np.argwhere(mask & (four_times == 0)):
-            raise ValueError(f"units {i} and {j} are never {one:+} and {other:+} together in the data, so their weight "
-                             "would be infinite; pass penalty=0.01, or leave the pair out of couplings")
+        found = count / 4 * (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel())
+        for k in np.flatnonzero(found < 0.5):
+            raise ValueError(f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so their "
+                             "weight would be infinite; pass penalty=0.01, or leave the pair out of couplings")
 
 
 def advise(name, steep, tolerance, moved):

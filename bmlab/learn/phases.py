@@ -30,8 +30,8 @@ def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estima
     rows = checked_rows(model, data)
     groups = _by_unknown(np.isnan(rows))
     if len(groups) == 1:
-        return _clamped_alike(model, rows, groups[0][0], infer, start)
-    answers = [_clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
+        return clamped_alike(model, rows, groups[0][0], infer, start)
+    answers = [clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
                for k, (unknown, where) in enumerate(groups)]
     return _pooled(answers, np.array([len(where) for _, where in groups]) / len(rows))
 
@@ -78,7 +78,7 @@ def _by_unknown(unknown):
     return [(np.flatnonzero(s), np.flatnonzero(which.ravel() == k)) for k, s in enumerate(sets)]
 
 
-def _clamped_alike(model, rows, unknown, infer, start):
+def clamped_alike(model, rows, unknown, infer, start):
     """The clamped phase of rows with the same unknown units."""
     among = model.weights[unknown][:, unknown]
     if not (among.nnz if model.is_sparse else among.any()):
@@ -92,6 +92,9 @@ def _closed_form(model, rows, unknown):
 
     f is the field of the hidden units; their products then factorise too.
     """
+    if not len(unknown):
+        return restated(model, Estimate(rows.mean(0), as_corr(model, pair_sums(model, rows) / len(rows)), LogZ(np.nan),
+                                        method="clamped", info={"hidden": 0, "road": "averages of the data"}))
     s = rows.copy()
     s[:, unknown] = 0                                               # a unit at 0 has no energy and sends no field
     f = model.field(s)[:, unknown] / model.temperature

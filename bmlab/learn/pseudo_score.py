@@ -20,7 +20,7 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data) -> float:
     """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
 
     It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
-    Raises ValueError where data is not -1/+1 or wider than the machine, or where hidden units are coupled to each other.
+    Raises ValueError where data is not -1/+1 or wider than the machine, or where hidden units are coupled.
     """
     return float(log_conditionals(model, data).sum(1).mean())
 

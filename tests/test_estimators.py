@@ -1,0 +1,327 @@
+"""The scikit-learn shells: its own checks with none expected to fail, and the numbers against sums over all states."""
+import pickle
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from test_contract import machine
+
+import bmlab
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
+from bmlab.learn import densities
+
+ALL = [BoltzmannDensity, BoltzmannClassifier, RestrictedBoltzmann]
+STDERRS = 6             # passed by chance once in 5e8 comparisons
+each = pytest.mark.parametrize("kind", ALL)
+
+
+@parametrize_with_checks([kind() for kind in ALL])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def patterns(n=5, rows=300, seed=0):
+    """Samples of a machine, 0/1, and labels that depend on three of the units."""
+    s = bmlab.sample(bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), 1.5), rows,
+                     np.random.default_rng(seed + 1))
+    return (s > 0).astype(int), np.where(s[:, :3].sum(1) > 0, "yes", "no")
+
+
+def fitted(kind, X, y, **options):
+    return kind(random_state=0, **options).fit(X, y)
+
+
+def answers(estimator, X):
+    """Everything that is said about each row, as columns."""
+    names = ("score_samples", "predict_log_proba", "transform")
+    return np.column_stack([getattr(estimator, name)(X) for name in names if hasattr(estimator, name)])
+
+
+@pytest.fixture
+def by_annealing(monkeypatch):
+    """As if exact sums were too dear."""
+    monkeypatch.setattr(densities, "WORK", 0)
+
+
+# Input and output
+
+@each
+@pytest.mark.parametrize("write", [lambda x: 2 * x - 1, lambda x: x.astype(bool), lambda x: x.astype("float32")])
+def test_bits_spins_and_booleans_are_one(kind, write):
+    X, y = patterns()
+    assert (answers(fitted(kind, X, y), X) == answers(fitted(kind, write(X), y), write(X))).all()
+
+
+@each
+def test_a_threshold_for_grey_values(kind):
+    X, y = patterns()
+    grey = 0.8 * X + 0.1
+    assert (answers(fitted(kind, grey, y, binarize=0.5), grey) == answers(fitted(kind, X, y), X)).all()
+
+
+@each
+def test_sparse_input_is_refused_in_words(kind):
+    X, y = patterns()
+    with pytest.raises(TypeError, match=r"[Dd]ense"):
+        fitted(kind, sparse.csr_array(X), y)
+
+
+@each
+def test_frames_lend_their_names(kind):
+    X, y = patterns()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    estimator = fitted(kind, frame, y)
+    assert estimator.feature_names_in_.tolist() == list("abcde")
+    assert (answers(estimator, frame) == answers(fitted(kind, X, y), X)).all()
+    with pytest.raises(ValueError, match="feature names"):
+        answers(estimator, frame[list("edcba")])
+
+
+@pytest.mark.parametrize("kind", [BoltzmannDensity, RestrictedBoltzmann])
+@pytest.mark.parametrize("values", [(0, 1), (-1, 1)])
+def test_samples_are_written_like_the_data(kind, values):
+    X, _ = patterns()
+    drawn = fitted(kind, np.array(values)[X], None).sample(200, random_state=1)
+    assert drawn.shape == (200, 5) and tuple(np.unique(drawn)) == values
+
+
+def test_hidden_units_have_names_and_frames():
+    X, _ = patterns()
+    frame = RestrictedBoltzmann(3, random_state=0).set_output(transform="pandas").fit_transform(X)
+    assert frame.columns.tolist() == ["restrictedboltzmann0", "restrictedboltzmann1", "restrictedboltzmann2"]
+
+
+# Tools of scikit-learn
+
+@each
+def test_clone_and_pickle(kind):
+    X, y = patterns()
+    estimator = fitted(kind, X, y)
+    assert (answers(pickle.loads(pickle.dumps(estimator)), X) == answers(estimator, X)).all()
+    with pytest.raises(NotFittedError):
+        answers(clone(estimator), X)
+    assert (answers(clone(estimator).fit(X, y), X) == answers(estimator, X)).all()
+
+
+@each
+def test_grid_search(kind):
+    X, y = patterns()
+    grid = {"binarize": [0, 1]} | ({"alpha": [1, 1e6]} if kind is not RestrictedBoltzmann else {"n_components": [2, 8]})
+    found = GridSearchCV(kind(random_state=0), grid, cv=3).fit(X, y)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all() and len(found.cv_results_["params"]) == 4
+    if kind is BoltzmannClassifier:
+        assert found.best_params_["binarize"] == 0          # above 1 there is nothing to see
+
+
+def test_a_pipeline():
+    X, y = patterns(rows=200)
+    line = make_pipeline(RestrictedBoltzmann(10, n_iter=50, random_state=0), LogisticRegression(C=100))
+    assert cross_val_score(line, X, y, cv=3).mean() > max((y == "yes").mean(), (y == "no").mean())
+
+
+# Density
+
+def test_the_density_sums_to_one():
+    X, _ = patterns()
+    density = BoltzmannDensity().fit(X)
+    assert abs(np.exp(density.score_samples(bmlab.states(5))).sum() - 1) < 1e-12
+    assert density.log_z_stderr_ == 0
+    assert density.score(X) == density.score_samples(X).mean()
+
+
+def test_the_estimated_density_sums_to_one_within_its_error(by_annealing):
+    X, _ = patterns()
+    density = BoltzmannDensity(random_state=0).fit(X)
+    total = np.exp(density.score_samples(bmlab.states(5))).sum()
+    assert 0 < density.log_z_stderr_ < 0.1
+    assert abs(np.log(total)) < STDERRS * density.log_z_stderr_
+
+
+def check_frequencies(density, size, effective):
+    """Each of the 32 patterns as often as its probability says, within the noise of `effective` samples."""
+    drawn = density.sample(size, random_state=3)
+    p = np.exp(density.score_samples(bmlab.states(5)))
+    share = (drawn[:, None] == (bmlab.states(5) > 0)).all(2).mean(0)
+    assert (np.abs(share - p / p.sum()) <= STDERRS * np.sqrt(p / effective)).all()
+
+
+def law_frequencies():
+    density = BoltzmannDensity().fit(patterns()[0])
+    check_frequencies(density, 20_000, 20_000)
+    assert (density.sample(5, random_state=1) == density.sample(5, random_state=1)).all()
+
+
+def test_samples_have_the_probabilities():
+    law_frequencies()
+
+
+def test_samples_from_annealing_runs_have_the_probabilities(by_annealing):
+    """Of 2,000 samples several begin at one of the 200 runs: no better than so many, the effective ones."""
+    density = BoltzmannDensity(random_state=0).fit(patterns()[0])
+    check_frequencies(density, 2000, 1 / (1 / 2000 + 1 / density._runs.info["ess"]))
+
+
+def law_weights():
+    """Runs of two steps are poor samples; picked by their weights, and moved no further, they still have the means."""
+    model = machine(5, seed=2, scale=2.0, temperature=0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("WORK", 0), ("RUNS", 20_000), ("LADDER", 2), ("SWEEPS", 0)):
+            patch.setattr(densities, name, value)
+        rng = np.random.default_rng(1)
+        runs = densities.normalisation(model, rng)[1]
+        found, true = densities.draw(model, 20_000, rng, runs).mean(0), bmlab.exact(model).mean
+    effective = 1 / (1 / 20_000 + 1 / runs.info["ess"])
+    assert (np.abs(found - true) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()
+
+
+def test_annealing_runs_are_picked_by_their_weights():
+    law_weights()
+
+
+def test_a_weak_penalty_finds_the_true_density():
+    """With all patterns in proportion: relative errors fall below what 50,000 samples leave, 1/sqrt(50,000 p)."""
+    model = bmlab.toy()
+    X = bmlab.sample(model, 50_000, np.random.default_rng(0))
+    found = np.exp(BoltzmannDensity(alpha=1e-3).fit(X).score_samples(bmlab.states(3)))
+    true = bmlab.probabilities(model)
+    assert (np.abs(found / true - 1) < STDERRS / np.sqrt(50_000 * true)).all()
+
+
+def law_laplace():
+    X, _ = patterns(4, rows=18)
+    X = np.column_stack([X[:, :2], np.ones(18), X[:, 2:]])
+    density = BoltzmannDensity().fit(X)
+    p = np.exp(density.score_samples(bmlab.states(5)))
+    assert abs(p[bmlab.states(5)[:, 2] > 0].sum() - 19 / 20) < 1e-12 and not density.model_.weights[2].any()
+    rest = BoltzmannDensity().fit(np.delete(X, 2, axis=1)).model_
+    assert np.abs(np.delete(density.model_.biases, 2) - rest.biases).max() < 1e-12
+
+
+def test_features_that_never_vary_follow_the_rule_of_laplace():
+    law_laplace()
+
+
+def test_one_row_is_enough():
+    p = np.exp(BoltzmannDensity().fit([[1, 0]]).score_samples([[1, 0], [0, 1]]))
+    assert np.abs(p - [4 / 9, 1 / 9]).max() < 1e-12
+
+
+def law_more_rows():
+    X, y = patterns()
+    for kind, first in ((BoltzmannDensity, {}), (BoltzmannClassifier, {"classes": ["no", "yes"]})):
+        parts = kind(random_state=0).partial_fit(X[:100], y[:100], **first).partial_fit(X[100:], y[100:])
+        assert (answers(parts, X) == answers(fitted(kind, X, y), X)).all()
+
+
+def test_more_rows_give_what_all_rows_give():
+    law_more_rows()
+
+
+@pytest.mark.parametrize("alpha", [0, -1, np.inf])
+def test_a_penalty_that_is_none_is_refused(alpha):
+    with pytest.raises(ValueError, match="alpha must be positive"):
+        BoltzmannDensity(alpha).fit(patterns()[0])
+
+
+# Classifier
+
+def law_bayes():
+    X, y = patterns()
+    classifier = BoltzmannClassifier().fit(X, y)
+    joint = np.array([np.exp(BoltzmannDensity().fit(X[y == k]).score_samples(X)) * (y == k).mean()
+                      for k in ("no", "yes")])
+    assert np.abs(classifier.predict_proba(X) - (joint / joint.sum(0)).T).max() < 1e-12
+    assert (classifier.predict(X) == np.array(["no", "yes"])[joint.argmax(0)]).all()
+
+
+def test_bayes_rule():
+    law_bayes()
+
+
+def test_couplings_tell_digits_apart():
+    """The same with a penalty that leaves the units independent is wrong much more often."""
+    digits = bmlab.data.digits()
+    error, alone = (1 - BoltzmannClassifier(alpha, random_state=0).fit(digits.train[:500], digits.train_labels[:500])
+                    .score(digits.test, digits.test_labels) for alpha in (5.0, 1e7))
+    assert error < alone - STDERRS / 2 * np.sqrt((error + alone) / len(digits.test))
+
+
+def test_a_class_without_rows_has_no_chance_yet():
+    X, y = patterns()
+    classifier = BoltzmannClassifier(random_state=0).partial_fit(X, y, classes=["maybe", "no", "yes"])
+    assert (classifier.predict_proba(X)[:, 0] == 0).all() and classifier.class_count_[0] == 0
+    classifier.partial_fit(X[:5], ["maybe"] * 5)
+    assert (classifier.predict_proba(X)[:, 0] > 0).all()
+
+
+def test_labels_must_be_foretold():
+    X, y = patterns()
+    with pytest.raises(ValueError, match="first call"):
+        BoltzmannClassifier().partial_fit(X, y)
+    classifier = BoltzmannClassifier().partial_fit(X, y, classes=["no", "yes"])
+    with pytest.raises(ValueError, match="maybe is not among"):
+        classifier.partial_fit(X[:1], ["maybe"])
+    with pytest.raises(ValueError, match="maybe is not among"):
+        classifier.partial_fit(X, y, classes=["no", "yes", "maybe"])
+
+
+# Restricted
+
+def law_features():
+    X, _ = patterns()
+    shell = RestrictedBoltzmann(3, random_state=0).fit(X)
+    for x, row in zip(X[:8], shell.transform(X[:8]), strict=True):
+        clamped = shell.model_.clamp(slice(0, 5), 2 * x - 1)
+        assert np.abs(row - (1 + bmlab.exact(clamped).mean) / 2).max() < 1e-12
+    assert shell.components_.shape == (3, 5)
+    assert abs(shell.score(X) - bmlab.pseudo_log_likelihood(shell.model_, 2 * X - 1)) < 1e-12
+
+
+def test_features_are_probabilities_of_hidden_units():
+    law_features()
+
+
+def test_hidden_units_learn_what_independent_units_cannot():
+    """Digits: two thirds of what independent pixels leave unexplained, on images not seen."""
+    digits = bmlab.data.digits()
+    alone = BoltzmannDensity(1e7, random_state=0).fit(digits.train).score(digits.test)
+    assert RestrictedBoltzmann(random_state=0).fit(digits.train).score(digits.test) > alone * 2 / 3
+
+
+def test_single_steps_learn_and_go_on_after_a_pickle():
+    X = bmlab.data.zoo().data
+    shell = RestrictedBoltzmann(10, random_state=0)
+    scores = []
+    for _ in range(300):
+        scores.append(shell.partial_fit(X).score(X))
+    assert scores[-1] > 0.8 * scores[0]
+    other = pickle.loads(pickle.dumps(shell))
+    assert shell.partial_fit(X).score(X) == other.partial_fit(X).score(X)
+    assert shell.fit(X).partial_fit(X).score(X) != scores[-1]
+
+
+@pytest.mark.parametrize("annealed", [False, True])
+def test_restricted_samples_have_the_machines_means(annealed, monkeypatch):
+    X, _ = patterns()
+    shell = RestrictedBoltzmann(4, random_state=0, n_iter=50).fit(X)
+    true = bmlab.exact(shell.model_).mean[:5]
+    if annealed:
+        monkeypatch.setattr(densities, "WORK", 0)
+    effective = 1 / (1 / 5000 + annealed / 50)          # at least a quarter of the 200 runs count
+    off = (2 * shell.sample(5000, random_state=2) - 1).mean(0) - true
+    assert (np.abs(off) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()
+
+
+@pytest.mark.parametrize("kind, seed", list(product([BoltzmannDensity, RestrictedBoltzmann], [0, None])))
+def test_scores_are_the_same_each_time(kind, seed, by_annealing):
+    X, _ = patterns()
+    estimator = kind(random_state=seed).fit(X)
+    assert (estimator.score_samples(X) == estimator.score_samples(X)).all()
