@@ -60,6 +60,8 @@ def maximize(model: BoltzmannMachine, data, infer=exact, *, couplings=None, pena
             return _climb(model, rows, infer, pairs, penalty, tolerance, _plain(theta))
         seen = clamped_alike(model, rows, np.arange(0), infer, None)
         _refuse(seen, len(rows), pairs, penalty)
+        if not model.has_couplings:
+            theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))           # the top of its kind
         if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
             return _newton(model, seen, pairs, theta, penalty, tolerance)
         coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
@@ -90,10 +92,13 @@ def _finished(model, data, free, theta, far, steep, number, pairs, penalty, tole
 
 def _machine(model, pairs, theta):
     """Return the model with other weights at the pairs, none elsewhere, and other biases; theta is both over T."""
-    weights, biases = np.split(model.temperature * theta, [len(pairs[0])])
-    weights = csr_array((weights, pairs), shape=(model.n, model.n))
-    weights = weights + weights.T
-    return BoltzmannMachine(weights if model.is_sparse else weights.toarray(), biases, model.temperature)
+    found, biases = np.split(model.temperature * theta, [len(pairs[0])])
+    if model.is_sparse:
+        weights = csr_array((found, pairs), shape=(model.n, model.n))
+    else:
+        weights = np.zeros((model.n, model.n))
+        weights[pairs] = found
+    return BoltzmannMachine(weights + weights.T, biases, model.temperature)
 
 
 # --- Newton: the bits of a place in a table say which units are -1, or which units a product has ----------------------
