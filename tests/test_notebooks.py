@@ -21,7 +21,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 EXPECTED = {
     "00_start", "01_theory", "02_exact_z", "03_gibbs_sampling", "04_mean_field", "05_full_learning",
-    "07_restricted_machines", "08_handwritten_digits",
+    "06_hidden_units", "07_restricted_machines", "08_handwritten_digits",
 }
 # The only cells whose output may differ from run to run: notebook -> ids of the cells.
 EXCUSED = {}
