@@ -15,10 +15,10 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test refresh bench tables lock clean
+.PHONY: help setup lab test test-browser refresh handouts grade bench tables lock clean
 
 help:  ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(INSTALLED)  ## create .venv and install the course in it (done once; the others call it)
 
@@ -38,13 +38,23 @@ test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 tests notebooks
 
+test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
+	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser
+
 refresh: setup  ## run the notebooks again and store what they print
 	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
+
+handouts: setup  ## make the student version of every notebook, and a zip of each, in handouts/
+	@$(IN_VENV) -m bmlab.teaching handouts
+
+grade: setup  ## grade what was returned: make grade IN=folder writes points and feedback to graded/
+	@$(ONE_THREAD) $(IN_VENV) -m bmlab.teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
+		are: make grade IN=folder))
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
 
-tables: setup  ## make the notebooks' stored tables again (about 40 minutes)
+tables: setup  ## make the notebooks' stored tables again (about an hour)
 	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
 	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 315 --csv notebooks/tables/05_report_card.csv
 
@@ -56,5 +66,5 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ipynb_checkpoints notebooks/.ipynb_checkpoints
+	rm -rf .venv build dist handouts graded *.egg-info .pytest_cache .hypothesis .ipynb_checkpoints notebooks/.ipynb_checkpoints
 	find bmlab tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,74 @@
+"""The table of notebook 08: the copies are what the protocol says, and the stored rows follow from it."""
+import csv
+
+import digits
+import numpy as np
+import pytest
+
+import bmlab
+
+
+def stored(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+@pytest.mark.parametrize("way", [-1, 1])
+def test_half_a_pixel_spreads_a_dot_over_two(axis, way):
+    dot, place = np.zeros((1, 8, 8)), [0, 3, 4]
+    dot[tuple(place)] = 16
+    moved = digits.half_pixel(dot, axis, way)
+    assert moved[tuple(place)] == 8 and moved.sum() == 16
+    place[axis] += way
+    assert moved[tuple(place)] == 8
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+@pytest.mark.parametrize(("way", "edge"), [(-1, 7), (1, 0)])
+def test_paper_moves_in_at_the_edge(axis, way, edge):
+    moved = digits.half_pixel(np.full((2, 8, 8), 16.0), axis, way)
+    assert (np.take(moved, edge, axis) == 8).all() and (moved == 16).sum() == 2 * 56
+
+
+def test_the_images_themselves_are_those_of_the_package():
+    sheets, labels = digits.training_images("shifts")
+    assert sheets.shape == (5, 1000, 64) and set(np.unique(sheets)) == {-1, 1}
+    assert (sheets[0] == bmlab.data.digits().train).all() and (labels == bmlab.data.digits().train_labels).all()
+
+
+def test_score_is_log_p_plus_log_z_with_the_hidden_units_summed_out():
+    rng = np.random.default_rng(1)
+    machine = bmlab.restricted(0.1 * rng.normal(size=(64, 3)), 0.1 * rng.normal(size=64), rng.normal(size=3))
+    images = rng.choice([-1.0, 1.0], (4, 64))
+    right = [bmlab.clamped(machine, image).log_z.value for image in images]
+    assert digits.score(machine, images) == pytest.approx(right, abs=1e-10)     # sums of some hundred numbers below 10
+    alone = bmlab.BoltzmannMachine(machine.weights[:64, :64], machine.biases[:64])
+    assert digits.score(alone, images) == pytest.approx(-alone.energy(images), abs=1e-10)
+
+
+def test_the_setting_in_the_table_is_the_first_best_of_its_grid():
+    grades, best = stored(digits.CV_TABLE), {}
+    for row in grades:
+        task, errors = (row["rule"], row["copies"]), float(row["cv_errors"])
+        if errors < best.get(task, (np.inf,))[0]:
+            best[task] = errors, row["setting"]
+    chosen = {(row["rule"], row["copies"]): (float(row["cv_errors"]), row["setting"])
+              for row in stored(digits.TABLE) if row["log_z"] in ("ais", "")}
+    assert chosen == best
+
+
+def test_every_rule_has_every_seed_and_log_z():
+    found = [(row["rule"], row["copies"], int(row["seed"]), row["log_z"]) for row in stored(digits.TABLE)]
+    wanted = {(rule, copies, seed, method) for rule in digits.RULES for copies in ("none", "shifts")
+              for seed in digits.SEEDS for method in digits.LOG_Z}
+    wanted |= {(peer, copies, 0, "") for peer in digits.PEERS for copies in ("none", "shifts")}
+    assert set(found) == wanted and len(found) == len(wanted)
+
+
+@pytest.mark.parametrize("name", ["independent", "mean-field inverse", "SVM"])
+def test_a_row_can_be_made_again(name):
+    row = next(row for row in stored(digits.TABLE) if row["rule"] == name and row["copies"] == "none")
+    setting = {key: float(value) for key, value in (word.split("=") for word in row["setting"].split())}
+    method, _, errors = next(digits.examine(name, setting, "none", 0))
+    assert (method, errors) == (row["log_z"], int(row["errors"]))
