@@ -7,8 +7,8 @@ takes for some epochs at the best of five learning rates, and how long pcd() tak
 the images not seen: processor time, the median over seeds.
 
 Then the exact top of the likelihood of 10 units, to a gradient norm of 1e-6: maximize() beside gradient ascent as one
-writes it in NumPy, over all 1024 states at each step, with the best of its rates; on samples of medium() and on a raster
-of spikes, where gradient ascent is slow.  And what maximize() takes for 20, 24 and 30 units.
+writes it in NumPy, over all 1024 states at each step, with the best of its rates; on samples of medium() and on a
+raster of spikes, where gradient ascent is slow.  And what maximize() takes for 20, 24 and 30 units.
 
 Then perfect samples of one Sherrington-Kirkpatrick machine of 20 units: the time of pseudolikelihood() from 10,000 of
 them beside that of 20 logistic regressions, one a unit, to a slope no smaller (they estimate each weight twice, and the

@@ -57,8 +57,8 @@ def matrix(weights, side: int = 96) -> str:
     squares = []
     for i, j in np.argwhere(weights):
         half = size * np.sqrt(abs(weights[i, j]) / largest) / 2
-        squares.append(f"<rect x='{(j + .5) * size - half:.1f}' y='{(i + .5) * size - half:.1f}' width='{2 * half:.1f}' "
-                       f"height='{2 * half:.1f}' fill='{UP if weights[i, j] > 0 else DOWN}'/>")
+        x, y = (j + 0.5) * size - half, (i + 0.5) * size - half
+        squares.append(f"<rect x='{x:.1f}' y='{y:.1f}' width='{2 * half:.1f}' height='{2 * half:.1f}' fill='{UP if weights[i, j] > 0 else DOWN}'/>")
     return _svg(side, side, "weights", squares)
 
 

@@ -120,17 +120,19 @@ def test_momentum_keeps_a_share_of_the_last_move():
     assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
 
 
-def law_l1():
-    """At the end each weight is 0 with a slope of at most l1, or has the slope l1 by its sign (Karush, Kuhn, Tucker)."""
-    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, l1=0.1, gradient_norm=1e-9)[-1]
+def law_l1(momentum=0.0):
+    """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
+    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1,
+                     gradient_norm=1e-9)[-1]
     slope = bmlab.gradient(last.model, last.data, last.free)[0][np.triu_indices(4, 1)]
     w = last.model.weights[np.triu_indices(4, 1)]
     assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
     assert np.allclose(slope[w != 0], 0.1 * np.sign(w[w != 0]), atol=1e-8)
 
 
-def test_l1_makes_weights_zero():
-    law_l1()
+@pytest.mark.parametrize("momentum", [0.0, 0.8])
+def test_l1_makes_weights_zero(momentum):
+    law_l1(momentum)
 
 
 def test_l1_on_sparse_weights_is_the_same():

@@ -122,7 +122,7 @@ def test_hidden_units_and_missing_entries_climb_too(data):
 
 
 def test_a_hidden_unit_learns_the_parity_that_no_pair_sees():
-    """Three units with an even number of +1: for pairs they are independent; a hidden unit brings p near 1/4 on four."""
+    """Three units with an even number of +1: for pairs independent; a hidden unit brings p near 1/4 on four."""
     even = bmlab.states(3)[bmlab.states(3).prod(1) < 0]
     pairs, more = (maximize(model, even, penalty=1e-4) for model in (blank(3), machine(4, scale=0.5)))
     assert abs(pairs.log_likelihood.value + 3 * np.log(2)) < 1e-6

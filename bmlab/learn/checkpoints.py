@@ -71,7 +71,8 @@ class Checkpoint:
     def _check(self, run, path):
         other = [name for name in {**self.run, **run} if self.run.get(name) != run.get(name)]
         if other:
-            raise ValueError(f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another path")
+            raise ValueError(f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another "
+                             "path")
 
 
 def _read(path):

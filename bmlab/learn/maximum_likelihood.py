@@ -1,7 +1,7 @@
 """Maximum likelihood by second order: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
 
 Where nothing is hidden L is concave, and its curvature is the Fisher information, the covariance of all s_i and s_i s_j
-in the free phase.  With s_A for the product of the units of A, one or two of them, Newton's move d of the parameters/T is
+in the free phase.  With s_A for the product of the units of A, one or two of them, Newton's move d of parameters/T is
 
     sum_B Cov(s_A, s_B) d_B = <s_A>_clamped - <s_A>_free.
 
@@ -14,7 +14,7 @@ Other machines, hidden units and other free phases climb by L-BFGS.  In Gaussian
 change X of W is C X C, with the covariance C of the data: for W = R Y R with R = C^-1/2 it is one in all directions.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -29,7 +29,7 @@ from ..threads import one_thread
 from .ascent import Loop, Step, checked_couplings
 from .inversion import refuse_constant
 from .maximum_pseudolikelihood import RIDGE, STEPS, advise, refuse_absent
-from .phases import checked_rows, clamped, clamped_alike, gradient, log_likelihood, restated
+from .phases import checked_rows, clamped, clamped_alike, gradient, restated
 
 NEWTON_UNITS = 13       # beyond, fifty answers by three products take less time than ten tables of all states
 ENOUGH = 1e-4           # share of the promised gain that a step has to bring (Armijo 1966)
@@ -173,26 +173,19 @@ def _signs(bits):
 # --- L-BFGS -----------------------------------------------------------------------------------------------------------
 
 def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
-    """Climb with another free phase, or with hidden units; data are rows, or the clamped phase that all machines have."""
+    """Climb with another free phase, or with hidden units; data are rows, or the clamped phase of all machines."""
     start, ahead, back = coordinates
     t, last, far = model.temperature, None, None
 
     def downhill(y):
         nonlocal last, far
         theta = ahead(y)
-        machine = _machine(model, pairs, theta)
-        data_start, free_start = (None, None) if last is None else (last.data.state, last.free.state)
-        seen = restated(machine, data) if isinstance(data, Estimate) else clamped(machine, data, infer, start=data_start)
-        free = infer(machine, start=free_start)
-        if np.isnan(free.log_z.value):
-            raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
-        d_weights, d_biases = gradient(machine, seen, free)
+        last = _looked(_machine(model, pairs, theta), data, infer, last)
+        slope = t * _slope(last, pairs, penalty)
+        last = replace(last, gradient_norm=float(np.sqrt(slope @ slope) / t))
+        far = theta if last.gradient_norm > 100 * tolerance or far is None else far
         w = theta[:len(pairs[0])] * t
-        slope = t * np.append(np.asarray(d_weights[pairs]).ravel() - penalty * w, d_biases)
-        steep = np.sqrt(slope @ slope) / t
-        last = Step(machine, seen, free, steep)
-        far = theta if steep > 100 * tolerance or far is None else far
-        return penalty / 2 * w @ w - log_likelihood(seen, free).value, -back(slope)
+        return penalty / 2 * w @ w - last.log_likelihood.value, -back(slope)
 
     def watch(intermediate_result):
         if last.gradient_norm <= tolerance:
@@ -205,12 +198,29 @@ def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
                      penalty, tolerance)
 
 
+def _looked(model, data, infer, before):
+    """Return the Step of a model, each phase begun where that of the step before ended."""
+    start, free_start = (before.data.state, before.free.state) if before else (None, None)
+    seen = restated(model, data) if isinstance(data, Estimate) else clamped(model, data, infer, start=start)
+    free = infer(model, start=free_start)
+    if np.isnan(free.log_z.value):
+        raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
+    return Step(model, seen, free)
+
+
+def _slope(step, pairs, penalty):
+    """The slope of L less its penalty, by the weights that exist and by the biases."""
+    d_weights, d_biases = gradient(step.model, step.data, step.free)
+    d_weights = d_weights - penalty * step.model.weights
+    return np.append(np.asarray(d_weights[pairs]).ravel(), d_biases)
+
+
 def _plain(theta):
     return theta, lambda y: y, lambda slope: slope
 
 
 def _whitened(theta, seen, pairs):
-    """Return (y, y -> theta, slope by theta -> slope by y): W = R Y R, and the fields at the means as coordinates too."""
+    """Return (y, y -> theta, slope by theta -> slope by y): W = R Y R, and fields at the means as coordinates too."""
     mean, n, count = seen.mean, len(seen.mean), len(pairs[0])
     scale = 1 / np.sqrt(1 - mean**2)
     l, q = np.linalg.eigh(seen.covariance + RIDGE * np.eye(n))

@@ -134,15 +134,15 @@ def refuse_absent(mean, corr, count, pairs):
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         found = count / 4 * (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel())
         for k in np.flatnonzero(found < 0.5):
-            raise ValueError(f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so their "
-                             "weight would be infinite; pass penalty=0.01, or leave the pair out of couplings")
+            raise ValueError(f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
+                             "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings")
 
 
 def advise(name, steep, tolerance, moved):
     """Warn where a climb ended at too steep a slope, or where it still moved fields far at its end."""
     if steep > tolerance:
-        warn(f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for; pass penalty=0.01, or a larger "
-             "one.", NotConverged, stacklevel=5)
+        warn(f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for; pass penalty=0.01, or a "
+             "larger one.", NotConverged, stacklevel=5)
     elif moved > FAR:
         warn(f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units "
              "can be told from the others without error, and the maximum is at infinity; pass penalty=0.01.",

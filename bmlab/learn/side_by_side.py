@@ -45,8 +45,8 @@ def clamped_mean_field(model: BoltzmannMachine, data, *, start=None, tolerance: 
         entropy = np.where(hidden, entr((1 + s) / 2) + entr((1 - s) / 2), 0.0).sum(1)
         log_z = float((entropy - model.energy(s) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, s) / len(s))
-    return Estimate(s.mean(0), corr, LogZ(log_z, lower=log_z), method="clamped, mean field", converged=moved <= tolerance,
-                    state=s, info={"hidden": len(units), "road": "side by side", "sweeps": sweeps, "moved": moved})
+    return Estimate(s.mean(0), corr, LogZ(log_z, lower=log_z), method="clamped, mean field",
+                    converged=moved <= tolerance, state=s, info={"hidden": len(units), "road": "side by side", "sweeps": sweeps, "moved": moved})
 
 
 def _descend(model, s, hidden, units):
