@@ -19,7 +19,7 @@ CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
 PIP_SPECS = CONDA["dependencies"][-1]["pip"]        # what conda leaves to pip; first of all the package itself
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
-HEAVY = {"matplotlib", "ipywidgets", "sklearn", "numba"}
+HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 
 
 def requirements(lines):

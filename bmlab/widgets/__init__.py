@@ -1,0 +1,9 @@
+"""Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets."""
+
+from .exploring import explore
+from .lattice import LatticeView
+from .learning import LearningView
+from .machine import MachineView
+from .painting import PaintView
+
+__all__ = ["LatticeView", "LearningView", "MachineView", "PaintView", "explore"]

@@ -1,0 +1,41 @@
+"""The sliders of explore(): where they stop, where they begin, and which of their values are drawn side by side."""
+
+from inspect import signature
+
+import numpy as np
+
+MOST = 1000             # stops of a slider
+
+
+def stops(name, values):
+    """Return the values that a slider stops at."""
+    if isinstance(values, list) and values:
+        return values
+    if not isinstance(values, tuple) or len(values) not in (2, 3) or not values[0] < values[1]:
+        raise ValueError(f"{name} must be (low, high), (low, high, step) or a list, found {values!r}; "
+                         "try (0.5, 4, 0.1)")
+    low, high = values[:2]
+    step = values[2] if values[2:] else 1 if all(isinstance(v, int) for v in values) else (high - low) / 100
+    if not 0 < (high - low) / step <= MOST:
+        raise ValueError(f"{name} must have 1 to {MOST} steps, found {values!r}; try a step of {(high - low) / 100:g}")
+    found = np.round(low + step * np.arange(int((high - low) / step + 1e-9) + 1), 10).tolist()
+    return [int(v) for v in found] if all(isinstance(v, int) for v in (low, step)) else found
+
+
+def start(draw, name, values):
+    """Return the number of the stop where a slider begins."""
+    parameter = signature(draw).parameters.get(name)
+    return values.index(parameter.default) if parameter and parameter.default in values else len(values) // 2
+
+
+def spread(values, number, begin):
+    """Return the values of control `number` that are drawn side by side: all up to four, ends and middle, ends, one."""
+    if number > 1:
+        return [values[begin]]
+    count = min(len(values), 2 if number else 4 if len(values) <= 4 else 3)
+    return [values[k] for k in np.linspace(0, len(values) - 1, count).astype(int)]
+
+
+def text(value):
+    """Return a value in words."""
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)

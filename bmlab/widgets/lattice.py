@@ -1,0 +1,31 @@
+"""A lattice machine at work in the page."""
+
+import traitlets
+
+from .pictures import snapshots
+from .view import View, script
+
+
+class LatticeView(View):
+    """Run ising((size, size)) in the page, 60 frames a second, with sliders for the temperature and the field.
+
+    size           units along a side, even
+    temperature    where it starts, 1 to 4; the field from -0.5 to 0.5
+    Traces of the energy and the magnetisation stand against the exact values of the infinite lattice, and the critical
+    temperature is marked.  Draw on the lattice to turn units up.  Raises ValueError for an odd size.
+    """
+
+    _esm = script("sampler.js", "lattice.js")
+    size = traitlets.Int().tag(sync=True)
+    seed = traitlets.Int().tag(sync=True)
+    temperature = traitlets.Float().tag(sync=True)
+    field = traitlets.Float().tag(sync=True)
+
+    def __init__(self, size: int = 128, *, temperature: float = 2.5, field: float = 0.0, seed: int = 0):
+        if size < 2 or size % 2:
+            raise ValueError(f"size must be even, or the checkerboard does not close on the torus, found {size}; "
+                             f"try {size + 1}")
+        super().__init__(snapshots(size, field, seed), size=size, temperature=temperature, field=field, seed=seed)
+
+    def __repr__(self):
+        return f"LatticeView({self.size}, temperature={self.temperature:g}, field={self.field:g})"

@@ -1,0 +1,34 @@
+"""A small machine at work in the page."""
+
+import traitlets
+
+from ..model import BoltzmannMachine
+from .pictures import converging
+from .view import View, script
+
+MOST = 10               # units: the page lists 2^n states anew whenever a slider moves
+
+
+class MachineView(View):
+    """Show a machine of up to ten units as a graph, its units flipping, and counted against exact probabilities.
+
+    Orange couplings pull together, purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
+    Raises ValueError for more units.
+    """
+
+    _esm = script("sampler.js", "machine.js")
+    weights = traitlets.List().tag(sync=True)
+    biases = traitlets.List().tag(sync=True)
+    temperature = traitlets.Float().tag(sync=True)
+    seed = traitlets.Int().tag(sync=True)
+
+    def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
+        if model.n > MOST:
+            raise ValueError(f"MachineView shows up to {MOST} units, found {model.n}; try bmlab.toy()")
+        self._shown = repr(model)
+        weights = model.weights.toarray() if model.is_sparse else model.weights
+        super().__init__(converging(model, weights, seed), weights=weights.tolist(), biases=model.biases.tolist(),
+                         temperature=model.temperature, seed=seed)
+
+    def __repr__(self):
+        return f"MachineView({self._shown})"

@@ -1,0 +1,59 @@
+"""Machines that complete and name what is drawn in the page."""
+
+import numpy as np
+import traitlets
+
+from ..model import BoltzmannMachine
+from .pictures import completed
+from .reading import Readers
+from .view import View, script
+
+
+class PaintView(View):
+    """Draw with pointer or keys; the machines complete the drawing and name it as you draw.
+
+    machines   one a class; log_z   their log Z, or a bound on each by the same method
+    names      of the classes; None: 0, 1, ...
+    shape      (height, width) of the image, its pixels the first units; None: a square of all units
+    start      (pixels,) of -1/+1, and 0 where unknown: what is on the paper at first
+    Raises ValueError where these do not fit together.
+    """
+
+    _esm = script("paint.js")
+    shape = traitlets.List().tag(sync=True)
+    names = traitlets.List().tag(sync=True)
+    start = traitlets.List().tag(sync=True)
+
+    def __init__(self, machines: list[BoltzmannMachine], log_z, *, names=None, shape=None, start=None):
+        shape = _checked(machines, log_z, shape, start)
+        names = [str(name) for name in (range(len(machines)) if names is None else names)]
+        start = np.zeros(np.prod(shape)) if start is None else np.asarray(start)
+        self._readers = Readers(machines, log_z)
+        p, means = self._readers.read(start)
+        super().__init__(completed(start, p @ means[:, :len(start)], p, shape, names), shape=list(shape), names=names,
+                         start=start.astype(int).tolist())
+        self.on_msg(lambda _, content, __: self.send(self._answer(content["known"])))
+
+    def __repr__(self):
+        return f"PaintView({len(self.names)} machines, {self.shape[0]} x {self.shape[1]})"
+
+    def _answer(self, known):
+        p, means = self._readers.read(known)
+        means = means[:, :len(known)]
+        return {"p": p.tolist(), "best": int(p.argmax()), "means": np.round(means, 2).tolist(),
+                "mean": np.round(p @ means, 2).tolist()}
+
+
+def _checked(machines, log_z, shape, start):
+    """Return the shape of the image, which holds all units where none was asked for."""
+    n, asked = machines[0].n, shape
+    shape = (int(np.sqrt(n)),) * 2 if asked is None else tuple(asked)
+    pixels = shape[0] * shape[1]
+    if pixels > n or (asked is None and pixels < n):
+        raise ValueError(f"an image of {shape} has {pixels} pixels, found {n} units; pass shape=(height, width)")
+    if start is not None and np.shape(start) != (pixels,):
+        raise ValueError(f"start must have {pixels} pixels, found shape {np.shape(start)}; try start.ravel()")
+    if len(log_z) != len(machines):
+        raise ValueError(f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "
+                         "try [mean_field(m).log_z.lower for m in machines]")
+    return shape

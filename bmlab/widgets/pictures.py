@@ -1,0 +1,103 @@
+"""What a notebook stores of each view: a figure that shows the same without moving."""
+
+import base64
+from io import BytesIO
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import ListedColormap, to_hex
+from matplotlib.figure import Figure
+
+from .. import plot
+from ..arrays import states
+from ..infer.chains import Chains
+from ..infer.gibbs_sampling import sweep
+from ..infer.perfect_sampling import probabilities
+from ..makers import ising
+
+PAPER = "#f0ede4"               # a unit that is down, and paper that nobody drew on
+# The ends of plot.weights()' colours: what pushes apart, and what pulls together.
+ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps["PuOr_r"](0.82))}
+CRITICAL = 2 / np.log(1 + np.sqrt(2))       # Kramers and Wannier (1941), Phys. Rev. 60, 252
+
+
+def png(figure: Figure, **metadata) -> str:
+    """Return a figure as base64 text."""
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, metadata=metadata)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def subplots(rows: int, columns: int, width: float, height: float):
+    """Return a figure that pyplot does not know, hence no other cell shows, and its axes (rows, columns)."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def snapshots(size, field, seed, sweeps=200):
+    """Draw the lattice below, at and above the critical temperature, each after some sweeps from a random start."""
+    rng, temperatures = np.random.default_rng(seed), np.array([1.8, CRITICAL, 3.5])
+    model = ising((size, size), field=field)
+    chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
+    chains.beta = 1 / temperatures
+    chains.sweep(sweeps)
+    figure, axes = subplots(1, 3, 9, 3.3)
+    for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T):
+        ax.imshow(s.reshape(size, size), cmap=ListedColormap([PAPER, plot.COLOURS["gibbs"]]), interpolation="nearest")
+        ax.set(title=f"T = {temperature:.3g}, magnetisation {s.mean():+.2f}", xticks=[], yticks=[])
+    return figure
+
+
+def converging(model, weights, seed, totals=(10, 100, 10_000), most=16):
+    """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
+    rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
+    figure, axes = subplots(1, 4, 11, 3.4)
+    _graph(model.n, weights, axes[0, 0])
+    order = np.argsort(-p, kind="stable")[:most][::-1]
+    labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
+    for ax, total in zip(axes.flat[1:], totals):
+        s, counts = rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))
+        for _ in range(total // chains):
+            s = sweep(model, s, rng.random(s.shape))
+            np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
+        ax.barh(np.arange(len(order)) + 0.2, p[order], 0.4, color=plot.COLOURS["exact"], label="exact")
+        ax.barh(np.arange(len(order)) - 0.2, counts[order] / total, 0.4, color=plot.COLOURS["gibbs"], label="counted")
+        ax.set(title=f"{total:,} states", xlabel="probability", xlim=(0, 1.7 * p.max()), yticks=[])
+    axes[0, 1].set_yticks(range(len(order)), labels, family="monospace")
+    axes[0, 3].legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _graph(n, weights, ax):
+    x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
+    for i, j in np.argwhere(np.triu(weights)):
+        ax.plot(x[[i, j]], y[[i, j]], color=ENDS["together" if weights[i, j] > 0 else "apart"], zorder=0,
+                linewidth=0.5 + 5 * abs(weights[i, j]) / abs(weights).max())
+    ax.scatter(x, y, s=350, color=PAPER, edgecolors="black")
+    for i in range(n):
+        ax.text(x[i], y[i], i, ha="center", va="center")
+    ax.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+    ax.set_axis_off()
+
+
+def course(steps):
+    """Draw the moments at the first step and the last, and the climb between them."""
+    figure, axes = subplots(1, 3, 10, 3.4)
+    for ax, number in zip(axes.flat, (0, len(steps) - 1)):
+        plot.moments(steps[number].data, steps[number].free, ax)
+        ax.set(title=f"step {number}", xlabel="clamped to the data", ylabel="free")
+    known = np.isfinite(steps[-1].log_likelihood.value)
+    plot.learning(steps, axes[0, 2], "log_likelihood" if known else "mismatch")
+    return figure
+
+
+def completed(start, mean, p, shape, names):
+    """Draw what is known, what is expected in the rest, and the probability of each class."""
+    figure, axes = subplots(1, 3, 9, 3)
+    for ax, image, title in zip(axes.flat, (start, mean), ("known (grey: unknown)", "expected")):
+        plot.images(image, ax, shape)
+        ax.set_axis_on()
+        ax.set(title=title, xticks=[], yticks=[])
+    axes[0, 2].bar(names, p, color=plot.COLOURS["mean field"])
+    axes[0, 2].set(ylim=(0, 1), xlabel="class", ylabel="probability")
+    return figure

@@ -1,0 +1,47 @@
+"""Machines that read, one machine a class, all of them at once.
+
+    p(class | known) ~ exp(log Z_class(clamped to known) - log Z_class),     log Z(clamped) by mean field
+
+All are answered side by side: m <- tanh((W m + b)/T), half a step at a time, known units held.
+"""
+
+import numpy as np
+
+from ..model import BoltzmannMachine
+from ..threads import one_thread
+
+
+class Readers:
+    """Hold machines, one a class, and answer for all of them at once."""
+
+    def __init__(self, machines: list[BoltzmannMachine], log_z):
+        dense = [m.weights.toarray() if m.is_sparse else m.weights for m in machines]
+        temperature = np.array([m.temperature for m in machines])
+        self.weights = np.array(dense) / temperature[:, None, None]
+        self.biases = np.array([m.biases for m in machines]) / temperature[:, None]
+        self.log_z = np.asarray(log_z, dtype=float)
+
+    def read(self, known, sweeps: int = 200, tolerance: float = 1e-4):
+        """Return (p, means): the probability of each class, and what each expects, (classes, n), given -1/+1 or 0."""
+        free = np.zeros(self.biases.shape[1], bool)
+        free[:len(known)], free[len(known):] = np.asarray(known) == 0, True
+        held = np.zeros(len(free))
+        held[:len(known)] = known
+        means = np.tile(held, (len(self.biases), 1))
+        with one_thread():
+            for _ in range(sweeps if free.any() else 0):
+                change = np.where(free, np.tanh(self._field(means)) - means, 0) / 2
+                means += change
+                if abs(change).max() < tolerance:
+                    break
+            log_p = self._log_z(means, free) - self.log_z
+        return np.exp(log_p - np.logaddexp.reduce(log_p)), means
+
+    def _field(self, means):
+        return (self.weights @ means[..., None])[..., 0] + self.biases
+
+    def _log_z(self, means, free):
+        """The mean field bound on log Z of each machine, its held units included: entropy less energy / T."""
+        up, down = (1 + means[:, free]) / 2, (1 - means[:, free]) / 2
+        entropy = -(up * np.log(up.clip(1e-300)) + down * np.log(down.clip(1e-300))).sum(1)
+        return entropy + (means * (self._field(means) + self.biases)).sum(1) / 2

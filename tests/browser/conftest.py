@@ -1,0 +1,134 @@
+"""A JupyterLab and a browser for the tests of this folder: python -m pytest tests/browser
+
+They need the package playwright, and a Chromium: `chromium` on the path, or its path in CHROMIUM; no network.
+`pytest tests` leaves this folder out.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+
+
+def missing(what):
+    """Skip, but fail where a machine is meant to have everything."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        missing("no browser: install Chromium, or set CHROMIUM to its path")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        missing("no playwright: pip install playwright")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """The address of a JupyterLab in a folder of its own, and that folder."""
+    home = tmp_path_factory.mktemp("lab")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    environment = os.environ | folders | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    (home / "work").mkdir()
+    with open(home / "log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ip=127.0.0.1",
+             f"--ServerApp.root_dir={home / 'work'}", "--IdentityProvider.token=", "--allow-root",
+             "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=",
+             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"],
+            env=environment, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address + "/api")
+            break
+        except OSError:
+            time.sleep(0.2)
+    yield address, home / "work"
+    server.terminate()
+    server.wait(20)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave this folder out unless it was named."""
+    named = [Path(argument.split("::")[0]).resolve() for argument in config.args]
+    return None if any(path == HERE or HERE in path.parents for path in named) else True
+
+
+class Notebook:
+    """A notebook open in a page: run it, save it, look at it; what the page complained of and asked for is kept."""
+
+    def __init__(self, browser, address, folder, **options):
+        self.address, self.folder = address, folder
+        self.context = browser.new_context(**({"viewport": {"width": 1100, "height": 900}, "has_touch": True} | options))
+        self.page, self.errors, self.outside = self.context.new_page(), [], []
+        self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
+        self.page.on("pageerror", lambda e: self.errors.append(str(e)))
+        self.page.on("request", lambda r: self.outside.append(r.url) if not r.url.startswith(
+            (address, address.replace("http", "ws"), "data:", "blob:", "about:")) else None)
+
+    def write(self, name, *cells):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        nbformat.write(notebook, self.folder / name)
+        return self.open(name)
+
+    def open(self, name):
+        self.name = name
+        self.page.goto(f"{self.address}/doc/tree/{name}?reset")
+        self.page.wait_for_function("() => window.jupyterapp")
+        self.page.evaluate("() => window.jupyterapp.restored")
+        self.page.wait_for_selector(".jp-Notebook")
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.ready")
+        return self
+
+    def run(self):
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
+        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        return self
+
+    def save(self):
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        return self
+
+    def shut_down(self):
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        return self
+
+    def stored(self):
+        return json.loads((self.folder / self.name).read_text())
+
+    def view(self, name):
+        found = self.page.locator(f".bmlab-{name}")
+        found.wait_for(timeout=30_000)
+        found.scroll_into_view_if_needed()
+        return found
+
+
+@pytest.fixture
+def notebook(browser, lab):
+    opened = Notebook(browser, *lab)
+    yield opened
+    opened.context.close()

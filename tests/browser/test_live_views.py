@@ -1,0 +1,185 @@
+"""Each live view in JupyterLab: it is there, keys and pointer move it, it asks nothing of the network, and a saved
+notebook that is opened again without running shows its picture.
+"""
+import re
+
+import pytest
+
+IMPORTS = "import numpy as np\nimport bmlab\nfrom bmlab import plot, widgets"
+EXPLORE = """def draw(T, ax):
+    ax.bar(range(8), bmlab.probabilities(bmlab.toy().at(T)))
+    print(f"T = {T:g}")
+
+widgets.explore(draw, T=(1, 5))"""
+LATTICE = "widgets.LatticeView(32, temperature=2.3)"
+MACHINE = "widgets.MachineView(bmlab.toy())"
+LEARNING = """data = bmlab.data.zoo().data[:, :6]
+start = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
+widgets.LearningView(bmlab.ascend(start, data, rate=0.1), steps=5)"""
+PAINT = """bar, ring = -np.ones((2, 8, 8))
+bar[:, 3:5] = ring[2:6, 2:6] = 1
+ring[3:5, 3:5] = -1
+machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for shape in (bar, ring)]
+log_z = [bmlab.exact(machine).log_z.value for machine in machines]
+widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
+CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT}
+IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
+
+
+@pytest.fixture
+def shown(notebook):
+    """Open a new notebook with one view, run it, and return (notebook, view)."""
+    def show(name, **media):
+        notebook.page.emulate_media(**media)
+        notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run()
+        return notebook, notebook.view(name)
+    yield show
+    assert not notebook.errors and not notebook.outside
+
+
+def text_of(view, selector=".note"):
+    return " ".join(view.locator(selector).all_inner_texts())
+
+
+def until(notebook, view, words, seconds=20):
+    """Wait until the view says these words."""
+    view.get_by_text(words).first.wait_for(timeout=1000 * seconds)
+
+
+def pixels(view):
+    return view.locator("canvas").first.evaluate("c => c.toDataURL()")
+
+
+def slide(view, label, key="ArrowRight", times=1):
+    slider = view.get_by_role("slider", name=label, exact=True)
+    slider.focus()
+    for _ in range(times):
+        slider.press(key)
+    return slider.get_attribute("aria-valuetext")
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_saved_notebook_opens_with_its_picture_and_no_complaint(shown, name):
+    notebook, _ = shown(name)
+    notebook.page.wait_for_timeout(500)
+    notebook.save().shut_down()
+    outputs = [o for cell in notebook.stored()["cells"] for o in cell["outputs"] if "data" in o]
+    assert [set(o["data"]) for o in outputs] == [{"image/png", "text/plain"}]
+    notebook.open(f"{name}.ipynb")
+    picture = notebook.page.locator(IMAGES)
+    picture.wait_for()
+    notebook.page.wait_for_timeout(3000)            # a new kernel has started by now, and knows of no view
+    assert picture.is_visible() and notebook.page.locator(".bmlab").count() == 0
+    assert "not found" not in notebook.page.locator(".jp-Notebook").inner_text()
+
+
+def test_a_page_that_is_loaded_again_finds_the_view_in_its_kernel(shown):
+    notebook, view = shown("explore")
+    until(notebook, view, "T = 3")
+    notebook.save().page.wait_for_timeout(500)
+    notebook.open("explore.ipynb").view("explore")
+
+
+def test_explore(shown):
+    notebook, view = shown("explore")
+    until(notebook, view, "T = 3")
+    before = view.locator("img").get_attribute("src")
+    assert slide(view, "T") == "4"
+    until(notebook, view, "T = 4")
+    assert view.locator("img").get_attribute("src") != before
+
+
+def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
+    notebook, view = shown("lattice")
+    before = pixels(view)
+    notebook.page.wait_for_timeout(500)
+    assert pixels(view) != before
+    canvas = view.locator("canvas")
+    canvas.focus()
+    canvas.press(" ")
+    assert view.get_attribute("data-playing") == "false"
+    still = pixels(view)
+    canvas.press("ArrowRight")
+    canvas.press("b")                               # the notebook would insert a cell
+    assert view.get_by_role("slider", name="temperature T").get_attribute("aria-valuetext") == "2.35"
+    assert notebook.page.locator(".jp-CodeCell").count() == 2
+    assert pixels(view) == still
+    box = canvas.bounding_box()
+    notebook.page.mouse.move(box["x"] + 40, box["y"] + 40)
+    notebook.page.mouse.down()
+    notebook.page.mouse.move(box["x"] + 90, box["y"] + 90, steps=4)
+    notebook.page.mouse.up()
+    assert pixels(view) != still
+
+
+def test_without_its_kernel_a_lattice_goes_on_and_a_slider_says_what_is_missing(shown):
+    notebook, view = shown("lattice")
+    notebook.shut_down().page.wait_for_timeout(1000)
+    before = pixels(view)
+    slide(view, "temperature T")
+    notebook.page.wait_for_timeout(300)
+    assert pixels(view) != before
+    notebook, view = shown("explore")
+    until(notebook, view, "T = 3")
+    notebook.shut_down().page.wait_for_timeout(1000)
+    slide(view, "T")
+    assert view.get_attribute("aria-busy") == "true"
+    assert "run the cell again" in view.evaluate("el => getComputedStyle(el, '::after').content")
+
+
+def test_who_asks_for_less_motion_starts_it_himself(shown):
+    notebook, view = shown("lattice", reduced_motion="reduce")
+    before = pixels(view)
+    notebook.page.wait_for_timeout(300)
+    assert pixels(view) == before
+    view.get_by_role("button", name="Run").click()
+    notebook.page.wait_for_timeout(300)
+    assert pixels(view) != before
+
+
+def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
+    notebook, view = shown("machine")
+    assert slide(view, "updates a second", times=5) == "60,000"
+    until(notebook, view, "in the wrong place")
+    notebook.page.wait_for_timeout(4000)
+    wrong = float(text_of(view).split(" % of")[0].split()[-1])
+    assert wrong < 5                                # a thousand updates of 8 states are enough for that
+    unit = view.get_by_role("button", name="unit 0")
+    unit.focus()
+    unit.press("Enter")
+    assert "held at 1" in unit.get_attribute("aria-label")
+    unit.click()
+    assert "held at -1" in unit.get_attribute("aria-label")
+    assert view.locator(".state").all_text_contents()[0].startswith("−")
+
+
+def test_the_climb_goes_on_and_back(shown):
+    notebook, view = shown("learning")
+    until(notebook, view, re.compile(r"Step [2-9]\d"))
+    view.get_by_role("button", name="Pause").click()
+    slide(view, "step", "Home")
+    assert view.locator(".caption").inner_text() == "Step 0"
+    at_first = text_of(view)
+    view.get_by_role("button", name="Step", exact=True).click()
+    assert view.locator(".caption").inner_text() == "Step 1" and text_of(view) != at_first
+
+
+def test_a_drawing_is_named_by_pointer_and_by_key(shown):
+    notebook, view = shown("paint")
+    box = view.locator("canvas").first.bounding_box()
+    notebook.page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + 4)
+    notebook.page.mouse.down()
+    notebook.page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + box["height"] - 4, steps=8)
+    notebook.page.mouse.up()
+    until(notebook, view, "It reads bar")
+    view.get_by_role("button", name="Clear").click()
+    until(notebook, view, "Draw.")
+    notebook.page.touchscreen.tap(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
+    until(notebook, view, "It reads ring")
+    view.get_by_role("button", name="Clear").click()
+    until(notebook, view, "Draw.")
+    canvas = view.locator("canvas").first
+    canvas.focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowLeft", " ", "ArrowLeft", " ", "ArrowLeft"):
+        canvas.press(key)
+    until(notebook, view, "It reads")

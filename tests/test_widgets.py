@@ -1,0 +1,323 @@
+"""Live views: what a notebook stores of them, what the kernel answers, and the page's sampler against Python's.
+
+What they look like in a page is tested in tests/browser.
+"""
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import partial
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+import bmlab
+from bmlab.infer.chains import stream
+
+if find_spec("anywidget") is None and not os.environ.get("CI"):
+    pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)
+matplotlib.use("Agg")
+
+from bmlab import plot, widgets
+from bmlab.widgets.reading import Readers
+
+FOLDER = Path(widgets.__file__).parent
+SCRIPTS = sorted(FOLDER.glob("*.js"))
+PATTERNS = bmlab.states(3)[[0, 1, 7, 7]]
+
+
+def draw(T, ax, style="solid"):
+    ax.plot([0, T], linestyle=style)
+    print(f"T = {T:g}")
+
+
+def climb(**options):
+    return bmlab.ascend(bmlab.toy(), PATTERNS, rate=0.1, **options)
+
+
+def readers(n=9, temperature=1.0):
+    """Ten machines weak enough for mean field to have one solution."""
+    rng = np.random.default_rng(0)
+    return [bmlab.BoltzmannMachine(bmlab.symmetric(rng.normal(0, 0.3 / n**0.5, (n, n))), rng.normal(0, 0.5, n),
+                                   temperature) for _ in range(10)]
+
+
+VIEWS = {
+    "explore(draw, T: 1 to 3)": lambda: widgets.explore(draw, T=(1, 3)),
+    "LatticeView(8, temperature=2.5, field=0)": lambda: widgets.LatticeView(8),
+    "MachineView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MachineView(bmlab.toy()),
+    "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
+    "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
+}
+
+
+def lists(model):
+    """The machine as the page holds it."""
+    return {"weights": model.weights.tolist(), "biases": model.biases.tolist()}
+
+
+def ask(view, monkeypatch, **question):
+    """Send a view what its page would send; return what it answers."""
+    answers = []
+    monkeypatch.setattr(view, "send", answers.append)
+    view._handle_custom_msg(question, [])
+    (answer,) = json.loads(json.dumps(answers))
+    return answer
+
+
+def in_node(code, change=("", ""), **given):
+    """Run JavaScript after the sampler (changed in one place); return what it hands to answer()."""
+    node = shutil.which("node")
+    if node is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("the page's sampler needs Node.js, and there is no node")
+    source = (FOLDER / "sampler.js").read_text(encoding="utf-8").replace(*change)
+    program = (f"{source}\nconst given = {json.dumps(given)};"
+               f"const answer = (x) => console.log(JSON.stringify(x));\n{code}")
+    ran = subprocess.run([node, "--input-type=module", "-"], input=program, capture_output=True, text=True, check=False)
+    assert not ran.stderr
+    return json.loads(ran.stdout)
+
+
+# What a notebook stores
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
+    bundle = VIEWS[name]()._repr_mimebundle_()
+    assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"] == name
+    assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
+
+
+def test_two_views_that_look_alike_are_told_apart_in_the_page():
+    assert widgets.LatticeView(8).picture != widgets.LatticeView(8).picture
+
+
+def test_nbval_passes_a_notebook_of_views(tmp_path):
+    cells = ["import numpy as np\nimport bmlab\nfrom bmlab import widgets",
+             "def draw(T, ax):\n    ax.plot([0, T])\n    print(f'T = {T:g}')",
+             "widgets.explore(draw, T=(1, 3))", "widgets.LatticeView(8)", "widgets.MachineView(bmlab.toy())",
+             "data = bmlab.states(3)[:3]\nwidgets.LearningView(bmlab.ascend(bmlab.toy(), data, rate=0.1), steps=3)",
+             "widgets.PaintView([bmlab.ising((3, 3))] * 2, [0, 0])"]
+    file = tmp_path / "views.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), file)
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    run([sys.executable, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", file], check=True)
+    stored = nbformat.read(file, 4)
+    outputs = [output for cell in stored.cells[2:] for output in cell.outputs if output.output_type != "stream"]
+    assert [set(output.data) for output in outputs] == [{"image/png", "text/plain"}] * 5
+    done = run([sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", file])
+    assert done.returncode == 0 and "7 passed" in done.stdout, done.stdout
+
+
+def test_the_core_does_not_import_the_views():
+    code = "import sys, bmlab; print([m for m in ('anywidget', 'ipywidgets', 'bmlab.widgets') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_is_short_asks_no_network_and_copies_no_colour(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200 and max(map(len, text.splitlines())) <= 120
+    assert not re.search(r"\bimport\b|\bfetch\(|https?://(?!www\.w3\.org/2000/svg)", text)
+    assert not [c for c in plot.COLOURS.values() if c.startswith("#") and c.lower() in text.lower()]
+
+
+# explore
+
+def test_explore_draws_at_several_values_and_their_words_are_the_output(capsys):
+    widgets.explore(draw, T=(0.5, 4, 0.5), style=["solid", "dotted"])
+    assert capsys.readouterr().out.split("\n")[:-1] == [f"T = {T}" for T in (0.5, 0.5, 2, 2, 4, 4)]
+
+
+def test_explore_answers_a_slider_with_a_figure_and_words(monkeypatch):
+    view = widgets.explore(draw, T=(0.5, 4, 0.5), style=["dotted", "solid"])
+    assert [c["start"] for c in view.controls] == [4, 1]        # the middle, and the default of draw
+    answer = ask(view, monkeypatch, stops=[7, 0])
+    assert answer["text"] == "T = 4\n" and base64.b64decode(answer["png"]).startswith(b"\x89PNG")
+
+
+def test_explore_says_what_went_wrong_in_draw(monkeypatch):
+    def frail(T, ax):
+        if T == 2:
+            raise ValueError("not at 2")
+
+    view = widgets.explore(frail, T=[1, 2, 3, 4, 5])
+    assert ask(view, monkeypatch, stops=[1])["text"] == "ValueError: not at 2"
+
+
+@pytest.mark.parametrize(("control", "labels"), [
+    ((1, 3), ["1", "2", "3"]), ((0.0, 1.0, 0.25), ["0", "0.25", "0.5", "0.75", "1"]), (["a", "b"], ["a", "b"]),
+    ((0.1, 0.3, 0.1), ["0.1", "0.2", "0.3"])])
+def test_controls_are_written_as_for_interact(control, labels):
+    view = widgets.explore(lambda ax, x: None, x=control)
+    assert view.controls[0]["labels"] == labels
+
+
+@pytest.mark.parametrize("control", [3, (4, 1), [], (0, 1, 0.0001), (1, 2, -1)])
+def test_a_control_that_is_none_is_refused(control):
+    with pytest.raises(ValueError, match="x must .* found .*; try"):
+        widgets.explore(draw, x=control)
+
+
+# The other views
+
+def test_a_view_refuses_what_it_cannot_show():
+    with pytest.raises(ValueError, match="size must be even.*found 5; try 6"):
+        widgets.LatticeView(5)
+    with pytest.raises(ValueError, match="up to 10 units, found 11"):
+        widgets.MachineView(bmlab.hopfield(np.ones(11)))
+    with pytest.raises(ValueError, match="found no step"):
+        widgets.LearningView(iter([]))
+    with pytest.raises(ValueError, match="pixels"):
+        widgets.PaintView(readers(10), np.zeros(10))
+    with pytest.raises(ValueError, match="one log Z a machine, found 3 for 10"):
+        widgets.PaintView(readers(), np.zeros(3))
+
+
+def test_learning_goes_on_where_the_picture_ended(monkeypatch):
+    view = widgets.LearningView(islice(climb(), 12), steps=5)
+    steps = list(islice(climb(), 12))
+    first, last = (ask(view, monkeypatch, **{"from": a, "to": b}) for a, b in ((0, 8), (8, 16)))
+    assert (first["done"], last["done"]) == (False, True)
+    frames = first["frames"] + last["frames"]
+    assert np.allclose([f["log_likelihood"] for f in frames], [s.log_likelihood.value for s in steps])
+    pairs = np.triu_indices(3, 1)
+    assert np.allclose([f["free_pairs"] for f in frames], [s.free.corr[pairs] for s in steps], atol=5e-5)
+    assert np.allclose([f["clamped_means"] for f in frames], [s.data.mean for s in steps], atol=5e-5)
+    assert np.allclose([f["weights"] for f in frames], [s.model.weights[pairs] for s in steps], atol=5e-5)
+
+
+def test_a_climb_by_sampling_shows_its_mismatch():
+    sample = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=4, burn_in=5, n_sweeps=5)
+    view = widgets.LearningView(climb(infer=sample), steps=2)
+    assert [f["log_likelihood"] for f in view._frames] == [None, None] and view._frames[0]["mismatch"] > 0
+
+
+def test_pairs_that_a_method_does_not_know_are_left_out():
+    layers = bmlab.restricted(np.full((20, 12), 0.05), np.zeros(20), np.zeros(12))
+    data = np.where(np.arange(60) % 7, 1.0, -1.0).reshape(3, 20)
+    step = next(bmlab.ascend(layers, data, rate=0.1, couplings=layers.weights != 0))
+    known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
+    found = widgets.LearningView(iter([step]))._frames[0]["free_pairs"]
+    assert 0 < known.sum() < len(known) and [x is not None for x in found] == known.tolist()
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+def test_readers_answer_as_mean_field_does(temperature):
+    machines = readers(temperature=temperature)
+    known = np.array([1, -1, 0, 0, 1, 0, 0])                    # and two units that are hidden
+    log_z = [bmlab.mean_field(m).log_z.lower for m in machines]
+    p, means = Readers(machines, log_z).read(known, tolerance=1e-10)
+    units = np.flatnonzero(known)
+    answers = [bmlab.mean_field(m.clamp(units, known[units]), tolerance=1e-12) for m in machines]
+    log_p = np.array([a.log_z.lower for a in answers]) - log_z
+    assert np.allclose(np.log(p), log_p - np.logaddexp.reduce(log_p), atol=1e-7)
+    free = np.setdiff1d(np.arange(9), units)
+    assert np.allclose(means[:, free], [a.mean for a in answers], atol=1e-7)
+
+
+def test_a_drawing_is_answered_and_nothing_known_leaves_only_log_z(monkeypatch):
+    machines = readers()
+    log_z = np.array([bmlab.mean_field(m, tolerance=1e-12).log_z.lower for m in machines])
+    view = widgets.PaintView(machines, log_z)
+    answer = ask(view, monkeypatch, known=[0] * 9)
+    assert np.allclose(answer["p"], 0.1, atol=1e-4)
+    answer = ask(view, monkeypatch, known=[1] * 9)
+    right = np.array([-m.energy(np.ones(9)) for m in machines]) - log_z
+    assert np.allclose(np.log(answer["p"]), right - np.logaddexp.reduce(right)) and answer["mean"] == [1] * 9
+
+
+# The sampler of the page
+
+@pytest.mark.parametrize("seed", [0, 2026, 2**53 - 1])
+def test_the_page_draws_pythons_random_numbers(seed):
+    with np.errstate(over="ignore"):
+        words = stream(np.uint64(seed), np.arange(1000, dtype=np.uint64))
+    mine = in_node("const next = uniforms(given.seed); answer(Array.from({ length: 1000 }, next));", seed=seed)
+    assert (np.array(mine) == (words >> np.uint64(11)) * 2.0**-53).all()
+
+
+REPLAY = """
+let k = 0;
+const { s, u, sweeps } = given, next = () => u[k++], states = [];
+for (let t = 0; t < sweeps; t++) { %s; states.push([...s]); }
+answer(states);
+"""
+
+
+@pytest.mark.parametrize("model", [bmlab.toy(), bmlab.medium().at(2.0)], ids=["toy", "medium"])
+def test_same_uniforms_same_states(model):
+    rng, sweeps = np.random.default_rng(1), 200
+    s, u = rng.choice([-1.0, 1.0], model.n), rng.random((sweeps, model.n))
+    found = in_node(REPLAY % "sweep(given.machine, s, given.T, next)", s=s.tolist(), u=u.ravel().tolist(),
+                    sweeps=sweeps, T=model.temperature, machine=lists(model))
+    for row, uniforms in zip(found, u):
+        s = bmlab.sweep(model, s, uniforms)
+        assert (row == s).all()
+
+
+@pytest.mark.parametrize(("temperature", "field"), [(2.269, 0.0), (1.3, -0.2), (4.0, 0.5)])
+def test_same_uniforms_same_states_on_the_lattice(temperature, field):
+    size, sweeps, rng = 8, 30, np.random.default_rng(2)
+    model = bmlab.ising((size, size), field=field).at(temperature)
+    s, u = rng.choice([-1.0, 1.0], model.n), rng.random((sweeps, model.n))
+    found = in_node(REPLAY % "sweepLattice(s, given.size, given.T, given.b, next)", s=s.tolist(), u=u.ravel().tolist(),
+                    sweeps=sweeps, size=size, T=temperature, b=field)
+    for row, uniforms in zip(found, u):
+        s = bmlab.sweep(model, s, uniforms, units=np.concatenate(model.colours))
+        assert (row == s).all()
+    measured = in_node("answer(measure(given.s, given.size, given.b))", s=s.tolist(), size=size, b=field)
+    assert np.isclose(measured["energy"], model.energy(s) / model.n)
+    assert np.isclose(measured["magnetisation"], s.mean())
+
+
+WRONG = [("2 * h / T", "h / T"), ("2 * h / T", "2 * h"), ("next() < p[", "next() > p["), ("sum + b, T", "sum, T"),
+         ("(row + colour) & 1", "row & 1"), ("c ? c - 1 : L - 1", "c ? c - 1 : 0")]
+
+
+@pytest.mark.parametrize("change", WRONG, ids=[wrong for _, wrong in WRONG])
+def test_a_wrong_sampler_is_noticed(change):
+    rng = np.random.default_rng(3)
+    s, u = rng.choice([-1.0, 1.0], 64), rng.random(64 * 5)
+    given = {"s": s.tolist(), "u": u.tolist(), "sweeps": 5, "size": 8, "T": 1.5, "b": 0.4}
+    code = REPLAY % "sweepLattice(s, given.size, given.T, given.b, next)"
+    assert in_node(code, **given) != in_node(code, change, **given)
+
+
+def test_the_page_knows_onsagers_and_yangs_solution():
+    """Energy = -d log Z / d beta of Onsager's log Z a unit, written as an integral; Yang's exponent is 1/8."""
+    def log_z(beta):
+        kappa = 2 * np.sinh(2 * beta) / np.cosh(2 * beta) ** 2
+        return np.log(2 * np.cosh(2 * beta)) + quad(
+            lambda x: np.log((1 + np.sqrt(1 - (kappa * np.sin(x)) ** 2)) / 2), 0, np.pi / 2)[0] / np.pi
+
+    temperatures = [0.5, 1.5, 2.2, 2.4, 4.0]
+    found = in_node("answer([CRITICAL, onsager(CRITICAL).energy, ...given.T.map(onsager)])", T=temperatures)
+    critical, at_critical, *found = found
+    step = 1e-4
+    slopes = [(log_z(1 / T + step) - log_z(1 / T - step)) / (2 * step) for T in temperatures]
+    assert np.allclose([f["energy"] for f in found], -np.array(slopes), atol=1e-5)      # the cusp is 0.06 away
+    assert np.isclose(critical, 2 / np.log(1 + np.sqrt(2))) and np.isclose(at_critical, -np.sqrt(2))
+    below = [(1 - np.sinh(2 / T) ** -4) ** 0.125 for T in temperatures if T < critical]
+    assert np.allclose([f["magnetisation"] for f in found], below + [0, 0])
+
+
+def test_the_page_enumerates_as_python_does():
+    model, fixed = bmlab.medium().at(1.5), np.array([0, 0, 1, 0, -1, 0, 0, 0, 0, 0])
+    for held in np.zeros(10, int), fixed:
+        found = in_node("answer([...enumerate(given.machine, given.T, given.fixed)])", machine=lists(model),
+                        T=1.5, fixed=held.tolist())
+        units = np.flatnonzero(held)
+        allowed = (bmlab.states(10)[:, units] == held[units]).all(axis=1)
+        assert np.allclose(np.array(found)[allowed], bmlab.probabilities(model.clamp(units, held[units])))
+        assert not np.array(found)[~allowed].any()
+    numbers = in_node("answer(given.s.map(numberOf))", s=bmlab.states(4).tolist())
+    assert numbers == list(range(16))
