@@ -6,9 +6,9 @@ They need the package playwright, and a Chromium: `chromium` on the path, or its
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -44,21 +44,19 @@ def browser():
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """The address of a JupyterLab in a folder of its own, and that folder."""
+    """The address of a JupyterLab started as the README says, on a copy of the notebooks, and the folder of the copy."""
     home = tmp_path_factory.mktemp("lab")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    environment = os.environ | folders | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    (home / "work").mkdir()
-    with open(home / "log", "w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ip=127.0.0.1",
-             f"--ServerApp.root_dir={home / 'work'}", "--IdentityProvider.token=", "--allow-root",
+    flags = ["--no-browser", f"--port={port}", f"--ServerApp.root_dir={home / 'work'}", "--IdentityProvider.token=",
              "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=",
-             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"],
-            env=environment, stdout=log, stderr=log)
+             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    shutil.copytree(ROOT / "notebooks", home / "work" / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    with open(home / "log", "w") as log:
+        server = subprocess.Popen(["make", "lab", f"LAB_FLAGS={' '.join(flags)}"], cwd=ROOT, stdout=log, stderr=log,
+                                  env=os.environ | folders | {"OMP_NUM_THREADS": "1"}, start_new_session=True)
     address = f"http://127.0.0.1:{port}"
     for _ in range(300):
         try:
@@ -67,7 +65,7 @@ def lab(tmp_path_factory):
         except OSError:
             time.sleep(0.2)
     yield address, home / "work"
-    server.terminate()
+    os.killpg(server.pid, signal.SIGTERM)
     server.wait(20)
 
 

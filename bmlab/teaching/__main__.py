@@ -1,0 +1,46 @@
+"""The command line: python -m bmlab.teaching handouts, or grade FOLDER."""
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def arguments():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bmlab.teaching", description="Hand out and grade the notebooks.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    handouts = commands.add_parser("handouts", help="make the student version and a zip of every notebook")
+    handouts.add_argument("--out", type=Path, default=Path("handouts"))
+    grade = commands.add_parser("grade", help="grade the notebooks that were returned")
+    grade.add_argument("folder", type=Path, help="one folder a student, or files called STUDENT_NOTEBOOK.ipynb")
+    grade.add_argument("--out", type=Path, default=Path("graded"))
+    grade.add_argument("--seconds", type=float, default=300, help="for one notebook; a cell gets a fifth of it")
+    grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
+    return parser.parse_args()
+
+
+def run(options):
+    """Do what was asked; the heavy imports come last, when it is known that they can be made."""
+    if not NOTEBOOKS.is_dir():
+        raise ValueError(f"there is no folder {NOTEBOOKS}; install the course from its own folder: pip install -e .")
+    if not importlib.util.find_spec("nbgrader"):
+        raise ValueError('nbgrader is not installed; pip install -e ".[teach]"')
+    if options.command == "handouts":
+        from .handouts import hand_out
+        hand_out(NOTEBOOKS, options.out, say=print)
+    elif os.name != "posix":
+        raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
+    else:
+        from .grading import grade
+        grade(NOTEBOOKS, options.folder, options.out, seconds=options.seconds, gigabytes=options.gigabytes, say=print)
+
+
+if __name__ == "__main__":
+    try:
+        run(arguments())
+    except ValueError as problem:
+        sys.exit(str(problem))

@@ -1,0 +1,86 @@
+"""Student versions: the notebooks without solutions, hidden tests and outputs, and a zip of each.
+
+nbgrader's preprocessors do the cutting, in the order of its own `generate_assignment`. What is left under
+### BEGIN SOLUTION is its stub, so stub and solution cannot drift apart.
+"""
+
+import re
+import zipfile
+from pathlib import Path
+
+import nbformat
+from nbgrader import preprocessors as pre
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CUT = [pre.LockCells, pre.ClearSolutions, pre.ClearOutput, pre.CheckCellMetadata, pre.ComputeChecksums]
+HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
+README = """\
+{title}
+Install once, here, with Python 3.11 or newer: python -m venv .venv, then .venv/bin/pip install "./bmlab[lab]"
+Open it: .venv/bin/jupyter lab {name}.ipynb (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
+Answer where it says YOUR CODE HERE or YOUR ANSWER HERE; leave the locked cells below as they are, they test you.
+Hand in the file {name}.ipynb under this name.
+"""
+
+
+def processed(notebook, preprocessors, resources=None):
+    """Send a notebook through preprocessors of nbgrader, one after the other."""
+    resources = resources or {}
+    for preprocessor in preprocessors:
+        notebook, resources = preprocessor().preprocess(notebook, resources)
+    return notebook
+
+
+def student_version(path, record=None):
+    """Read a source notebook and return it without its answers; `record` (a gradebook's resources) stores the tests."""
+    notebook = nbformat.read(path, as_version=4)
+    return processed(notebook, CUT + [pre.SaveCells] * bool(record) + HIDE, record)
+
+
+def tables(path):
+    """The files of tables/ that a notebook names in its code."""
+    code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    named = sorted(set(re.findall(r"tables/([\w.-]+\w)", code)))
+    return [path.parent / "tables" / name for name in named]
+
+
+def title(notebook):
+    """The question of a notebook: its first line."""
+    return notebook.cells[0].source.splitlines()[0].lstrip("# ")
+
+
+def package_files():
+    """Everything that `pip install ./bmlab` needs, with its place in the folder bmlab/."""
+    root = PACKAGE.parent
+    inside = [file for file in sorted(PACKAGE.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
+    outside = [root / name for name in ("pyproject.toml", "README.md", "LICENSE")]
+    return {f"bmlab/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
+
+
+def write_zip(target, files):
+    """Write a zip of name -> bytes in one folder; the same files give the same zip, whatever the clock says."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(f"{target.stem}/{name}"), content, zipfile.ZIP_DEFLATED)
+
+
+def hand_out(notebooks, out, *, say):
+    """Write each notebook's student version to `out`, the tables beside them, and a zip for each."""
+    (out / "tables").mkdir(parents=True, exist_ok=True)
+    package = package_files()
+    for path in sorted(notebooks.glob("*.ipynb")):
+        notebook = student_version(path)
+        text = nbformat.writes(notebook) + "\n"
+        (out / path.name).write_text(text, encoding="utf-8")
+        data = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
+        for name, content in data.items():
+            (out / name).write_bytes(content)
+        readme = README.format(title=title(notebook), name=path.stem)
+        write_zip(out / f"{path.stem}.zip", {path.name: text, "README.txt": readme} | data | package)
+        say(f"{out / path.stem}.zip: {points(notebook):g} points")
+
+
+def points(notebook, by_hand=True):
+    """The points of a notebook, with or without those that a person gives."""
+    records = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
+    return sum(record.get("points", 0) for record in records if by_hand or not record.get("solution"))

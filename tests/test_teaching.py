@@ -1,0 +1,361 @@
+"""Handing out and grading, end to end: nobody scores what is not deserved, and no submission ends the run.
+
+The notebooks are run as they are by nbval, solutions and tests included. Here each is cut down to its graded cells and
+what these need, so that a submission takes seconds. Wrong answers are in wrong_answers.py.
+"""
+import ast
+import csv
+import html
+import re
+import socket
+import symtable
+import zipfile
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from wrong_answers import WRONG
+
+pytest.importorskip("nbgrader")
+pytest.importorskip("resource")         # no grading on Windows
+from bmlab.teaching import sandbox
+from bmlab.teaching.grading import collect, grade
+from bmlab.teaching.handouts import hand_out, points, student_version, tables
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+GRADED = [name for name, path in FILES.items() if points(nbformat.read(path, 4))]
+ONE = GRADED[1]
+QUIET = {"say": lambda line: None}
+
+
+def exercise(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+def answer_cells(notebook):
+    """Name -> cell of every answer in code, with its test cell."""
+    cells = code(notebook)
+    pairs = [(cell, test) for cell, test in zip(cells, cells[1:]) if exercise(cell).get("solution")]
+    return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
+
+
+def names(source):
+    """The names that a cell makes, and those that it needs from outside, its functions looked through."""
+    made, needed, scopes = set(), set(), [symtable.symtable(source, "cell", "exec")]
+    for scope in scopes:
+        outermost = scope.get_type() == "module"
+        for name in scope.get_symbols():
+            if outermost and (name.is_assigned() or name.is_imported()):
+                made.add(name.get_name())
+            if name.is_referenced() and (outermost or name.is_global()):
+                needed.add(name.get_name())
+        scopes += scope.get_children()
+    return made, needed - made
+
+
+def cut_down(notebook):
+    """A copy with the graded cells and the cells that make what they need."""
+    wanted, kept = set(), []
+    for cell in reversed(deepcopy(notebook.cells)):
+        made, needed = names(cell.source) if cell.cell_type == "code" else (set(), set())
+        if exercise(cell) or made & wanted:
+            kept.append(cell)
+            wanted = wanted - made | needed
+    return nbformat.v4.new_notebook(cells=kept[::-1], metadata=notebook.metadata)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A folder of sources: the notebooks that carry exercises, cut down."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in GRADED:
+        nbformat.write(cut_down(nbformat.read(FILES[name], 4)), folder / f"{name}.ipynb")
+    return folder
+
+
+def table_of(out):
+    """grades.csv as student -> notebook -> points."""
+    with (out / "grades.csv").open(encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def hand_in(folder, student, name, notebook):
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, folder / student / f"{name}.ipynb")
+
+
+def answered(blank, answers):
+    """A student version with answers filled in."""
+    notebook = deepcopy(blank)
+    for name, (cell, _) in answer_cells(notebook).items():
+        cell.source = answers.get(name, cell.source)
+    return notebook
+
+
+# The exercises
+
+@pytest.mark.parametrize("name", GRADED)
+def test_every_exercise_states_its_points_and_can_be_won(name):
+    notebook = nbformat.read(FILES[name], 4)
+    stated = sum(int(n) for n in re.findall(r"\((\d+) points?\)", " ".join(c.source for c in notebook.cells)))
+    assert stated == points(notebook) > 0
+    for cell in notebook.cells:
+        if exercise(cell):
+            assert exercise(cell)["schema_version"] == 3
+            assert exercise(cell)["locked"] == exercise(cell)["grade"] or exercise(cell)["solution"], cell.id
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_tests_teach_before_they_are_hidden(name):
+    for answer, test in answer_cells(nbformat.read(FILES[name], 4)).values():
+        visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
+        assert "### END HIDDEN TESTS" in hidden and "assert" in visible, test.id
+        for part in (visible, hidden):
+            asserts = [node for node in ast.walk(ast.parse(part)) if isinstance(node, ast.Assert)]
+            assert asserts and all(node.msg for node in asserts), f"{test.id}: an assert without a hint"
+
+
+def namespace(notebook):
+    """What the cells before the exercises make."""
+    made = {}
+    for cell in code(cut_down(notebook)):
+        if not exercise(cell):
+            exec(cell.source, made)
+    return made
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    notebook = nbformat.read(FILES[name], 4)
+    made = namespace(notebook)
+    assert WRONG[name].keys() == answer_cells(notebook).keys()
+    for exercise_name, (_, test) in answer_cells(notebook).items():
+        assert len(WRONG[name][exercise_name]) >= 3
+        for source, hint in WRONG[name][exercise_name]:
+            here = dict(made)
+            exec(source, here)
+            with pytest.raises(Exception) as refused:
+                exec(test.source, here)
+            assert hint in str(refused.value), (exercise_name, source, str(refused.value))
+
+
+# Handing out
+
+@pytest.fixture(scope="module")
+def handouts(tmp_path_factory):
+    out = tmp_path_factory.mktemp("handouts")
+    hand_out(NOTEBOOKS, out, **QUIET)
+    return out
+
+
+def test_every_notebook_is_handed_out_without_an_answer(handouts):
+    assert {path.stem for path in handouts.glob("*.ipynb")} == FILES.keys()
+    for path in handouts.glob("*.ipynb"):
+        text, notebook = path.read_text(encoding="utf-8"), nbformat.read(path, 4)
+        nbformat.validate(notebook)
+        assert not re.search("(BEGIN|END) (SOLUTION|HIDDEN)", text)
+        assert not any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
+    source, stub = nbformat.read(FILES[name], 4), nbformat.read(handouts / f"{name}.ipynb", 4)
+    for there, here in zip(source.cells, stub.cells, strict=True):
+        stub_text = r"\1# YOUR CODE HERE\n\1raise NotImplementedError()"
+        kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
+        kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
+        assert here.source.strip() == kept.strip() or exercise(here).get("solution") and here.cell_type == "markdown"
+
+
+def test_a_zip_holds_what_a_student_needs(handouts):
+    for name, path in FILES.items():
+        with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
+            inside = set(archive.namelist())
+            readme = archive.read(f"{name}/README.txt").decode()
+            notebook = archive.read(f"{name}/{name}.ipynb").decode()
+        wanted = {"bmlab/pyproject.toml", "bmlab/README.md", "bmlab/LICENSE", "bmlab/bmlab/__init__.py", "README.txt"}
+        assert inside >= {f"{name}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
+        assert not any("__pycache__" in file for file in inside)
+        assert len(readme.splitlines()) == 5 and 'pip install "./bmlab[lab]"' in readme
+        assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_a_handout_opens_and_runs_to_its_first_unanswered_cell(course):
+    """The cells before it are those of the source, which nbval runs; here the cut-down one, in a kernel."""
+    notebook = sandbox.execute(student_version(course / "02_exact_z.ipynb"), seconds=100)
+    for cell in code(notebook):
+        failed = [output.ename for output in cell.outputs if output.output_type == "error"]
+        assert failed == (["NotImplementedError"] if exercise(cell) else []), cell.source
+        if exercise(cell):
+            break
+
+
+# Grading
+
+@pytest.fixture(scope="module")
+def graded(course, tmp_path_factory):
+    """A class: the solution, the blank, a wrong answer each, and somebody who rewrote the tests."""
+    returned, out = tmp_path_factory.mktemp("returned"), tmp_path_factory.mktemp("graded")
+    for name in GRADED:
+        hand_in(returned, "blank", name, student_version(course / f"{name}.ipynb"))
+    source, blank = nbformat.read(course / f"{ONE}.ipynb", 4), student_version(course / f"{ONE}.ipynb")
+    hand_in(returned, "solved", ONE, source)
+    hand_in(returned, "wrong", ONE, answered(blank, {key: wrong[0][0] for key, wrong in WRONG[ONE].items()}))
+    name, (solution, _) = next(iter(answer_cells(source).items()))
+    hand_in(returned, "tampered", ONE, tampered(answered(blank, {name: solution.source})))
+    grade(course, returned, out, seconds=150, gigabytes=4, **QUIET)
+    return out
+
+
+def tampered(notebook):
+    """A copy whose tests always pass and are worth more, but for one that is gone."""
+    copy = deepcopy(notebook)
+    tests = [cell for cell in code(copy) if exercise(cell).get("grade")]
+    for cell in tests:
+        cell.source, exercise(cell)["points"] = "assert True", 100
+    copy.cells.remove(tests[-1])
+    return copy
+
+
+def test_the_solution_scores_full_marks_and_the_others_none(graded):
+    """That the solution of each notebook scores full marks is what grade() asks before it goes on."""
+    table = table_of(graded)
+    full = table.pop("(full marks)")
+    for name in GRADED:
+        assert float(full[name]) == points(nbformat.read(FILES[name], 4))
+        assert float(table["blank"][name]) == 0
+    first = next(exercise(test)["points"] for _, test in answer_cells(nbformat.read(FILES[ONE], 4)).values())
+    assert {who: float(row[ONE]) for who, row in table.items()} == {
+        "solved": float(full[ONE]), "blank": 0, "wrong": 0, "tampered": first}
+
+
+def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
+    assert {page.name for page in (graded / "feedback").iterdir()} == {"solved", "blank", "wrong", "tampered"}
+    page = html.unescape((graded / f"feedback/wrong/{ONE}.html").read_text(encoding="utf-8"))
+    for wrong in WRONG[ONE].values():
+        assert wrong[0][1] in page, wrong[0]
+
+
+# Submissions that nobody should run
+
+SUBMITTED = {       # student -> the answers to two exercises, both right but for what else they do
+    "endless": ("while True: pass", ""),
+    "dying": ("import os\nos._exit(1)", ""),
+    "greedy": ("bytearray(10**12)", "import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)"),
+    "deleting": ("import shutil\nshutil.rmtree({outside!r})", "print(open({outside!r} + '/solutions.txt').read())"),
+    "noisy": ("for _ in range(5_000): print('x' * 1000)", "import sys\nprint('careful', file=sys.stderr)"),
+}
+SCORES = {"endless": 1, "dying": 0, "greedy": 0, "deleting": 0, "noisy": 2, "broken": 0}
+
+
+def exercise_pair():
+    """A notebook with two exercises: a submission that is stopped in the first can still win the second."""
+    cells = []
+    for name in ("first", "second"):
+        record = {"schema_version": 3, "grade_id": name, "grade": False, "solution": True, "locked": False,
+                  "task": False}
+        test = record | {"grade_id": f"test_{name}", "grade": True, "solution": False, "locked": True, "points": 1}
+        for source, nbgrader in ((f"### BEGIN SOLUTION\n{name} = 1\n### END SOLUTION", record),
+                                 (f"assert {name} == 1\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", test)):
+            cells.append(nbformat.v4.new_code_cell(source, metadata={"nbgrader": nbgrader}))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.fixture(scope="module")
+def dangerous(tmp_path_factory):
+    """Every dangerous submission graded, and what they tried to reach."""
+    folder = tmp_path_factory.mktemp("dangerous")
+    outside = folder / "outside"
+    for name in ("sources", "returned", "outside"):
+        (folder / name).mkdir()
+    (outside / "solutions.txt").write_text("the secret")
+    nbformat.write(exercise_pair(), folder / "sources/pair.ipynb")
+    blank = student_version(folder / "sources/pair.ipynb")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        for student, sources in SUBMITTED.items():
+            first, second = (text.format(outside=str(outside), port=server.getsockname()[1]) for text in sources)
+            answers = {"first": f"{first}\nfirst = 1", "second": f"{second}\nsecond = 1"}
+            hand_in(folder / "returned", student, "pair", answered(blank, answers))
+        (folder / "returned/broken").mkdir()
+        (folder / "returned/broken/pair.ipynb").write_text("{")
+        (folder / "returned/readme.ipynb").write_text("{}")
+        grade(folder / "sources", folder / "returned", folder / "graded", seconds=30, gigabytes=2, **QUIET)
+        with pytest.raises(TimeoutError):
+            server.accept()
+    return folder
+
+
+def test_a_dangerous_submission_costs_its_author_points_and_nobody_else(dangerous):
+    scores = {student: float(row["pair"]) for student, row in table_of(dangerous / "graded").items()}
+    assert scores == SCORES | {"(full marks)": 2}
+
+
+def test_nothing_outside_is_touched_or_told(dangerous):
+    assert (dangerous / "outside/solutions.txt").read_text() == "the secret"
+    for page in (dangerous / "graded/feedback").rglob("*.html"):
+        assert "the secret" not in page.read_text(encoding="utf-8")
+
+
+def test_feedback_says_why_a_cell_was_stopped(dangerous):
+    for student, reason in (("endless", "endless loop"), ("dying", "ended the process"), ("greedy", "MemoryError"),
+                            ("deleting", "may not do this")):
+        assert reason in (dangerous / f"graded/feedback/{student}/pair.html").read_text(encoding="utf-8"), student
+
+
+def test_the_table_says_what_was_not_graded(dangerous):
+    remarks = {student: row["remarks"] for student, row in table_of(dangerous / "graded").items()}
+    assert "cannot be read as a notebook" in remarks["broken"] and not remarks["noisy"]
+
+
+def test_the_audit_hook_alone_refuses_files_programs_and_the_network(tmp_path):
+    """It is all there is where the system has neither Landlock nor namespaces."""
+    (tmp_path / "kept").write_text("")
+    cells = [f"import os\nos.remove({str(tmp_path / 'kept')!r})", f"open({str(tmp_path / 'kept')!r}, 'w')",
+             "import subprocess\nsubprocess.run(['true'])", "import socket\nsocket.create_connection(('127.0.0.1', 9))"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
+    sandbox.execute(notebook, seconds=60, system=False)
+    assert [cell.outputs[-1].ename for cell in notebook.cells] == ["PermissionError"] * 4
+    assert (tmp_path / "kept").exists()
+
+
+def test_the_whole_notebook_has_a_time_limit():
+    stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(stubborn), nbformat.v4.new_code_cell("1")])
+    sandbox.execute(notebook, seconds=5)
+    assert "stopped after" in notebook.cells[1].outputs[-1].evalue
+
+
+# A mistake here must not become everybody's zero
+
+def test_grading_stops_if_the_solution_does_not_score(tmp_path):
+    notebook = exercise_pair()
+    notebook.cells[0].source = notebook.cells[0].source.replace("first = 1", "from a_missing_package import first")
+    (tmp_path / "sources").mkdir()
+    nbformat.write(notebook, tmp_path / "sources/pair.ipynb")
+    hand_in(tmp_path / "returned", "anna", "pair", student_version(tmp_path / "sources/pair.ipynb"))
+    with pytest.raises(ValueError, match="the solution of pair scores 1 of 2 here, so nobody was graded"):
+        grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", seconds=30, gigabytes=2, **QUIET)
+    assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def test_files_are_collected_by_folder_or_by_name(tmp_path):
+    for place in ("anna/01_theory.ipynb", "Bo Li_7/late/01_theory (1).ipynb", "cem_01_theory.ipynb", "01_theory.ipynb",
+                  "anna/.ipynb_checkpoints/01_theory.ipynb", "anna/notes.ipynb", "anna/old/01_theory.ipynb"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("{}")
+    found, left_out = collect(tmp_path, ["01_theory", "02_exact_z"])
+    assert found.keys() == {("anna", "01_theory"), ("Bo_Li_7", "01_theory"), ("cem", "01_theory")}
+    assert len(left_out) == 3
+
+
+def test_an_empty_folder_is_refused_in_one_sentence(tmp_path):
+    with pytest.raises(ValueError, match="expected STUDENT/NOTEBOOK.ipynb"):
+        grade(NOTEBOOKS, tmp_path, tmp_path / "graded", seconds=1, gigabytes=1, **QUIET)

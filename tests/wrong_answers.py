@@ -1,0 +1,137 @@
+"""Typical wrong answers: notebook -> name of the answer cell -> pairs (what a student writes, a part of the hint).
+
+Each must score less than full, with a hint that teaches. The longer ones are made from a right answer by one slip.
+"""
+
+
+def letter(name, wrong, hint):
+    """A choice: each wrong letter brings the hint, and anything else a request for a letter."""
+    return [(f"{name} = '{choice}'", hint) for choice in wrong] + [(f"{name} = 'D'", "answer with one letter")]
+
+
+PROBABILITY = """
+def my_probability(machine, s):
+    weights = np.exp(-machine.energy(bmlab.states(machine.n)) / machine.temperature)
+    return np.exp(-machine.energy(s) / machine.temperature) / weights.sum()
+"""
+TOY_ONLY = """
+def my_probability(machine, s):
+    row = (bmlab.states(3) == np.array(s)[:3]).all(axis=1).argmax()
+    return bmlab.probabilities(bmlab.toy().at(machine.temperature))[row]
+"""
+SLOPE = """
+def my_covariance_slope(machine, i, j):
+    def mean(b):
+        return bmlab.exact(bmlab.BoltzmannMachine(machine.weights, b, machine.temperature)).mean[i]
+    nudge = 1e-5 * np.eye(machine.n)[j]
+    return (mean(machine.biases + nudge) - mean(machine.biases - nudge)) / 2e-5
+"""
+RING = """
+def my_ring_log_z(w, b):
+    halves = []
+    for s in (-1, 1):
+        rest = np.array(b[1:])
+        rest[0] += w[0] * s
+        rest[-1] += w[-1] * s
+        halves.append(b[0] * s + my_chain_log_z(w[1:-1], rest))
+    return np.logaddexp(*halves)
+"""
+RING_TABLE = """
+def my_ring_log_z(w, b):
+    W = np.roll(np.diag(w), 1, axis=1)
+    return np.log(np.exp(-bmlab.BoltzmannMachine(W + W.T, b).energy(bmlab.states(len(b)))).sum())
+"""
+BACK = """
+def my_there_and_back(model, s, u):
+    for k, i in enumerate([*range(model.n), *reversed(range(model.n))]):
+        s = my_update(model, s, i, u[..., k])
+    return s
+"""
+ONE_UNIT = "lambda model, s, u: bmlab.sweep(model, s, u[..., [1]], units=[1])"
+TAP = """
+def my_damped_tap(model, m, keep, rounds=500):
+    W, b, T = model.weights, model.biases, model.temperature
+    for _ in range(rounds):
+        echo = m * (W**2 @ (1 - m**2)) / T**2
+        m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
+    return m
+"""
+
+WRONG = {
+    "00_start": {
+        "made_up": [
+            ("made_up = -1.5", "MINUS the sum"),
+            ("made_up = 2.5", "before they made up"),
+            ("made_up = 1", "the bias counts"),
+            ("made_up = 0.5", "four terms"),
+        ],
+        "my_probability": [
+            (PROBABILITY.replace(" / weights.sum()", ""), "divide by Z"),
+            (PROBABILITY.replace("(-machine", "(machine"), "exp(-E), not exp(E)"),
+            (PROBABILITY.replace(" / machine.temperature", ""), "divide E by T"),
+            (TOY_ONLY, "do you use `machine` only"),
+        ],
+        "shifted": letter("shifted", "AC", "log Z falls by 100"),
+    },
+    "01_theory": {
+        "field_and_chance": [
+            ("field_1, up_1 = 1.5, 1 / (1 + np.exp(-1.5))", "pulls unit 1 down"),
+            ("field_1, up_1 = 1, 1 / (1 + np.exp(-1))", "two units pull"),
+            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-1))", "probability at T = 1"),
+            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-0.25))", "the factor 2 is lost"),
+            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "with T = 2"),
+        ],
+        "my_covariance_slope": [
+            (SLOPE.replace("2e-5", "1e-5"), "two steps apart"),
+            ("my_covariance_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "covariance of s2 and s0"),
+            (SLOPE.replace(", machine.temperature", ""), "wrong at T = 3"),
+            (SLOPE.replace("2e-5", "2e-5 * machine.temperature"), "wrong at T = 3"),
+        ],
+        "even_staircase": letter("even_staircase", "AC", "is 0.0: where to?"),
+    },
+    "02_exact_z": {
+        "z_chain": [
+            ("z_chain = 14.8213", "that is the triangle"),
+            ("z_chain = np.cosh(0.5)**2 * np.cosh(1)", "each unit brings a factor 2 cosh"),
+            ("z_chain = 8 * np.cosh(0.5) * np.cosh(1)", "the bias of unit 0 is missing"),
+            ("z_chain = 8 * np.cosh(0.5) * np.cosh(1)**2", "unit 0 2 cosh(b0)"),
+        ],
+        "my_ring_log_z": [
+            (RING.replace("np.logaddexp(*halves)", "sum(halves)"), "join halves with np.logaddexp"),
+            (RING.replace("b[0] * s + ", ""), "unit 0's own b[0] s0"),
+            (RING.replace("        rest[-1] += w[-1] * s\n", ""), "at the last by w[-1]"),
+            (RING_TABLE, "states() would list 2^1000 states"),
+        ],
+        "two_groups": letter("two_groups", "AC", "2^5 rows, 2^5 columns"),
+    },
+    "03_gibbs_sampling": {
+        "P_cold": [
+            ("P_cold = transition_matrix(my_sweep, toy)", "the p of T = 1"),
+            ("P_cold = transition_matrix(my_sweep, toy.at(0.5)).T", "each row of P sums to 1"),
+            ("P_cold = transition_matrix(my_sweep, toy.at(2))", "p P is not p"),
+            (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(0.5))", "no sweep over all three units"),
+        ],
+        "my_there_and_back": [
+            (BACK.replace(", *reversed(range(model.n))", ""), "only forwards"),
+            (BACK.replace("*reversed(", "*("), "wrong on the way back"),
+            (BACK.replace("u[..., k]", "u[..., i]"), "with u[..., 3]"),
+            (BACK.replace("model.n", "3"), "n = 6"),
+        ],
+        "side_by_side": letter("side_by_side", "AC", "where does each unit go"),
+    },
+    "04_mean_field": {
+        "bias_lets_go": [
+            ("bias_lets_go = 0.266", "the bias at T = 1/2"),
+            ("bias_lets_go = np.arctanh(-np.sqrt(0.2)) + np.sqrt(0.2)", "T is missing"),
+            ("bias_lets_go = 0.8 * np.arctanh(np.sqrt(0.2)) - np.sqrt(0.2)", "take m = -sqrt(1 - T)"),
+            ("bias_lets_go = 0.1", "it should be 2 and 1"),
+        ],
+        "my_damped_tap": [
+            (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
+            (TAP.replace(" - echo", ""), "is the echo subtracted"),
+            (TAP.replace("T**2", "T"), "the echo over T squared"),
+            (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        ],
+        "flattered": letter("flattered", "BC", "on the toy L changes by"),
+    },
+}
