@@ -3,7 +3,10 @@ notebook that is opened again without running shows its picture.
 """
 import re
 
+import numpy as np
 import pytest
+
+import bmlab
 
 IMPORTS = "import numpy as np\nimport bmlab\nfrom bmlab import plot, widgets"
 EXPLORE = """def draw(T, ax):
@@ -22,6 +25,9 @@ ring[3:5, 3:5] = -1
 machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for shape in (bar, ring)]
 log_z = [bmlab.exact(machine).log_z.value for machine in machines]
 widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
+DIGITS = """digits = bmlab.data.digits()
+machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1) for k in range(10)]
+widgets.PaintView(machines, [bmlab.mean_field(machine).log_z.lower for machine in machines])"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
@@ -183,3 +189,18 @@ def test_a_drawing_is_named_by_pointer_and_by_key(shown):
     for key in ("ArrowUp", "ArrowUp", "ArrowLeft", " ", "ArrowLeft", " ", "ArrowLeft"):
         canvas.press(key)
     until(notebook, view, "It reads")
+
+
+def test_a_painted_digit_is_named(notebook):
+    """A zero that was never learned from, pixel by pixel, on machines of ten digits."""
+    digits = bmlab.data.digits()
+    image = digits.test[digits.test_labels == 0][0]
+    view = notebook.write("digits.ipynb", IMPORTS, DIGITS).run().view("paint")
+    box = view.locator("canvas").first.bounding_box()
+    for k in np.flatnonzero(image > 0):
+        row, column = divmod(int(k), 8)
+        x, y = (column + 0.5) / 8 * box["width"], (row + 0.5) / 8 * box["height"]
+        notebook.page.mouse.click(box["x"] + x, box["y"] + y)
+    view.get_by_role("button", name="Rest is paper").click()
+    until(notebook, view, "It reads 0")
+    assert not notebook.errors and not notebook.outside
