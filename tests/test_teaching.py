@@ -187,6 +187,11 @@ def test_a_zip_holds_what_a_student_needs(handouts):
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
+def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
+    names = {file.name for file in tables(NOTEBOOKS / "06_hidden_units.ipynb")}
+    assert names >= {"06_spikes.csv", "06_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
+
+
 def test_a_handout_opens_and_runs_to_its_first_unanswered_cell(course):
     """The cells before it are those of the source, which nbval runs; here the cut-down one, in a kernel."""
     notebook = sandbox.execute(student_version(course / "02_exact_z.ipynb"), seconds=100)

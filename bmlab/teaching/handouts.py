@@ -38,10 +38,17 @@ def student_version(path, record=None):
 
 
 def tables(path):
-    """The files of tables/ that a notebook names in its code."""
-    code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
-    named = sorted(set(re.findall(r"tables/([\w.-]+\w)", code)))
-    return [path.parent / "tables" / name for name in named]
+    """The files of tables/ that a notebook reads or imports, and what these import from there."""
+    folder, found = path.parent / "tables", []
+    waiting = ["\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")]
+    while waiting:
+        code = waiting.pop()
+        named = [folder / name for name in re.findall(r"tables/([\w.-]+\w)", code)]
+        scripts = [folder / f"{name}.py" for name in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)]
+        new = {file for file in named + scripts if file.exists() or file in named} - set(found)
+        waiting += [file.read_text(encoding="utf-8") for file in new if file.suffix == ".py"]
+        found += new
+    return sorted(found)
 
 
 def title(notebook):
