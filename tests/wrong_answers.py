@@ -56,6 +56,27 @@ def my_damped_tap(model, m, keep, rounds=500):
         m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
     return m
 """
+PARITY = """
+def my_parity(K):
+    W, b, c = np.zeros((7, 7)), np.zeros(7), np.array([1, 1, -1, -2])
+    for wrong_sum in ([0, 1, 4, 5], [4, 2, 3, 6]):
+        W[np.ix_(wrong_sum, wrong_sum)] -= 2 * K * (np.outer(c, c) - np.diag(c**2))
+        b[wrong_sum] -= K * c**2
+    return bmlab.from_bits(W, b)
+"""
+COMPLETION = """
+def my_completion(machines, seen, image):
+    inside = [bmlab.exact(machine.clamp(seen, image[seen])) for machine in machines]
+    logs = np.array([answer.log_z.value - bmlab.exact(machine).log_z.value
+                     for answer, machine in zip(inside, machines)])
+    votes = np.exp(logs - np.logaddexp.reduce(logs))
+    whole = np.array(image, dtype=float)
+    whole[~seen] = votes @ [answer.mean for answer in inside]
+    return whole
+"""
+OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
+    " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)")
+VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 
 WRONG = {
     "00_start": {
@@ -133,5 +154,37 @@ WRONG = {
             (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
         ],
         "flattered": letter("flattered", "BC", "on the toy L changes by"),
+    },
+    "06_hidden_units": {
+        "small_start": [
+            ("small_start, large_start = 93, 1441", "from a smaller start the plateau is longer"),
+            ("small_start, large_start = 0, 93", "too short never exceeds"),
+            ("small_start, large_start = 4323, 275", "a rate of 0.1"),
+            ("small_start, large_start = 887, 85", "not the crossing"),
+        ],
+        "my_parity": [
+            (PARITY.replace("-=", "+="), "it is paid for: the sign"),
+            (PARITY.replace("bmlab.from_bits", "bmlab.BoltzmannMachine"), "is it made from_bits?"),
+            (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
+            (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
+            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+        ],
+    },
+    "08_handwritten_digits": {
+        "p_b": [
+            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "A comes three times as often"),
+            ("p_b = 3 / (3 + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
+            ("p_b = np.exp(4) / (3 + np.exp(4))", "take its log Z off"),
+            ("p_b = 1 - 1 / (1 + 3 * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
+            ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
+        ],
+        "my_completion": [
+            (COMPLETION.replace(VOTES, "votes = np.full(len(machines), 1 / len(machines))"), "the same say"),
+            (COMPLETION.replace(VOTES, "votes = logs == logs.max()"), "the likeliest machine alone"),
+            (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
+            (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
+            (OVERFLOW, "overflow"),
+        ],
+        "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
     },
 }
