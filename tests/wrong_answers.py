@@ -77,6 +77,40 @@ def my_completion(machines, seen, image):
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)")
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
+LATTICES = """
+four, three = (bmlab.ising((k, k)).weights.toarray() for k in (4, 3))
+lattices = [threshold(bmlab.BoltzmannMachine(W, 0 * W[0])) for W in (four, -four, three, -three)]
+"""
+PL_GRADIENT = """
+def my_pl_gradient(model, data):
+    surprise = data - np.tanh(model.field(data) / model.temperature)
+    d_weights = (surprise.T @ data + data.T @ surprise) / len(data)
+    np.fill_diagonal(d_weights, 0)
+    return d_weights / model.temperature, surprise.mean(axis=0) / model.temperature
+"""
+LAYERS_AIS = """
+def my_layers_ais(model, v, steps, chains, rng):
+    def at(beta):
+        share = np.where(np.arange(model.n) < v, 1, beta)
+        return bmlab.BoltzmannMachine(beta * model.weights, share * model.biases, model.temperature)
+    T, b, m, betas = model.temperature, model.biases[:v], model.n - v, np.linspace(0, 1, steps + 1)
+    s = np.where(rng.random((chains, v)) < 1 / (1 + np.exp(-2 * b / T)), 1.0, -1.0)
+    log_w = np.full(chains, np.logaddexp(b / T, -b / T).sum() + m * np.log(2))
+    for old, new in zip(betas, betas[1:]):
+        log_w += my_log_weight(at(new), s) - my_log_weight(at(old), s)
+        s = np.hstack([np.ones((chains, m)), s])
+        s = my_layers_sweep(turned(at(new), v), s, rng.random(s.shape), m)[:, m:]
+    w = np.exp(log_w - log_w.max())
+    return log_w.max() + np.log(w.mean()), w.std() / w.mean() / np.sqrt(chains)
+"""
+V_FIRST = """
+        h = 2.0 * (rng.random((chains, m)) < 0.5) - 1
+        s = my_layers_sweep(at(new), np.hstack([s, h]), rng.random((chains, v + m)), v)[:, :v]
+"""
+H_FIRST = """
+        s = np.hstack([np.ones((chains, m)), s])
+        s = my_layers_sweep(turned(at(new), v), s, rng.random(s.shape), m)[:, m:]
+"""
 
 WRONG = {
     "00_start": {
@@ -186,5 +220,42 @@ WRONG = {
             (OVERFLOW, "overflow"),
         ],
         "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
+    },
+    "05_full_learning": {
+        "lattices": [
+            (LATTICES.replace("-three", "three"), "is the last one -W"),
+            (LATTICES.replace("three, -three)", "-three, three)"), "it comes last here"),
+            (LATTICES.replace("(four, -four, ", "("), "four numbers"),
+            (LATTICES.replace("-four, three,", "three, -four,"), "4 x 4, -1 W: error 0.0196 at a pull of 0.58"),
+            (LATTICES + "lattices = [pull - 0.02 for pull in lattices]", "error 0.0312 at a pull of 0.64"),
+        ],
+        "my_pl_gradient": [
+            (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "surprise.T @ data"), "half the slope"),
+            (PL_GRADIENT.replace("data - np.tanh", "-data + np.tanh"), "downhill"),
+            (PL_GRADIENT.replace("    np.fill_diagonal(d_weights, 0)\n", ""), "the diagonal must be 0"),
+            (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "is it tanh(h / T)"),
+            (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "and over T"),
+            (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"), "is d_weights symmetric"),
+            (PL_GRADIENT.replace(" / len(data)", ""), "a mean over rows"),
+        ],
+    },
+    "07_restricted_machines": {
+        "visible_out": [
+            ("visible_out = 0.5 + np.log(2) + np.log(2 * np.cosh(0.5))", "here T = 2"),
+            ("visible_out = np.log(2) + np.log(2 * np.cosh(0.25))", "own biases are missing"),
+            ("visible_out = 0.25 + np.log(np.cosh(0.25))", "the 2 of 2 cosh is lost"),
+            ("visible_out = -0.25 + np.log(2 * np.cosh(0.25)) + np.log(2 * np.cosh(0.5))", "sums the HIDDEN units out"),
+            ("visible_out = -0.25 + np.log(2) + np.log(2 * np.cosh(0.25))", "f_0 = 0 and f_1 = -1/2"),
+        ],
+        "my_layers_ais": [
+            (LAYERS_AIS.replace(" + m * np.log(2)", ""), "4 log 2"),
+            (LAYERS_AIS.replace("logaddexp(b / T, -b / T)", "logaddexp(b, -b)"), "8 log(2 cosh(b/T))"),
+            (LAYERS_AIS.replace("log_w.max() + np.log(w.mean())", "log_w.mean()"), "not log_w"),
+            (LAYERS_AIS.replace(" / np.sqrt(chains)", ""), "std / sqrt(chains)"),
+            (LAYERS_AIS.replace("np.exp(-2 * b / T)", "np.exp(-2 * b)"), "draw the start at T"),
+            (LAYERS_AIS.replace(H_FIRST, "\n"), "move at the new beta"),
+            (LAYERS_AIS.replace("turned(at(new)", "turned(at(old)"), "move at the new beta"),
+            (LAYERS_AIS.replace(H_FIRST, V_FIRST), "h first"),
+        ],
     },
 }
