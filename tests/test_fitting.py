@@ -76,6 +76,25 @@ def test_without_log_z_held_out_data_is_judged_by_pseudolikelihood():
     assert np.argmax(scores) == len(scores) - 1
 
 
+def test_coupled_hidden_units_are_judged_by_the_method_that_learns():
+    """Mean field on both sides, of the held-out rows too: exact sums may be too dear."""
+    asked = []
+
+    def infer(model, start=None):
+        asked.append(model.n)
+        return bmlab.mean_field(model)
+    bmlab.fit(machine(6, scale=0.2), DATA[:1], infer, steps=1, rate=0.1, held_out=DATA[:2])
+    assert asked.count(6) == 1 and asked.count(2) == 1 + 2          # free; one row, and two held-out rows
+
+
+def test_what_was_clamped_before_keeps_its_energy():
+    part = bmlab.toy().clamp([0], [1])
+    for step in (bmlab.fit(part, bmlab.states(2), steps=2, rate=0.1)[-1], bmlab.maximize(part, bmlab.states(2))):
+        assert step.model.offset == part.offset != 0
+        assert step.log_likelihood.value == pytest.approx(bmlab.log_likelihood(
+            bmlab.clamped(step.model, bmlab.states(2)), bmlab.exact(step.model)).value, abs=1e-12)
+
+
 def test_every_so_many_steps_are_kept_and_the_last():
     steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4)
     assert [step.loop.number for step in steps] == [0, 4, 8, 10]
@@ -181,6 +200,7 @@ def test_progress_is_shown(capsys):
     ({"steps": 0}, "steps, every and patience must be at least 1, found 0"),
     ({"momentum": 1.0}, "0 <= momentum < 1, found 0.0, 0.0 and 1.0"),
     ({"l1": -1.0}, "l1 >= 0"),
+    ({"rate": []}, "rate has no numbers, so no step was made"),
     ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
     ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
     ({"batch": 3}, "rng must be a NumPy generator, found None")])

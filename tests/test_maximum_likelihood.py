@@ -151,3 +151,8 @@ def test_an_unreached_slope_is_said(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "STEPS", 2)
     with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"):
         maximize(blank(UNITS), DATA)
+
+
+def test_a_negative_penalty_is_refused():
+    with pytest.raises(ValueError, match="penalty must be 0 or more, and finite, found -1"):
+        maximize(blank(UNITS), DATA, penalty=-1)

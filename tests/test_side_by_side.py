@@ -106,3 +106,13 @@ def test_a_sweep_is_that_of_the_sampler():
     expected = bmlab.sweep(model, s, u)
     side_by_side._sweep(model, s, np.ones_like(s, dtype=bool), range(6), u)
     assert (s == expected).all()
+
+
+def test_what_makes_no_sense_is_refused_and_nothing_hidden_is_no_doubt():
+    model, rng = machine(7), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="n_chains and n_sweeps must be at least 1, found 10 and 0"):
+        bmlab.clamped_gibbs(model, DATA, rng=rng, n_sweeps=0)
+    for infer in (bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=rng)):
+        with pytest.raises(ValueError, match=r"the state of an answer about 6 rows, found shape \(3, 7\)"):
+            infer(model, DATA, start=np.zeros((3, 7)))
+    assert bmlab.clamped_gibbs(machine(4), DATA, rng=rng).converged

@@ -8,8 +8,8 @@ What changes from one algorithm of the literature to the next is only where the 
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)
 and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,
-Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight towards 0 by
-rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
+Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight towards 0
+by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | I
     couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
-    batch      rows a step, from one shuffling (by `rng`) of the data after another: each row is met once in N; None: all
+    batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Raises ValueError for options out of range, and where the free phase does not know a weight's slope.
     """
@@ -178,7 +178,7 @@ class _Rule:
         weights = old.weights + size * d_weights
         if self.l1:
             weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))     # as far as a steady slope moves
-        new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature)
+        new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature, old.offset)
         return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
 
 

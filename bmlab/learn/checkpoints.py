@@ -129,7 +129,8 @@ def _bytes(value):
     if issparse(value):
         return b"".join(_bytes(x) for x in (value.tocsr().data, value.tocsr().indices, value.tocsr().indptr))
     if isinstance(value, partial):
-        return _bytes(value.func) + b"".join(name.encode() + _bytes(x) for name, x in sorted(value.keywords.items()))
+        named = (name.encode() + _bytes(x) for name, x in sorted(value.keywords.items()))
+        return b"".join([_bytes(value.func), *map(_bytes, value.args), *named])
     if isinstance(value, (str, int, float, type(None))):
         return repr(value).encode()
     if callable(value):

@@ -1,5 +1,6 @@
 """fit(): the learning loop, drained.  It stops where it was asked to, and says why; a long run survives a crash."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -53,7 +54,7 @@ def fit(model: BoltzmannMachine | Step, data, infer=exact, *, steps: int, gradie
     if steps < 1 or every < 1 or patience < 1:
         raise ValueError(f"steps, every and patience must be at least 1, found {steps}, {every} and {patience}")
     file = checkpoint and Checkpoint(checkpoint, model, data, infer, loop)
-    watch = _Watch(gradient_norm, change, held_out, patience, file)
+    watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
     step = watch.resume() or model
     end = _number(model) + steps
     with progress_bar(progress, steps, "step") as bar:
@@ -65,6 +66,8 @@ def fit(model: BoltzmannMachine | Step, data, infer=exact, *, steps: int, gradie
             bar.set_postfix_str(f"gradient norm {step.gradient_norm:.2g}", refresh=False)
             if watch.stopped:
                 break
+    if not isinstance(step, Step):
+        raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not watch.kept or watch.kept[-1] is not step:
         watch.keep(step)
     return watch.ended(steps)
@@ -79,6 +82,7 @@ def _number(step):
 class _Watch:
     """Hold what is kept of a climb, what it has been asked to reach, and whether it has."""
 
+    infer: Callable
     gradient_norm: float | None
     change: float | None
     held_out: np.ndarray | None
@@ -111,7 +115,7 @@ class _Watch:
         """Keep a step, look at the held-out data with it, and save it."""
         self.kept.append(step)
         if self.held_out is not None:
-            score = _score(step, self.held_out)
+            score = _score(step, self.held_out, self.infer)
             better = score > self.best.score
             self.best = Best(score, step) if better else self.best._replace(waited=self.best.waited + 1)
             self._tire()
@@ -138,8 +142,8 @@ class _Watch:
         return self.kept
 
 
-def _score(step, held_out):
+def _score(step, held_out, infer):
     """Mean log p of the held-out rows, or their pseudolikelihood where the free phase has no log Z."""
     if np.isnan(step.free.log_z.value):
         return pseudo_log_likelihood(step.model, held_out)
-    return log_likelihood(clamped(step.model, held_out), step.free).value
+    return log_likelihood(clamped(step.model, held_out, infer), step.free).value

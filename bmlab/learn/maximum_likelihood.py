@@ -52,6 +52,8 @@ def maximize(model: BoltzmannMachine, data, infer=exact, *, couplings=None, pena
     its four combinations), where the free phase has no log Z, and as infer does.
     Cost: 10 units about a millisecond; 20 units some 50 times exact().
     """
+    if not 0 <= penalty < np.inf:
+        raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
     rows, couplings = checked_rows(model, data), checked_couplings(couplings, model.n)
     pairs = _pairs(model, couplings)
     theta = np.append(np.asarray(model.weights[pairs]).ravel(), model.biases) / model.temperature
@@ -98,7 +100,7 @@ def _machine(model, pairs, theta):
     else:
         weights = np.zeros((model.n, model.n))
         weights[pairs] = found
-    return BoltzmannMachine(weights + weights.T, biases, model.temperature)
+    return BoltzmannMachine(weights + weights.T, biases, model.temperature, model.offset)
 
 
 # --- Newton: the bits of a place in a table say which units are -1, or which units a product has ----------------------

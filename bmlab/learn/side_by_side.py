@@ -35,7 +35,7 @@ def clamped_mean_field(model: BoltzmannMachine, data, *, start=None, tolerance: 
     log_z      the mean of -F/T over the patterns: a proven lower bound, converged or not
     """
     rows, hidden = _begun(model, data)
-    s = np.where(hidden, 0.0 if start is None else start, rows)
+    s = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
     units, moved, sweeps = np.flatnonzero(hidden.any(0)), np.inf, 0
     with one_thread():
         if start is None:
@@ -46,7 +46,8 @@ def clamped_mean_field(model: BoltzmannMachine, data, *, start=None, tolerance: 
         log_z = float((entropy - model.energy(s) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, s) / len(s))
     return Estimate(s.mean(0), corr, LogZ(log_z, lower=log_z), method="clamped, mean field",
-                    converged=moved <= tolerance, state=s, info={"hidden": len(units), "road": "side by side", "sweeps": sweeps, "moved": moved})
+                    converged=moved <= tolerance, state=s,
+                    info={"hidden": len(units), "road": "side by side", "sweeps": sweeps, "moved": moved})
 
 
 def _descend(model, s, hidden, units):
@@ -71,9 +72,11 @@ def clamped_gibbs(model: BoltzmannMachine, data, *, rng: np.random.Generator, st
     converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
     """
     check_generator(rng)
+    if n_chains < 1 or n_sweeps < 1:
+        raise ValueError(f"n_chains and n_sweeps must be at least 1, found {n_chains} and {n_sweeps}")
     rows, hidden = _begun(model, data)
     shape = (n_chains, *rows.shape)
-    first = rng.choice([-1.0, 1.0], shape) if start is None else np.reshape(start, shape)
+    first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(start, shape)
     s, hidden = np.where(hidden, first, rows).reshape(-1, model.n), np.tile(hidden, (n_chains, 1))
     units, means, pairs = np.flatnonzero(hidden.any(0)), [], 0.0
     with one_thread():
@@ -88,7 +91,7 @@ def clamped_gibbs(model: BoltzmannMachine, data, *, rng: np.random.Generator, st
     corr, corr_stderr = mean_and_stderr(pairs / (n_sweeps * len(rows)), equal)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
     return Estimate(mean, as_corr(model, corr), LogZ(np.nan), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0),
-                    method="clamped, gibbs", converged=bool(rhat < RHAT), state=s,
+                    method="clamped, gibbs", converged=not len(units) or bool(rhat < RHAT), state=s,
                     info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess})
 
 
@@ -98,6 +101,13 @@ def _sweep(model, s, hidden, units, u):
         index, w = model.neighbours(i)
         p = chance_of_plus(2 * (s[:, index] @ w + model.biases[i]) / model.temperature, s[:, i])
         s[:, i] = np.where(hidden[:, i], np.where(u[:, k] < p, 1.0, -1.0), s[:, i])
+
+
+def _checked_start(start, shape):
+    if np.size(start) != np.prod(shape):
+        raise ValueError(f"start must be the state of an answer about {shape[-2]} rows, found shape {np.shape(start)}; "
+                         "pass start=None")
+    return np.reshape(start, shape)
 
 
 def _begun(model, data):
