@@ -9,6 +9,7 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 
 from . import data
 from .arrays import bits, spins, states
+from .bars import progress
 from .estimate import Estimate, LogZ, NotConverged
 from .infer.annealing import ais
 from .infer.belief_propagation import bethe
@@ -45,6 +46,6 @@ __all__ = ["BoltzmannMachine", "Bracket", "Completion", "Estimate", "LogZ", "Not
            "clamped_mean_field", "complete", "conditional", "cooled", "data", "entropy", "exact", "fit",
            "free_energy", "from_bits", "from_dimod", "from_networkx", "gibbs", "gradient", "ground_state", "hopfield",
            "invert_bethe", "invert_mean_field", "invert_tap", "ising", "load", "log_likelihood", "maximize",
-           "mean_field", "medium", "pcd", "plan", "probabilities", "pseudo_log_likelihood", "pseudolikelihood",
-           "restricted", "sample", "sherrington_kirkpatrick", "show", "spins", "states", "sweep", "symmetric", "tap",
-           "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]
+           "mean_field", "medium", "pcd", "plan", "probabilities", "progress", "pseudo_log_likelihood",
+           "pseudolikelihood", "restricted", "sample", "sherrington_kirkpatrick", "show", "spins", "states", "sweep",
+           "symmetric", "tap", "temper", "to_dimod", "to_networkx", "toy", "trw", "visited"]

@@ -56,9 +56,9 @@ def matrix(weights, side: int = 96) -> str:
     size = side / max(n, 1)
     squares = []
     for i, j in np.argwhere(weights):
-        half = size * np.sqrt(abs(weights[i, j]) / largest) / 2
-        x, y = (j + 0.5) * size - half, (i + 0.5) * size - half
-        squares.append(f"<rect x='{x:.1f}' y='{y:.1f}' width='{2 * half:.1f}' height='{2 * half:.1f}' fill='{UP if weights[i, j] > 0 else DOWN}'/>")
+        wide, colour = size * np.sqrt(abs(weights[i, j]) / largest), UP if weights[i, j] > 0 else DOWN
+        x, y = (j + 0.5) * size - wide / 2, (i + 0.5) * size - wide / 2
+        squares.append(f"<rect x='{x:.1f}' y='{y:.1f}' width='{wide:.1f}' height='{wide:.1f}' fill='{colour}'/>")
     return _svg(side, side, "weights", squares)
 
 

@@ -31,6 +31,7 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import expit
 
 from ..arrays import check_generator
+from ..bars import watched
 from ..estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
 from ..model import BoltzmannMachine
 from ..threads import one_thread
@@ -71,7 +72,7 @@ def _anneal(chains, first, betas):
     """Take the chains up the ladder, in place; yield what each step adds to their log weights, (chains,)."""
     model, alone = chains.model, chains.classes[0] if chains.classes else slice(0)
     temperature, rest = model.temperature, model.biases[:, None] - first
-    for low, high in pairwise(betas):
+    for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
         r = chains.s.astype(float)
         r[alone] = 0
         pull = model.weights @ r + rest

@@ -23,6 +23,7 @@ from warnings import warn
 import numpy as np
 from scipy import sparse
 
+from ..bars import watched
 from ..estimate import Estimate, LogZ, NotConverged, as_corr
 from ..model import BoltzmannMachine
 from .descent import check_sweeps
@@ -111,7 +112,7 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     check_sweeps(max_sweeps)
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
-    for sweeps in range(1, max_sweeps + 1):
+    for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
         before = u.copy()
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]

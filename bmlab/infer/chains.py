@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..bars import watched
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 
@@ -65,7 +66,7 @@ class Chains:
     def steps(self, count: int, keep: bool = False) -> Iterator[tuple[int, np.ndarray]]:
         """Make `count` sweeps, a few at a time; yield how many, and their states (none unless `keep`)."""
         size = max(1, TOGETHER // (self.s.size + 1))
-        for done in range(0, count, size):
+        for done in watched(range(0, count, size), "block"):
             k = self.first_bits(min(size, count - done))
             out = np.empty(k.shape if keep else (0, 0, 0), np.int8)
             self.advance(k, self.lines(len(k)), out)

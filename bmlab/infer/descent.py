@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
+from ..bars import watched
 from ..model import BoltzmannMachine
 from .linear_response import positive_solver
 
@@ -55,7 +56,7 @@ def descend(model: BoltzmannMachine, theory: Theory, start, starts: int, damping
         raise ValueError(f"damping must be at least 0 and below 1, found {damping}; try 0.5")
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
-    for sweeps in range(1, max_sweeps + 1):
+    for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
         moved = sweep_down(m, theory.lowest, damping, rows)
         if moved <= tolerance:
             break

@@ -16,6 +16,7 @@ has many partners, lose less than in trees.
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..bars import watched
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 
@@ -31,7 +32,7 @@ def gaussian_bound(model: BoltzmannMachine) -> float:
     with one_thread():
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
-        for _ in range(STEPS):
+        for _ in watched(range(STEPS), "step"):
             step, share = np.linalg.solve(hessian, -gradient), 1.0
             trial = _bound(j, b, d + step)
             while not trial[0] <= bound:

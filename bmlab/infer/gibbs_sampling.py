@@ -17,9 +17,9 @@ from warnings import warn
 import numpy as np
 
 from ..arrays import check_generator, check_spins
+from ..bars import progress_bar
 from ..estimate import Estimate, LogZ, NotConverged
 from ..model import BoltzmannMachine
-from ..progress import progress_bar
 from .averages import RHAT, average
 from .chains import Chains, chance_of_plus
 

@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
+from ..bars import watched
 from ..estimate import coupled_pairs
 
 
@@ -115,7 +116,7 @@ def _sparse_inverse(model, curvature, columns=256):
         return None
     row, col = coupled_pairs(model)
     at_couplings, diagonal = np.empty(len(row)), np.empty(model.n)
-    for begin in range(0, model.n, columns):
+    for begin in watched(range(0, model.n, columns), "block"):
         inverse = factor.solve(np.eye(model.n, min(columns, model.n - begin), -begin))
         here = (begin <= col) & (col < begin + columns)
         at_couplings[here] = inverse[row[here], col[here] - begin]

@@ -28,6 +28,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..arrays import check_generator
+from ..bars import watched
 from ..estimate import Estimate, LogZ, NotConverged
 from ..model import BoltzmannMachine
 from .averages import average, mean_and_stderr
@@ -99,7 +100,7 @@ class Replicas:
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
-        for _ in range(count):
+        for _ in watched(range(count), "sweep"):
             self.chains.beta[self.at] = self.beta
             self.chains.sweep()
             energies = self.energies()
@@ -200,7 +201,7 @@ class Tally:
         """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
         chains = self.replicas.chains
         size = max(1, BLOCK // (chains.s.size + 1))
-        for done in range(0, n_sweeps, size):
+        for done in watched(range(0, n_sweeps, size), "block"):
             states = []
             for t, energies in enumerate(self.replicas.sweeps(min(size, n_sweeps - done)), done):
                 self._add(t, energies)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import check_generator
+from ..bars import watched
 from ..model import BoltzmannMachine
 from .chains import Chains
 from .gibbs_sampling import first_states
@@ -51,7 +52,7 @@ def annealed(model: BoltzmannMachine, schedule, *, rng: np.random.Generator, n_c
         raise ValueError(f"n_chains must be at least 1, found {n_chains}")
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
     states, energies = chains.s.T.astype(float), model.energy(chains.s.T)
-    for temperature in _checked(schedule):
+    for temperature in watched(_checked(schedule), "sweep"):
         chains.beta[:] = 1 / temperature
         chains.sweep()
         now = model.energy(chains.s.T)

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import states
+from ..bars import watched
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 
@@ -95,7 +96,7 @@ def _narrow(states_of_group):
 def _tiles(face, left, right):
     """Yield (rows, weight of these rows and all columns) of face * (left right)'."""
     step = max(1, TILE // face.shape[1])
-    for k in range(0, len(face), step):
+    for k in watched(range(0, len(face), step), "tile"):
         tile = slice(k, k + step)
         weight = right[:, tile].T @ left.T
         weight *= face[tile]

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import entr
 
+from ..bars import watched
 from ..estimate import Estimate, LogZ, NotConverged, as_corr
 from ..model import BoltzmannMachine
 from ..threads import one_thread
@@ -63,7 +64,7 @@ def trw(model: BoltzmannMachine, *, start: Mixture | None = None, n_trees: int =
     """
     graph = graph_of(model)
     bounds = []
-    for mixture, gap in tighten(model, start):
+    for mixture, gap in watched(tighten(model, start), "tree", n_trees + 1):
         bounds.append(mixture.bound - model.offset / model.temperature)
         if gap <= tolerance or len(bounds) > n_trees:
             break

@@ -21,6 +21,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from ..bars import watched
+
 SIGNS = np.array([-1.0, 1.0])
 
 
@@ -100,7 +102,7 @@ def eliminate(model, order: Order):
     place = dict(zip(order.units, range(model.n)))
     inbox = [[] for _ in order.units]
     log_z, odds = 0.0, []
-    for k, (v, scope) in enumerate(zip(order.units, order.scopes)):
+    for k, (v, scope) in enumerate(watched(zip(order.units, order.scopes), "unit", model.n)):
         up = _field(rows, model.biases[v], v, scope) / model.temperature
         down = -up
         for message, its_scope in inbox[k]:

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from ..arrays import states
+from ..bars import watched
 from ..threads import one_thread
 
 TILE = 2**16            # numbers at a time: they stay in the processor's cache
@@ -71,7 +72,7 @@ def _given_listed(model, order, listed, only=slice(None)):
     y = states(few).T
     field = w[np.ix_(rest, inner)] @ y + b[rest, None]
     log_y = (y * (w[np.ix_(inner, inner)] @ y / 2 + b[inner, None])).sum(0)
-    for x in states(len(outer))[only]:
+    for x in watched(states(len(outer))[only], "tile"):
         log_x = x @ (w[np.ix_(outer, outer)] @ x / 2 + b[outer])
         mean, log_rest = _alone(field + (w[np.ix_(rest, outer)] @ x)[:, None])
         s = np.vstack([np.repeat(x[:, None], y.shape[1], axis=1), y, mean])

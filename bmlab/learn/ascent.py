@@ -8,8 +8,8 @@ What changes from one algorithm of the literature to the next is only where the 
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)
 and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,
-Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight towards 0
-by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
+Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight
+towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
 
 from __future__ import annotations

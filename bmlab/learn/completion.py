@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bars import watched
 from ..estimate import LogZ
 from ..infer.enumeration import exact, part_of
 from ..infer.perfect_sampling import ground_state, sample
@@ -170,7 +171,8 @@ def _distinct(known):
     """Yield (row, where): each distinct row, and the numbers of the rows that are like it."""
     rows = np.nan_to_num(np.atleast_2d(known))
     distinct, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    yield from zip(distinct, np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1]))
+    where = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1])
+    yield from watched(zip(distinct, where), "row", len(distinct))
 
 
 def _clamped(model, row):

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.linalg.blas import sgemm
 
 from ..arrays import check_generator
+from ..bars import watched
 from ..makers import restricted
 from ..model import BoltzmannMachine
 from ..threads import one_thread
@@ -59,7 +60,7 @@ def pcd(model: BoltzmannMachine, data, *, rng: np.random.Generator, steps: int, 
     with one_thread():
         climb = Climb(model, data, None if chains == "data" else n_chains, rng)
         total, centred = np.zeros(climb.p.shape), climb.centred(data)
-        for k, size in enumerate(rates):
+        for k, size in enumerate(watched(rates, "step")):
             climb.step(centred[next(rows)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p

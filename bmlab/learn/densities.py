@@ -8,6 +8,7 @@ cheap, and else comes from annealed importance sampling, whose runs, chosen by t
 import numpy as np
 from scipy.special import log_softmax
 
+from ..bars import watched
 from ..estimate import Estimate, LogZ
 from ..infer.annealing import ais
 from ..infer.chains import Chains
@@ -58,6 +59,6 @@ def draw(model, size, rng, runs) -> np.ndarray:
     share = np.exp(log_softmax(runs.info["log_weights"]))
     chains = Chains(model, runs.state[rng.choice(len(share), size, p=share)].T, rng)
     with one_thread():
-        for _ in range(SWEEPS):
+        for _ in watched(range(SWEEPS), "sweep"):
             chains.sweep()
     return chains.s.T

@@ -8,10 +8,10 @@ from warnings import warn
 
 import numpy as np
 
+from ..bars import progress_bar, watched
 from ..estimate import NotConverged
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
-from ..progress import progress_bar
 from .ascent import Step, ascend
 from .checkpoints import Checkpoint
 from .phases import clamped, log_likelihood
@@ -59,7 +59,9 @@ def fit(model: BoltzmannMachine | Step, data, infer=exact, *, steps: int, gradie
     end = _number(model) + steps
     with progress_bar(progress, steps, "step") as bar:
         bar.update(_number(step) - _number(model))
-        for step in islice(ascend(step, data, infer, **loop), 0 if watch.stopped else max(0, end - _number(step))):
+        more = 0 if watch.stopped else max(0, end - _number(step))
+        climb = islice(ascend(step, data, infer, **loop), more)
+        for step in watched(climb, "step", more):
             if watch.sees(step) or step.loop.number % every == 0:
                 watch.keep(step)
             bar.update(1)

@@ -22,6 +22,7 @@ from scipy.linalg import hadamard
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from ..bars import ticks
 from ..estimate import Estimate, coupled_pairs
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
@@ -177,7 +178,7 @@ def _signs(bits):
 def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
     """Climb with another free phase, or with hidden units; data are rows, or the clamped phase of all machines."""
     start, ahead, back = coordinates
-    t, last, far = model.temperature, None, None
+    t, last, far, tick = model.temperature, None, None, ticks("step")
 
     def downhill(y):
         nonlocal last, far
@@ -190,6 +191,7 @@ def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
         return penalty / 2 * w @ w - last.log_likelihood.value, -back(slope)
 
     def watch(intermediate_result):
+        next(tick)
         if last.gradient_norm <= tolerance:
             raise StopIteration
 

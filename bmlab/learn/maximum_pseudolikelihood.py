@@ -20,6 +20,7 @@ from warnings import warn
 import numpy as np
 from scipy.optimize import minimize
 
+from ..bars import ticks
 from ..estimate import NotConverged
 from ..model import BoltzmannMachine, symmetric
 from ..threads import one_thread
@@ -61,7 +62,7 @@ def climb(s, share, penalty, mask) -> BoltzmannMachine:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
     ahead, back, start = _coordinates(s, share, penalty, mask)
     here = far = ahead(start)           # far: where the slope was last above a hundred times the tolerance
-    steep = np.inf
+    steep, tick = np.inf, ticks("step")
 
     def downhill(y):
         nonlocal here, steep
@@ -72,6 +73,7 @@ def climb(s, share, penalty, mask) -> BoltzmannMachine:
 
     def watch(intermediate_result):
         nonlocal far
+        next(tick)
         far = here if steep > 100 * TOLERANCE else far
         if steep <= TOLERANCE:
             raise StopIteration

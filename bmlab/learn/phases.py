@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import check_spins
+from ..bars import watched
 from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
 from ..infer.enumeration import exact
 from ..model import BoltzmannMachine
@@ -110,7 +111,7 @@ def _pattern_by_pattern(model, rows, unknown, infer, start):
     patterns, count = np.unique(rows[:, known], axis=0, return_counts=True)
     share = count / len(rows)
     answers = [infer(model.clamp(known, v), start=None if start is None else start[k])
-               for k, v in enumerate(patterns)]
+               for k, v in enumerate(watched(patterns, "pattern"))]
     s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
     s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
     mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)

@@ -11,6 +11,7 @@ and log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v))).  Besag
 
 import numpy as np
 
+from ..bars import watched
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .phases import _checked_data
@@ -43,7 +44,7 @@ def _gain_of_turning(model, data):
     field = model.field(unset) / model.temperature
     f, across = field[:, visible:], _across(model, visible) / model.temperature
     gain, before = -2 * data * field[:, :visible], _log_2cosh(f).sum(1)
-    for i in range(visible if f.size else 0):
+    for i in watched(range(visible if f.size else 0), "unit"):
         gain[:, i] += _log_2cosh(f - 2 * data[:, i:i + 1] * across[i]).sum(1) - before
     return gain
 

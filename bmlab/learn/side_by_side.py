@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import entr
 
 from ..arrays import check_generator
+from ..bars import watched
 from ..estimate import Estimate, LogZ, as_corr, pair_sums
 from ..infer.averages import RHAT, agreement, mean_and_stderr
 from ..infer.chains import chance_of_plus
@@ -80,7 +81,7 @@ def clamped_gibbs(model: BoltzmannMachine, data, *, rng: np.random.Generator, st
     s, hidden = np.where(hidden, first, rows).reshape(-1, model.n), np.tile(hidden, (n_chains, 1))
     units, means, pairs = np.flatnonzero(hidden.any(0)), [], 0.0
     with one_thread():
-        for sweep in range(burn_in + n_sweeps):
+        for sweep in watched(range(burn_in + n_sweeps), "sweep"):
             _sweep(model, s, hidden, units, rng.random((len(s), len(units))))
             if sweep >= burn_in:
                 chains = s.reshape(shape)
