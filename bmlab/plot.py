@@ -1,8 +1,10 @@
 """Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
 
 One colour a method, the same in every notebook and readable by colour-blind people (Okabe and Ito 2008); each
-method has its own marker too, so that nothing is lost in grey.
+method has its own marker too, so that nothing is lost in grey.  show() says in words what a figure shows.
 """
+
+from collections import Counter
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +13,39 @@ COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap":
            "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "trw": "#E69F00", "data": "#777777"}
 MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "temper": "P", "ais": "*",
            "visited": ">", "trw": "<", "data": "x"}
+DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
+
+
+def show(alt):
+    """Show the current figure and close it; alt says in words what it shows, for those who hear it instead.
+
+    A notebook stores the words with the picture; `jupyter nbconvert --template classic` puts them into its page.
+    """
+    import matplotlib.pyplot as plt
+    if "inline" not in plt.get_backend():
+        plt.show()
+        return
+    from IPython.display import display
+    display(plt.gcf(), metadata={"image/png": {"alt": alt}})
+    plt.close()
+
+
+def curves(x, lines, ax, **labels):
+    """Draw each y of `lines`, {name: y}, over x; the other keywords are those of ax.set: xlabel, ylabel, xscale, ...
+
+    A line whose name begins with that of a method has its colour and marker, any other is black; a second line of the
+    same colour is dashed.
+    """
+    drawn = Counter()
+    for name, y in lines.items():
+        method = next((known for known in COLOURS if name.startswith(known)), None)
+        colour = COLOURS.get(method, "black")
+        ax.plot(x, y, label=name, color=colour, linestyle=DASHES[drawn[colour]], markersize=4,
+                marker=MARKERS.get(method), markevery=-(-len(x) // 12))
+        drawn[colour] += 1
+    ax.set(**labels)
+    ax.legend(frameon=False)
+    return ax
 
 
 def energy_levels(energies, probabilities, ax, labels=None):

@@ -55,12 +55,13 @@ def tidy(notebook):
 
 
 def tidy_outputs(cell):
-    """Empty the metadata of each output; a blank cell was not run and has none."""
+    """Keep of the metadata of an output the words for a picture; a blank cell was not run and has none."""
     if not cell.source.strip():
         cell.outputs, cell.execution_count = [], None
     for output in cell.outputs:
         if "data" in output:
-            output.metadata = {}
+            alt = output.metadata.get("image/png", {}).get("alt")
+            output.metadata = {"image/png": {"alt": alt}} if alt else {}
             output.data.pop(WIDGET, None)
 
 

@@ -52,6 +52,23 @@ def test_learning_draws_a_value_a_step(ax):
     assert np.allclose(ax.lines[1].get_ydata(), [s.mismatch for s in steps])
 
 
+def test_curves_of_one_colour_are_told_apart(ax):
+    lines = {"gibbs, 10 sweeps": [1, 2], "gibbs, 100 sweeps": [2, 3], "exact": [3, 3], "a list": [0, 1]}
+    assert plot.curves([1, 10], lines, ax, xscale="log", xlabel="sweeps") is ax
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == list(lines)
+    assert all(np.array_equal(line.get_xydata()[:, 1], lines[line.get_label()]) for line in ax.lines)
+    assert [line.get_color() for line in ax.lines] == [plot.COLOURS["gibbs"]] * 2 + ["black"] * 2
+    assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 4
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "sweeps")
+
+
+def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
+    shown = []
+    monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf()))
+    plot.show("An empty frame.")
+    assert shown == [ax.figure]
+
+
 def test_log_z_shows_values_and_proofs(ax):
     model = bmlab.medium()
     plot.log_z([bmlab.exact(model), bmlab.mean_field(model)], ax)

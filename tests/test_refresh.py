@@ -5,13 +5,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 SCRIPT = Path(__file__).with_name("refresh.py")
 COUNT = "print(1)\nprint(2, flush=True)\nprint(3)"
 PLOT = """import matplotlib.pyplot as plt
+from bmlab import plot
 plt.plot([0, 1], [0, 1])
-plt.show()"""
+plot.show("A line that rises.")"""
 
 
 def write(path, *cells):
@@ -62,6 +64,13 @@ def test_only_the_metadata_of_the_course_is_kept(refreshed, cells):
     assert set(nbformat.read(refreshed, as_version=4).metadata) == {"kernelspec", "language_info"}
     assert [cell.metadata for cell in cells] == [{}, {"tags": ["kept"]}, {}, {}, {}, {}]
     assert [cell.id for cell in cells] == [f"cell-{number}" for number in range(6)]
+
+
+def test_the_words_for_a_picture_are_kept_and_read_out(refreshed, cells):
+    (picture,) = cells[3].outputs
+    assert picture.metadata == {"image/png": {"alt": "A line that rises."}}
+    page, _ = HTMLExporter(template_name="classic").from_filename(refreshed)
+    assert 'alt="A line that rises."' in page
 
 
 def test_no_identity_of_a_widget_is_stored(cells):

@@ -91,7 +91,8 @@ def in_node(code, change=("", ""), **given):
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
-    bundle = VIEWS[name]()._repr_mimebundle_()
+    bundle, metadata = VIEWS[name]()._repr_mimebundle_()
+    assert re.fullmatch(r"[A-Z].{20,}\.", metadata["image/png"]["alt"])
     assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"] == name
     assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
 

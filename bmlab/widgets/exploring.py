@@ -1,5 +1,6 @@
 """Sliders for a plain function that draws: explore(draw, T=(0.2, 4, 0.1))."""
 
+import inspect
 import io
 from contextlib import redirect_stdout
 from itertools import product
@@ -16,6 +17,7 @@ def explore(draw, /, **controls):
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
     What draw prints at those several values is the output of the cell; what it prints later stands under the figure.
+    The first line of draw's docstring says what it draws to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
     Raises ValueError for a control that is neither.
@@ -40,6 +42,12 @@ class Explorer(View):
     def __repr__(self):
         ranges = [f"{k}: {control.text(v[0])} to {control.text(v[-1])}" for k, v in self._stops.items()]
         return f"explore({', '.join([getattr(self._draw, '__name__', 'draw'), *ranges])})"
+
+    @property
+    def alt(self):
+        """What is stored, in words."""
+        drawn = (inspect.getdoc(self._draw) or "A figure.").splitlines()[0]
+        return f"{drawn} Drawn again and again: {repr(self)[8:-1].partition(', ')[2] or 'no controls'}."
 
     def _multiples(self, starts):
         """Draw the first control from left to right, the second from top to bottom, the others where they start."""

@@ -16,6 +16,7 @@ class LatticeView(View):
     """
 
     _esm = script("sampler.js", "lattice.js")
+    alt = "A lattice machine below, at and above its critical temperature: islands of units grow as it gets colder."
     size = traitlets.Int().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
     temperature = traitlets.Float().tag(sync=True)

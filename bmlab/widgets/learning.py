@@ -23,6 +23,7 @@ class LearningView(View):
     """
 
     _esm = script("learning.js")
+    alt = "Moments of the machine against those of the data at the first step and the last, and the climb between them."
     units = traitlets.Int().tag(sync=True)
     method = traitlets.Unicode().tag(sync=True)
 

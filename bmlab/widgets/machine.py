@@ -17,6 +17,8 @@ class MachineView(View):
     """
 
     _esm = script("sampler.js", "machine.js")
+    alt = ("A machine as a graph, and how often each state came beside its exact probability, after 10, "
+           "100 and 10,000 states.")
     weights = traitlets.List().tag(sync=True)
     biases = traitlets.List().tag(sync=True)
     temperature = traitlets.Float().tag(sync=True)

@@ -20,6 +20,7 @@ class PaintView(View):
     """
 
     _esm = script("paint.js")
+    alt = "What is known of an image, what the machines expect in the rest of it, and the probability of each class."
     shape = traitlets.List().tag(sync=True)
     names = traitlets.List().tag(sync=True)
     start = traitlets.List().tag(sync=True)

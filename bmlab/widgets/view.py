@@ -26,7 +26,7 @@ def script(*names: str) -> str:
 
 
 class View(anywidget.AnyWidget):
-    """Show `picture`, alive where it can be; a subclass has _esm, a figure to store and what its page asks for."""
+    """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
     _css = (HERE / "view.css").read_text(encoding="utf-8")
     picture = traitlets.Unicode().tag(sync=True)
@@ -38,4 +38,4 @@ class View(anywidget.AnyWidget):
         super().__init__(picture=picture, colours=COLOURS | ENDS | {"paper": PAPER}, **traits)
 
     def _repr_mimebundle_(self, **_):
-        return {"image/png": self.picture, "text/plain": repr(self)}
+        return {"image/png": self.picture, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
