@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 from scipy import sparse
 
-COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#AA4499",
+COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#CC79A7",
            "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "trw": "#E69F00", "data": "#777777"}
 MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "temper": "P", "ais": "*",
            "visited": ">", "trw": "<", "data": "x"}

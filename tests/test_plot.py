@@ -1,4 +1,6 @@
 """Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
+from itertools import combinations
+
 import matplotlib
 import numpy as np
 import pytest
@@ -105,3 +107,35 @@ def test_images_stand_in_rows_and_columns(ax):
 def test_a_confusion_table_shows_every_count(ax):
     plot.confusion([[5, 1], [0, 7]], ax, labels=["no", "yes"])
     assert [t.get_text() for t in ax.texts] == ["5", "1", "", "7"]
+
+
+# What a dichromat sees of a colour, in linear RGB: Machado, Oliveira and Fernandes (2009), IEEE TVCG 15, 1291, severity 1
+SIGHT = {
+    "all": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+JUST_NOTICED = 2.3      # difference of two colours in CIE L*a*b*: Mahy, Van Eycken and Oosterlinck (1994)
+
+
+def lab(colour, sight):
+    """The colour as this sight sees it, in CIE L*a*b*."""
+    rgb = np.array(matplotlib.colors.to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    x = TO_XYZ @ np.clip(sight @ linear, 0, 1) / TO_XYZ.sum(1)
+    f = np.where(x > (6 / 29) ** 3, np.cbrt(x), x * (29 / 6) ** 2 / 3 + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_methods_are_told_apart_by_colour_whoever_looks(sight):
+    seen = [lab(colour, np.array(SIGHT[sight])) for colour in plot.COLOURS.values()]
+    for (a, first), (b, second) in combinations(zip(plot.COLOURS, seen), 2):
+        assert np.linalg.norm(first - second) > 4 * JUST_NOTICED, (a, b)
+
+
+def test_methods_are_told_apart_without_any_colour():
+    assert plot.COLOURS.keys() == plot.MARKERS.keys()
+    assert len(set(plot.MARKERS.values())) == len(plot.MARKERS)
