@@ -1,4 +1,5 @@
-"""Every notebook as a student meets it: opened in the JupyterLab of `make lab`, run to its end, and looked at."""
+"""Every notebook as a student meets it: opened in the JupyterLab of `make lab`, run to its end, its views moved."""
+import re
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,40 @@ FINISHED = f"""() => {{
     return context.session?.kernel?.status === 'idle' && (
         cells.every(([count]) => count !== null) || cells.some(([, , errors]) => errors.length > 0));
 }}"""
+VIEWS = r"widgets\.(?:explore|LatticeView|MachineView|LearningView|PaintView)\("
+SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .note')]
+    .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
+CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
+
+
+def views_in(notebook):
+    """How many live views the cells of a notebook make."""
+    return sum(len(re.findall(VIEWS, "".join(cell["source"]))) for cell in notebook.stored()["cells"])
+
+
+def move(view):
+    """Move the first slider by one step with a key; turn a pixel where there is paper instead."""
+    slider = view.get_by_role("slider").first
+    if slider.count():
+        before = slider.get_attribute("aria-valuetext")
+        for key in ("ArrowRight", "ArrowLeft"):                 # one of them leads away from an end
+            slider.press(key)
+            if slider.get_attribute("aria-valuetext") != before:
+                return
+        raise AssertionError("the slider does not move")
+    view.locator("canvas").first.press(" ")
+
+
+def test_a_student_is_asked_nothing_and_sees_no_menu_of_the_teacher(notebook):
+    notebook.open("notebooks/00_start.ipynb").page.wait_for_timeout(3000)
+    assert "Kernel" in notebook.page.locator(".lm-MenuBar").inner_text()
+    assert not re.search("nbgrader|validate|create assignment", notebook.page.locator("body").inner_text(), re.I)
+    assert notebook.page.locator(".Toastify__toast").count() == 0
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_runs_to_its_end(notebook, name):
-    notebook.open(f"notebooks/{name}")
+def test_a_notebook_runs_to_its_end_and_its_views_move(notebook, name):
+    expected = views_in(notebook.open(f"notebooks/{name}"))
     notebook.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     assert all(count is None for count, *_ in notebook.page.evaluate(CELLS))
     notebook.run()
@@ -28,3 +58,14 @@ def test_a_notebook_runs_to_its_end(notebook, name):
     assert not wrong and not notebook.errors and not notebook.outside
     SCREENS.mkdir(parents=True, exist_ok=True)
     notebook.page.screenshot(path=SCREENS / f"{Path(name).stem}.png")
+    views = notebook.page.locator(".bmlab")
+    views.nth(expected - 1).wait_for()
+    assert views.count() == expected > 0
+    for k in range(expected):
+        view = views.nth(k)
+        view.scroll_into_view_if_needed()
+        before = view.evaluate(SEEN)
+        move(view)
+        notebook.page.wait_for_function(CHANGED, arg=[view.element_handle(), before], timeout=30_000)
+        notebook.page.screenshot(path=SCREENS / f"{Path(name).stem}_view_{k + 1}.png")
+    assert not notebook.errors and not notebook.outside
