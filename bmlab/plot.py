@@ -111,9 +111,16 @@ def bracket(proven, estimates, ax):
 
 
 def weights(matrix, ax, labels=None):
-    """Draw a matrix of weights (n, n): orange pulls together, purple pushes apart, white is no coupling."""
+    """Draw a matrix of weights (n, n): orange pulls together, purple pushes apart, white is no coupling.
+
+    Up to 20 units the sign of a weight is written on it, unless it is faint (below a fifth of the largest).
+    """
     matrix = _dense(matrix)
     limit = np.abs(matrix).max() or 1.0
+    for (i, j), w in np.ndenumerate(matrix if len(matrix) <= 20 else matrix[:0]):
+        if abs(w) >= limit / 5:
+            ax.text(j, i, "+" if w > 0 else "\u2212", ha="center", va="center",
+                    color="white" if abs(w) > 0.7 * limit else "black")
     image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)
     ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
     ticks = range(len(labels)) if labels is not None else []

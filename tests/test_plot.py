@@ -93,6 +93,10 @@ def test_weights_are_centred_on_zero(ax, model):
     plot.weights(model.weights, ax, labels=[str(i) for i in range(model.n)])
     low, high = ax.images[0].get_clim()
     assert low == -high < 0 and len(ax.get_xticklabels()) == model.n
+    weights = model.weights if model.n == 10 else model.weights.toarray()
+    signs = {(t.get_position()[1], t.get_position()[0]): t.get_text() for t in ax.texts}
+    assert signs == {(i, j): "+" if w > 0 else "\u2212" for (i, j), w in np.ndenumerate(weights)
+                     if abs(w) >= abs(weights).max() / 5}
 
 
 def test_images_stand_in_rows_and_columns(ax):

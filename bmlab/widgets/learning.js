@@ -50,11 +50,12 @@ function mount(model, el) {
     const most = Math.max(...f.weights.map(Math.abs)) || 1;
     f.weights.forEach((w, k) => cells[k].forEach((cell) => {
       cell.setAttribute("fill", w > 0 ? colours.together : colours.apart);
+      cell.setAttribute("rx", w > 0 ? 0 : side / 2);
       cell.setAttribute("fill-opacity", (Math.abs(w) / most).toFixed(3));
     }));
     climb.move();
     heading.textContent = `Step ${at}`;
-    largest.replaceChildren(...note([colours.together, "■", "together"], [colours.apart, "■", "apart"],
+    largest.replaceChildren(...note([colours.together, "■", "together"], [colours.apart, "●", "apart"],
       `largest weight ${most.toFixed(2)}`).childNodes);
     const known = f.log_likelihood !== null;
     numbers.textContent = (known ? `Log-likelihood ${signed(f.log_likelihood, 3)} nats a pattern;   ` : "") +

@@ -13,7 +13,8 @@ function mount(model, el) {
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
     const w = machine.weights[i][j], [x1, y1] = place(i, 100), [x2, y2] = place(j, 100);
     if (w) graph.append(make("svg:line", { x1, y1, x2, y2, stroke: w > 0 ? colours.together : colours.apart,
-      "stroke-width": 0.5 + 6 * Math.abs(w) / largest, "stroke-opacity": 0.85 }));
+      "stroke-width": 0.5 + 6 * Math.abs(w) / largest, "stroke-opacity": 0.85,
+      "stroke-dasharray": w > 0 ? "none" : "9 5" }));
     if (w && few) graph.append(word((x1 + x2) / 2, (y1 + y2) / 2 + 4, signed(w, 1, "+"), { class: "halo" }));
   }
   const radius = few ? 24 : 16;

@@ -12,7 +12,7 @@ MOST = 10               # units: the page lists 2^n states anew whenever a slide
 class MachineView(View):
     """Show a machine of up to ten units as a graph, its units flipping, and counted against exact probabilities.
 
-    Orange couplings pull together, purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
+    Orange couplings pull together, dashed purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
     Raises ValueError for more units.
     """
 

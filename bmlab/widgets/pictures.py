@@ -71,7 +71,8 @@ def converging(model, weights, seed, totals=(10, 100, 10_000), most=16):
 def _graph(n, weights, ax):
     x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
     for i, j in np.argwhere(np.triu(weights)):
-        ax.plot(x[[i, j]], y[[i, j]], color=ENDS["together" if weights[i, j] > 0 else "apart"], zorder=0,
+        pull = weights[i, j] > 0
+        ax.plot(x[[i, j]], y[[i, j]], "-" if pull else "--", color=ENDS["together" if pull else "apart"], zorder=0,
                 linewidth=0.5 + 5 * abs(weights[i, j]) / abs(weights).max())
     ax.scatter(x, y, s=350, color=PAPER, edgecolors="black")
     for i in range(n):
