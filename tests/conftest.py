@@ -1,0 +1,26 @@
+"""The notebooks as they are stored, for every test that asks for `path` or `notebook`."""
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+FILES = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(params=FILES, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    """The notebook as it is stored, nothing repaired."""
+    return nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"), object_hook=join_lines))
+
+
+def join_lines(record):
+    """Join the lists of lines in which a file stores its texts."""
+    multiline = {"source", "text"} | {key for key in record if "/" in key and not key.endswith("json")}
+    lists = {key: record[key] for key in multiline & record.keys() if isinstance(record[key], list)}
+    return record | {key: "".join(lines) for key, lines in lists.items()}

@@ -1,0 +1,158 @@
+"""The anatomy of a notebook: what each has, in what order, and how long it takes to read aloud.
+
+A reader reads 150 words a minute aloud, spends five seconds on a line of code and half a minute on a figure.
+The questions of the exercises count, the time to answer them comes on top.
+"""
+import ast
+import re
+import statistics
+
+from test_notebooks import code_cells, kinds, nbgrader, printed, prose
+
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE = 150, 5, 30
+
+
+def minutes(notebook):
+    """How long it takes to read the notebook aloud."""
+    words = sum(bool(re.search(r"\w", word)) for text in prose(notebook) for word in text.split())
+    lines = sum(len(cell.source.splitlines()) for cell in code_cells(notebook) if not nbgrader(cell))
+    return words / WORDS_A_MINUTE + (lines * SECONDS_A_LINE + len(figures(notebook)) * SECONDS_A_FIGURE) / 60
+
+
+def figures(notebook):
+    """Every output that holds a picture."""
+    return [out for cell in code_cells(notebook) for out in cell.outputs if "image/png" in out.get("data", {})]
+
+
+def sections(notebook):
+    """Title -> the cells of each section; a heading inside a cell opens one, and its cell belongs to both."""
+    found, current = {}, []
+    for cell in notebook.cells:
+        current.append(cell)
+        for title in re.findall(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else ():
+            current = found[title] = [cell]
+    return found
+
+
+def section(notebook, title):
+    """The prose of one section, from its heading on, and its code."""
+    cells = sections(notebook)[title]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown").split(f"## {title}\n")[1]
+    text = re.split(r"^## ", text, flags=re.MULTILINE)[0]
+    return text, "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+
+# How long it is
+
+def test_it_has_forty_five_to_seventy_cells_and_short_ones(notebook):
+    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    assert 45 <= len(notebook.cells) <= 70
+    assert max(lengths) <= 15 and statistics.median(lengths) <= 4
+
+
+def test_it_is_read_aloud_in_45_to_60_minutes_and_says_so(notebook):
+    assert 45 <= minutes(notebook) <= 60
+    stated = int(re.search(r"\*\*Time\*\* (\d+) minutes", prose(notebook)[0])[1])
+    assert abs(stated - minutes(notebook)) <= 2.5, minutes(notebook)
+
+
+# What it has
+
+def test_the_front_names_three_verbs_that_the_close_asks_back(notebook):
+    promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", prose(notebook)[0], re.MULTILINE)
+    close, _ = section(notebook, "Close")
+    assert len(promised) == 3
+    assert re.findall(r"^- \[ \] I can \*\*(\w+)\*\* (.+)\.$", close, re.MULTILINE) == promised
+
+
+def test_the_setup_is_at_most_six_lines(notebook):
+    setup = code_cells(notebook)[0].source
+    assert len(setup.splitlines()) <= 6 and "import bmlab" in setup
+
+
+def test_something_is_worked_by_hand_early(notebook):
+    assert "by hand" in " ".join(prose(notebook)[:8]).lower()
+
+
+def test_predictions_have_three_options_and_the_wrong_ones_are_answered(notebook):
+    asked = [k for k, cell in enumerate(notebook.cells) if "**Predict.**" in cell.source]
+    assert len(asked) >= 3
+    for k in asked:
+        options = notebook.cells[k].source.rpartition("**Predict.**")[2]
+        assert re.findall(r"^- \*\*([A-Z])\*\*", options, re.MULTILINE) == ["A", "B", "C"], options
+        assert notebook.cells[k + 1].cell_type == "code"
+        answer = next(cell.source for cell in notebook.cells[k + 1:]
+                      if cell.cell_type == "markdown" and re.search(r"\*\*[ABC]\b", cell.source))
+        right = re.search(r"\*\*([ABC])\b", answer)[1]
+        missing = [x for x in "ABC" if x != right and not re.search(rf"\b{x}\b", answer.partition("**Predict.**")[0])]
+        assert not missing, f"{missing} in the answer to\n{options}"
+
+
+def test_there_is_a_referee_from_exact(notebook):
+    code = "\n".join(cell.source for cell in code_cells(notebook) if not nbgrader(cell))
+    assert re.search(r"^\s*assert\b", code, re.MULTILINE) and re.search(r"\b(exact|probabilities)\(", code)
+
+
+def test_yours_is_compared_with_the_library(notebook):
+    text = "\n".join(prose(notebook)).lower()
+    assert "from yours to the library" in text
+    assert any(re.search(r"^def my_", cell.source, re.MULTILINE) for cell in code_cells(notebook))
+
+
+def test_every_figure_is_told_in_words_of_its_own(notebook):
+    words = [out.metadata.get("image/png", {}).get("alt", "") for out in figures(notebook)]
+    assert all(re.fullmatch(r"[A-Z].{20,}\.", text) for text in words), words
+    assert len(set(words)) == len(words)
+
+
+def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
+    code = code_cells(notebook)
+    for before, cell, after in zip([None, *code], code, [*code[1:], None]):
+        if any("image/png" in out.get("data", {}) for out in cell.outputs) and "widgets." not in cell.source:
+            near = [out for one in (before, cell, after) if one for out in one.outputs]
+            assert any(re.search(r"\d", printed(out)) for out in near), cell.source
+
+
+def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
+    for title, cells in sections(notebook).items():
+        code = [cell.source for cell in cells if cell.cell_type == "code"]
+        used = [name.id + type(name.ctx).__name__ for node in ast.parse("\n".join(code)).body
+                if not isinstance(node, ast.FunctionDef) for name in ast.walk(node)
+                if isinstance(name, ast.Name) and name.id == "rng"]
+        made = [type_ for type_ in used if type_ == "rngStore"]
+        assert made or not used, title
+
+
+# Exercises, play and close
+
+def test_exercises_are_to_do_to_make_to_think_and_to_stretch(notebook):
+    text, _ = section(notebook, "Exercises")
+    assert set(re.findall(r"^\*\*\d\.\*\* \*(\w+)", text, re.MULTILINE)) == {"Do", "Make", "Think", "Stretch"}
+
+
+def test_an_answer_is_followed_by_a_locked_cell_that_teaches_and_one_that_hides(notebook):
+    graded = [cell for cell in notebook.cells if nbgrader(cell)]
+    assert 4 <= len(graded) and all(nbgrader(cell)["schema_version"] == 3 for cell in graded)
+    for answer, test in zip(graded[::2], graded[1::2]):
+        assert nbgrader(answer)["solution"] and not nbgrader(answer)["locked"]
+        assert nbgrader(test)["locked"] and nbgrader(test)["points"] > 0
+        visible, hidden = test.source.split("### BEGIN HIDDEN TESTS")
+        assert re.search(r"assert [^\n]+,\s+(f?[\"']|\w+$)", visible, re.MULTILINE), test.source
+        assert "assert" in hidden and hidden.rstrip().endswith("### END HIDDEN TESTS")
+
+
+def test_play_asks_first_draws_by_hand_and_then_lives(notebook):
+    text, code = section(notebook, "Play")
+    assert "**Find.**" in text
+    assert re.search(r"^def draw\(", code, re.MULTILINE) and "widgets." in code
+    assert code.index("draw(") < code.index("widgets.")
+
+
+def test_the_close_answers_asks_confesses_and_names_its_sources(notebook):
+    close, _ = section(notebook, "Close")
+    questions, answers = close.split("**Check yourself**")[1].split("<details><summary>Answers</summary>")
+    numbered = [len(re.findall(r"^\d\. ", part, re.MULTILINE)) for part in (questions, answers.split("</details>")[0])]
+    assert numbered[0] == numbered[1] in (4, 5)
+    assert "**What we cheated on.**" in close
+    assert len(re.findall(r"\((18|19|20)\d\d\)", close.split("**Sources.**")[1])) >= 2
+    assert kinds(notebook)[-1] == "m"
