@@ -10,6 +10,7 @@ FILES = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb
 
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)
 def path(request):
+    """A notebook of the course, each in turn."""
     return request.param
 
 
