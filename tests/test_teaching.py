@@ -22,7 +22,7 @@ pytest.importorskip("nbgrader")
 pytest.importorskip("resource")         # no grading on Windows
 from bmlab.teaching import sandbox
 from bmlab.teaching.grading import collect, grade
-from bmlab.teaching.handouts import hand_out, points, student_version, tables
+from bmlab.teaching.handouts import FOLDER, hand_out, points, student_version, tables
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
@@ -179,13 +179,21 @@ def test_a_zip_holds_what_a_student_needs(handouts):
     for name, path in FILES.items():
         with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
             inside = set(archive.namelist())
-            readme = archive.read(f"{name}/README.txt").decode()
-            notebook = archive.read(f"{name}/{name}.ipynb").decode()
+            readme = archive.read(f"{FOLDER}/README.txt").decode()
+            notebook = archive.read(f"{FOLDER}/{name}.ipynb").decode()
         wanted = {"bmlab/pyproject.toml", "bmlab/README.md", "bmlab/LICENSE", "bmlab/bmlab/__init__.py", "README.txt"}
-        assert inside >= {f"{name}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
+        assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
         assert not any("__pycache__" in file for file in inside)
         assert len(readme.splitlines()) == 5 and 'pip install "./bmlab[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
+    """All zips unpacked in one place, as README.txt says."""
+    for path in handouts.glob("*.ipynb"):
+        text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            assert re.match(r"https?:|#", target) or (handouts / target).exists(), f"{path.name}: {target}"
 
 
 def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
@@ -198,8 +206,8 @@ def test_a_handout_runs_to_its_end_and_only_what_is_unanswered_fails(handouts, n
     """Unpacked from its zip: every cell before the first answer runs, and the story survives the blank ones."""
     with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
         archive.extractall(tmp_path)
-    notebook = nbformat.read(tmp_path / name / f"{name}.ipynb", 4)
-    where = {"metadata": {"path": str(tmp_path / name)}}
+    notebook = nbformat.read(tmp_path / FOLDER / f"{name}.ipynb", 4)
+    where = {"metadata": {"path": str(tmp_path / FOLDER)}}
     NotebookClient(notebook, timeout=120, allow_errors=True, resources=where).execute()
     for cell in code(notebook):
         failed = [output.ename for output in cell.outputs if output.output_type == "error"]

@@ -14,12 +14,13 @@ from nbgrader import preprocessors as pre
 PACKAGE = Path(__file__).resolve().parents[1]
 CUT = [pre.LockCells, pre.ClearSolutions, pre.ClearOutput, pre.CheckCellMetadata, pre.ComputeChecksums]
 HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
+FOLDER = "boltzmann_machines"           # of every zip: unpacked in one place, links between notebooks lead somewhere
 README = """\
-{title}
+Boltzmann machines. Unpack every notebook's zip in the same place: all share this folder.
 Install once, here, with Python 3.11 or newer: python -m venv .venv, then .venv/bin/pip install "./bmlab[lab]"
-Open it: .venv/bin/jupyter lab {name}.ipynb (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
+Open it: .venv/bin/jupyter lab (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
 Answer where it says YOUR CODE HERE or YOUR ANSWER HERE; leave the locked cells below as they are, they test you.
-Hand in the file {name}.ipynb under this name.
+Hand in each notebook under its own name.
 """
 
 
@@ -51,11 +52,6 @@ def tables(path):
     return sorted(found)
 
 
-def title(notebook):
-    """The question of a notebook: its first line."""
-    return notebook.cells[0].source.splitlines()[0].lstrip("# ")
-
-
 def package_files():
     """Everything that `pip install ./bmlab` needs, with its place in the folder bmlab/."""
     root = PACKAGE.parent
@@ -68,7 +64,7 @@ def write_zip(target, files):
     """Write a zip of name -> bytes in one folder; the same files give the same zip, whatever the clock says."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(f"{target.stem}/{name}"), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}"), content, zipfile.ZIP_DEFLATED)
 
 
 def hand_out(notebooks, out, *, say):
@@ -82,8 +78,7 @@ def hand_out(notebooks, out, *, say):
         data = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
         for name, content in data.items():
             (out / name).write_bytes(content)
-        readme = README.format(title=title(notebook), name=path.stem)
-        write_zip(out / f"{path.stem}.zip", {path.name: text, "README.txt": readme} | data | package)
+        write_zip(out / f"{path.stem}.zip", {path.name: text, "README.txt": README} | data | package)
         say(f"{out / path.stem}.zip: {points(notebook):g} points")
 
 
