@@ -1,4 +1,4 @@
-"""The notebooks as they are stored, for every test that asks for `path` or `notebook`."""
+"""The notebooks as they are stored, for every test that asks for `path` or `notebook`, and as they are handed out."""
 import json
 from pathlib import Path
 
@@ -25,3 +25,13 @@ def join_lines(record):
     multiline = {"source", "text"} | {key for key in record if "/" in key and not key.endswith("json")}
     lists = {key: record[key] for key in multiline & record.keys() if isinstance(record[key], list)}
     return record | {key: "".join(lines) for key, lines in lists.items()}
+
+
+@pytest.fixture(scope="session")
+def handouts(tmp_path_factory):
+    """The folder that `make handouts` writes."""
+    pytest.importorskip("nbgrader")
+    from bmlab.teaching.handouts import hand_out
+    out = tmp_path_factory.mktemp("handouts")
+    hand_out(FILES[0].parent, out, say=lambda line: None)
+    return out

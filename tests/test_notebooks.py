@@ -2,14 +2,15 @@
 
 nbval runs every notebook and compares what it prints with what is stored. These tests refuse what nbval would
 pass without comparing (cells never run, cells excused by a tag) and what makes a notebook hard to read. The
-last test changes printed digits in a copy of each notebook and requires nbval to fail on these cells.
+last test changes printed digits in a copy of each handout and requires nbval to fail there and where an answer is
+missing, and nowhere else.
 test_anatomy.py holds what each notebook is made of.
 """
 import json
 import re
-import shutil
 import subprocess
 import sys
+import zipfile
 from copy import deepcopy
 from pathlib import Path
 
@@ -193,23 +194,34 @@ def with_a_digit_changed(notebook, row, column):
     return copy
 
 
-def nbval(folder):
-    """Run nbval on the notebooks of a folder: its exit status and the set of (outcome, notebook, cell)."""
+def nbval(path):
+    """Run nbval on one notebook: its exit status and the set of (outcome, number of the code cell)."""
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run([*command, f"--rootdir={folder}", "."], cwd=folder, capture_output=True, text=True)
-    return done.returncode, set(re.findall(r"^([A-Z]+) (\w+)\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
+    done = subprocess.run([*command, f"--rootdir={path.parent}", path.name], cwd=path.parent, capture_output=True,
+                          text=True)
+    return done.returncode, set(re.findall(r"^([A-Z]+) \w+\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
 
 
-def test_changed_digits_are_noticed(notebook, tmp_path):
-    """Five digits, from the first that is printed to the last: nbval finds these, and nothing else."""
+def fails_where_unanswered(cell):
+    """Whether a cell of a handout fails: each test, and each answer but a function, which fails when it is called."""
+    return nbgrader(cell).get("grade", False) or cell.source.rstrip().endswith("\nraise NotImplementedError()")
+
+
+def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, notebook, handouts, tmp_path):
+    """One run of the handout, unpacked from its zip, beside the stored outputs: five of these have a digit changed, from
+    the first that is printed to the last.  Every other number is the same where nobody answered: the story survives."""
+    from bmlab.teaching.handouts import FOLDER
+    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
+        archive.extractall(tmp_path)
+    for cell, blank in zip(notebook.cells, nbformat.read(tmp_path / FOLDER / path.name, 4).cells, strict=True):
+        cell.source = blank.source
     outputs = digits_printed(notebook)
     chosen = [outputs[k * (len(outputs) - 1) // 4] for k in range(5)]
-    shutil.copytree(NOTEBOOKS / "tables", tmp_path / "tables", ignore=shutil.ignore_patterns("__pycache__"))
     for row, column in set(chosen):
         notebook = with_a_digit_changed(notebook, row, column)
-    nbformat.write(notebook, tmp_path / "changed.ipynb")
-    code = [row for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    number = {row: str(k) for k, row in enumerate(code)}
-    wrong = {number[row] for row, _ in chosen}
-    assert nbval(tmp_path) == (1, {("FAILED" if k in wrong else "PASSED", "changed", k) for k in number.values()})
+    nbformat.write(notebook, tmp_path / FOLDER / "changed.ipynb")
+    code = [(row, cell) for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    wrong = {row for row, _ in chosen} | {row for row, cell in code if fails_where_unanswered(cell)}
+    expected = {("FAILED" if row in wrong else "PASSED", str(number)) for number, (row, _) in enumerate(code)}
+    assert nbval(tmp_path / FOLDER / "changed.ipynb") == (1, expected)
