@@ -33,7 +33,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 # For students: without the teacher's menus of nbgrader, and without Jupyter's question about news.
 lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
-	@JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter:$$JUPYTER_CONFIG_PATH" $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
+	@JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
