@@ -10,6 +10,8 @@ INSTALLED = .venv/installed
 FIRST = notebooks/00_start.ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Without the teacher's menus of nbgrader, and without Jupyter's question about news.
+FOR_STUDENTS = JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
@@ -31,9 +33,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
-# For students: without the teacher's menus of nbgrader, and without Jupyter's question about news.
 lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
-	@JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
+	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
