@@ -7,6 +7,8 @@
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import count
+from operator import length_hint
+from time import perf_counter
 from types import SimpleNamespace
 
 DELAY = 1.0             # seconds that a loop may take unseen
@@ -26,9 +28,22 @@ def progress():
 
 def watched(things, unit: str, total: int | None = None):
     """Return the things to be gone through, with a bar where bars are shown."""
-    if not _shown.get():
-        return things
-    return _tqdm()(things, unit=unit, total=total, delay=DELAY, leave=None)
+    return _late(things, unit, total or length_hint(things) or None) if _shown.get() else things
+
+
+def _late(things, unit, total):
+    """Yield the things; the bar is made when DELAY has passed, for most loops are short, and bars of a page are not."""
+    begin, bar = perf_counter(), None
+    try:
+        for made, thing in enumerate(things, 1):
+            yield thing
+            if bar is not None:
+                bar.update(1)
+            elif perf_counter() - begin > DELAY:
+                bar = _tqdm()(unit=unit, total=total, initial=made, leave=False)
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def ticks(unit: str):

@@ -201,7 +201,7 @@ class Tally:
         """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
         chains = self.replicas.chains
         size = max(1, BLOCK // (chains.s.size + 1))
-        for done in watched(range(0, n_sweeps, size), "block"):
+        for done in watched(range(0, n_sweeps, size), "stretch"):
             states = []
             for t, energies in enumerate(self.replicas.sweeps(min(size, n_sweeps - done)), done):
                 self._add(t, energies)
