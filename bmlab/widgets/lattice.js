@@ -49,12 +49,7 @@ function mount(model, el) {
 
   const numbers = make("p", { class: "note" });
   const show = () => {
-    const { energy, magnetisation } = measure(s, L, b), exact = onsager(T), free = b === 0;
-    energies.push(energy);
-    means.push(magnetisation);
-    places.push([T, magnetisation]);
-    if (energies.length > KEPT) { energies.shift(); means.shift(); }
-    if (places.length > KEPT) places.shift();
+    const energy = energies.at(-1), magnetisation = means.at(-1), exact = onsager(T), free = b === 0;
     energyLine.setAttribute("d", time.path(energies.map((y, k) => [k, Math.max(y, -2.1)])));
     meanLine.setAttribute("d", time.path(means.map((y, k) => [k, y])));
     const level = (y) => free ? time.path([[0, y], [KEPT, y]]) : "";
@@ -68,22 +63,30 @@ function mount(model, el) {
       `magnetisation ${signed(magnetisation, 3)}` + right((T < CRITICAL ? "±" : "") + exact.magnetisation.toFixed(3));
     paint();
   };
+  const record = () => {
+    const { energy, magnetisation } = measure(s, L, b);
+    energies.push(energy);
+    means.push(magnetisation);
+    places.push([T, magnetisation]);
+    for (const kept of [energies, means, places]) if (kept.length > KEPT) kept.shift();
+    show();
+  };
   const step = () => {
     for (let k = 0; k < rate; k++) sweepLattice(s, L, T, b, next);
     sweeps += rate;
-    show();
+    record();
   };
   const start = (make) => {
     for (let i = 0; i < s.length; i++) s[i] = make();
     [energies, means, places, sweeps] = [[], [], [], 0];
-    show();
+    record();
   };
 
   const temperature = slider("temperature T", {
     min: low, max: high, step: 0.01, value: T, show: (v) => v.toFixed(2), mark: CRITICAL, markName: "critical",
-  }, (v) => { T = v; });
+  }, (v) => { T = v; show(); });
   const bias = slider("field b", { min: -0.5, max: 0.5, step: 0.01, value: b, show: (v) => signed(v, 2) },
-    (v) => { b = v; });
+    (v) => { b = v; show(); });
   const speed = slider("sweeps a frame", { min: 1, max: 10, step: 1, value: 1 }, (v) => { rate = v; });
   const root = frame(el, "lattice",
     make("div", { class: "pair" }, make("div", { class: "stage" }, canvas),

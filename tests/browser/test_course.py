@@ -64,6 +64,8 @@ def test_a_notebook_runs_to_its_end_and_its_views_move(notebook, name):
     for k in range(expected):
         view = views.nth(k)
         view.scroll_into_view_if_needed()
+        if (pause := view.get_by_role("button", name="Pause")).count():
+            pause.click()                                       # what moves by itself proves nothing
         before = view.evaluate(SEEN)
         move(view)
         notebook.page.wait_for_function(CHANGED, arg=[view.element_handle(), before], timeout=30_000)
