@@ -4,6 +4,7 @@ One colour a method, the same in every notebook and readable by colour-blind peo
 method has its own marker too, so that nothing is lost in grey.  show() says in words what a figure shows.
 """
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -38,10 +39,10 @@ def curves(x, lines, ax, **labels):
     """
     drawn = Counter()
     for name, y in lines.items():
-        method = next((known for known in COLOURS if name.startswith(known)), None)
+        method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), None)
         colour = COLOURS.get(method, "black")
-        ax.plot(x, y, label=name, color=colour, linestyle=DASHES[drawn[colour]], markersize=4,
-                marker=MARKERS.get(method), markevery=-(-len(x) // 12))
+        ax.plot(x, y, label=name, color=colour, linestyle=DASHES[drawn[colour] % len(DASHES)],
+                marker=MARKERS.get(method), markersize=4, markevery=-(-len(x) // 12))
         drawn[colour] += 1
     ax.set(**labels)
     ax.legend(frameon=False)

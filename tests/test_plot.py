@@ -55,7 +55,7 @@ def test_learning_draws_a_value_a_step(ax):
 
 
 def test_curves_of_one_colour_are_told_apart(ax):
-    lines = {"gibbs, 10 sweeps": [1, 2], "gibbs, 100 sweeps": [2, 3], "exact": [3, 3], "a list": [0, 1]}
+    lines = {"gibbs, 10 sweeps": [1, 2], "gibbs, 100 sweeps": [2, 3], "exact": [3, 3], "temperature": [0, 1]}
     assert plot.curves([1, 10], lines, ax, xscale="log", xlabel="sweeps") is ax
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(lines)
     assert all(np.array_equal(line.get_xydata()[:, 1], lines[line.get_label()]) for line in ax.lines)
