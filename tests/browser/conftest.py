@@ -29,6 +29,7 @@ def missing(what):
 
 @pytest.fixture(scope="session")
 def browser():
+    """A Chromium without a window."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if not path:
         missing("no browser: install Chromium, or set CHROMIUM to its path")
@@ -127,6 +128,7 @@ class Notebook:
 
 @pytest.fixture
 def notebook(browser, lab):
+    """A page of the JupyterLab, to open notebooks in."""
     opened = Notebook(browser, *lab)
     yield opened
     opened.context.close()
