@@ -6,8 +6,9 @@
 Exact is kept from auto(), as on larger machines; every method gets the same time, and auto() is asked for moments and
 for log Z.  Regret is auto's error over that of the best method.  One error by chance says little, so samples count with
 their standard error, unless they are off by more than four of these.  --fit prints FITS of
-bmlab/infer/evidence.py, from other machines: four kinds only, and other seeds.
+bmlab/infer/bethe_error.py, from other machines: four kinds only, and other seeds.
 """
+
 import argparse
 import csv
 import warnings
@@ -22,18 +23,21 @@ from machines import KINDS, random_machine
 from scipy.optimize import least_squares
 
 import bmlab
-from bmlab.infer import choosing, evidence
+from bmlab.infer import bethe_error, choosing
 
-THEORIES = {"mean field": partial(bmlab.mean_field, starts=evidence.STARTS),
-            "tap": partial(bmlab.tap, starts=evidence.STARTS), "bethe": bmlab.bethe}
+THEORIES = {
+    "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),
+    "tap": partial(bmlab.tap, starts=bethe_error.STARTS),
+    "bethe": bmlab.bethe,
+}
 FITTED = ("dense", "sparse", "lattice", "ferromagnetic")
-GRADED = 2 * 10**6      # seeds below belong to --fit, and to what the rule was tried on while it was made
+GRADED = 2 * 10**6  # seeds below belong to --fit, and to what the rule was tried on while it was made
 
 
 def errors(model, answer, truth):
     """The rms error of means and correlations, and the error of log Z."""
-    moments = [evidence.moments_of(model, x.mean, x.corr) for x in (answer, truth)]
-    return {"moments": evidence.rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
+    moments = [bethe_error.moments_of(model, x.mean, x.corr) for x in (answer, truth)]
+    return {"moments": bethe_error.rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
 
 
 def drawn(kind, seed, most=36):
@@ -57,6 +61,7 @@ class Row(NamedTuple):
 
 # --- grading -------------------------------------------------------------------------------------------------------
 
+
 def graded(kind, seed, seconds):
     """One Row for each want."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
@@ -66,8 +71,9 @@ def graded(kind, seed, seconds):
         for want, error in errors(model, method(model), truth).items():
             rivals[want][name] = error
     for name, sampler in choosing.SAMPLERS.items():
-        rounds = choosing.grow(partial(sampler, model, np.random.default_rng(seed)), choosing.FIRST[name],
-                               perf_counter() + seconds)
+        rounds = choosing.grow(
+            partial(sampler, model, np.random.default_rng(seed)), choosing.FIRST[name], perf_counter() + seconds
+        )
         *_, (answer, _) = rounds
         for want in ("moments", "log_z") if name != "gibbs" else ("moments",):
             rivals[want][name] = judged(model, answer, truth, want)
@@ -78,9 +84,16 @@ def graded(kind, seed, seconds):
         used, error = perf_counter() - begin, errors(model, answer, truth)[want]
         mine = judged(model, answer, truth, want)
         best = min(others, key=others.get)
-        rows[want] = Row(kind, model.n, answer.method, mine / min(mine, others[best]), error / answer.info["error"],
-                         used / seconds, answer.converged, f"off by {error:.2g}, {best} by {others[best]:.2g}; "
-                         + answer.info["because"])
+        rows[want] = Row(
+            kind,
+            model.n,
+            answer.method,
+            mine / min(mine, others[best]),
+            error / answer.info["error"],
+            used / seconds,
+            answer.converged,
+            f"off by {error:.2g}, {best} by {others[best]:.2g}; " + answer.info["because"],
+        )
     return rows
 
 
@@ -99,8 +112,10 @@ def report(want, rows):
         regret, over, time = (np.array([getattr(row, name) for row in mine]) for name in ("regret", "over", "time"))
         silent = sum(row.over > 10 and row.converged for row in mine)
         methods = ", ".join(f"{name} {count}" for name, count in Counter(row.method for row in mine).most_common())
-        print(f"{kind:14} {len(mine):4}  {np.mean(regret <= 1.5):4.0%} (90 %: {np.quantile(regret, 0.9):.2f})  "
-              f"{np.mean(over <= 1):4.0%}  {silent:2}  {np.median(time):.2f} (most {time.max():.2f})  {methods}")
+        print(
+            f"{kind:14} {len(mine):4}  {np.mean(regret <= 1.5):4.0%} (90 %: {np.quantile(regret, 0.9):.2f})  "
+            f"{np.mean(over <= 1):4.0%}  {silent:2}  {np.median(time):.2f} (most {time.max():.2f})  {methods}"
+        )
     for what, count in (("over", 3), ("regret", 8)):
         for row in sorted(rows, key=lambda row: -getattr(row, what))[:count]:
             print(f"   {what} {getattr(row, what):.3g}: {row.kind}, {row.n} units, {row.method}, {row.story}")
@@ -113,24 +128,35 @@ def write(path, rows):
         table.writerow(["want", "kind", "n", "method", "regret", "over", "time", "converged"])
         for want in ("moments", "log_z"):
             for row in (row[want] for row in rows):
-                table.writerow([want, row.kind, row.n, row.method, f"{row.regret:.3g}", f"{row.over:.3g}",
-                                f"{row.time:.2f}", row.converged])
+                table.writerow(
+                    [
+                        want,
+                        row.kind,
+                        row.n,
+                        row.method,
+                        f"{row.regret:.3g}",
+                        f"{row.over:.3g}",
+                        f"{row.time:.2f}",
+                        row.converged,
+                    ]
+                )
 
 
 # --- fitting -------------------------------------------------------------------------------------------------------
+
 
 def evidence_and_errors(kind, seed):
     """log x, and the log errors of Bethe's moments and of its log Z a unit; None where there is a doubt."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
     model, truth = drawn(kind, seed)
-    said = evidence.weigh(model)
+    said = bethe_error.weigh(model)
     if said.doubt:
         return None
     found = errors(model, said.answer, truth)
-    if min(found.values()) < evidence.NOTHING:
+    if min(found.values()) < bethe_error.NOTHING:
         return None
     y = np.log([found["moments"], found["log_z"] / model.n])
-    return [*y, *np.log(np.maximum(said.x, evidence.NOTHING))]
+    return [*y, *np.log(np.maximum(said.x, bethe_error.NOTHING))]
 
 
 def robust(left, y):
@@ -146,8 +172,10 @@ def fit(rows):
     for want, y in zip(("moments", "log_z"), table[:, :2].T):
         c = robust(left, y)
         rest = y - left @ c
-        print(f'"{want}": Fit({tuple(float(x) for x in c.round(2))}, {np.quantile(rest, 0.95):.2f})   '
-              f"spread {rest.std():.2f}, largest {rest.max():.2f}")
+        print(
+            f'"{want}": Fit({tuple(float(x) for x in c.round(2))}, {np.quantile(rest, 0.95):.2f})   '
+            f"spread {rest.std():.2f}, largest {rest.max():.2f}"
+        )
 
 
 def main():

@@ -5,6 +5,7 @@
 Each time is the median of repeats after one call to warm up; ratios are printed.  The limit of the dense road is
 three matrix products (GEMM) of the same size; see benchmarks/README.md.  --large adds n = 42: minutes, and 7 GiB.
 """
+
 import sys
 from time import perf_counter
 
@@ -60,6 +61,7 @@ def by_dimod(model):
 def by_dwave(model):
     """log Z and pair marginals by D-Wave's tree decomposition, if dwave-samplers is installed."""
     from dwave.samplers import TreeDecompositionSampler
+
     h, j = dict(enumerate(-model.biases)), {(a, b): -model.weights[a, b] for a in range(model.n) for b in range(a)}
     info = TreeDecompositionSampler().sample_ising(h, j, beta=1 / model.temperature, num_reads=1, marginals=True).info
     return info["log_partition_function"], np.array([2 * info["variable_marginals"][k] - 1 for k in range(model.n)])
@@ -71,8 +73,10 @@ def against_peers():
         model, s = glass(n), bmlab.states(n)
         ours = median_seconds(lambda: bmlab.exact(model), 200)
         theirs = median_seconds(lambda: numpy_table(model, s), 200)
-        print(f"n = {n}: exact {1e6 * ours:.0f} us, NumPy table of all states {1e6 * theirs:.0f} us, "
-              f"ratio {theirs / ours:.1f}")
+        print(
+            f"n = {n}: exact {1e6 * ours:.0f} us, NumPy table of all states {1e6 * theirs:.0f} us, "
+            f"ratio {theirs / ours:.1f}"
+        )
     model = glass(20)
     ours = median_seconds(lambda: bmlab.exact(model), 50)
     for name, peer in (("dimod ExactSolver", by_dimod), ("dwave TreeDecompositionSampler", by_dwave)):
@@ -83,8 +87,9 @@ def against_peers():
             continue
         assert np.isclose(log_z, bmlab.exact(model).log_z.value) and np.allclose(mean, bmlab.exact(model).mean)
         theirs = median_seconds(lambda: peer(model), 3)
-        print(f"n = 20: exact {1e3 * ours:.3f} ms, {name} {1e3 * theirs:.0f} ms, same answer, "
-              f"ratio {theirs / ours:.0f}")
+        print(
+            f"n = 20: exact {1e3 * ours:.3f} ms, {name} {1e3 * theirs:.0f} ms, same answer, ratio {theirs / ours:.0f}"
+        )
 
 
 def against_three_gemms():
@@ -122,23 +127,29 @@ def hidden_side_by_hand(model, h):
 
 def plans(large):
     """What each road was predicted to cost, and what it did."""
-    cases = {"dense 36": glass(36), "restricted 784 x 20": layers(784, 20), "chain of 100,000": chain(100_000),
-             "open lattice 16 x 64": bmlab.ising((16, 64), periodic=False).at(2.3),
-             "torus 8 x 8": bmlab.ising((8, 8)).at(2.3)}
+    cases = {
+        "dense 36": glass(36),
+        "restricted 784 x 20": layers(784, 20),
+        "chain of 100,000": chain(100_000),
+        "open lattice 16 x 64": bmlab.ising((16, 64), periodic=False).at(2.3),
+        "torus 8 x 8": bmlab.ising((8, 8)).at(2.3),
+    }
     if large:
         cases["dense 42"] = glass(42)
     for name, model in cases.items():
         way = bmlab.plan(model)
         seconds, answer = once(lambda: bmlab.exact(model))
-        print(f"{name}: {way.method}, {seconds:.3g} s, predicted {way.seconds:.3g} s, "
-              f"ratio {seconds / way.seconds:.2f}, log Z {answer.log_z.value:.4f}")
+        print(
+            f"{name}: {way.method}, {seconds:.3g} s, predicted {way.seconds:.3g} s, "
+            f"ratio {seconds / way.seconds:.2f}, log Z {answer.log_z.value:.4f}"
+        )
     seconds, log_z = once(lambda: hidden_side_by_hand(layers(784, 20), 20))
     print(f"restricted 784 x 20, hidden side by hand (log Z alone): {seconds:.3g} s, log Z {log_z:.4f}")
 
 
 def main():
     """Print all ratios, on one thread and on all."""
-    bmlab.plan(glass(30))       # the speeds of this processor are measured here
+    bmlab.plan(glass(30))  # the speeds of this processor are measured here
     for threads in (1, None):
         with threadpool_limits(limits=threads, user_api="blas"):
             print(f"--- BLAS threads: {threads or 'all'}")

@@ -14,6 +14,7 @@ Then perfect samples of one Sherrington-Kirkpatrick machine of 20 units: the tim
 them beside that of 20 logistic regressions, one a unit, to a slope no smaller (they estimate each weight twice, and the
 mean is taken).  A minute, on one thread.
 """
+
 import argparse
 import warnings
 from functools import partial
@@ -30,7 +31,7 @@ import bmlab
 GLASS = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(7))
 
 HIDDEN = 64
-RATES = {10: 0.05, 100: 0.2}        # of the first step of pcd(), for each size of batch
+RATES = {10: 0.05, 100: 0.2}  # of the first step of pcd(), for each size of batch
 
 
 def by_rbm(data, batch, epochs, rate, seed):
@@ -44,10 +45,12 @@ def by_rbm(data, batch, epochs, rate, seed):
 def by_pcd(data, batch, epochs, seed):
     """The machine that pcd() learns, from small weights and units as often on as in the data."""
     rng, v, steps = np.random.default_rng(seed), data.shape[1], epochs * len(data) // batch
-    start = bmlab.restricted(0.01 * rng.normal(size=(v, HIDDEN)), np.arctanh(data.mean(0).clip(-0.98, 0.98)),
-                             np.zeros(HIDDEN))
-    return bmlab.pcd(start, data, rng=rng, steps=steps, rate=np.linspace(RATES[batch], 0, steps), batch=batch,
-                     n_chains=batch)
+    start = bmlab.restricted(
+        0.01 * rng.normal(size=(v, HIDDEN)), np.arctanh(data.mean(0).clip(-0.98, 0.98)), np.zeros(HIDDEN)
+    )
+    return bmlab.pcd(
+        start, data, rng=rng, steps=steps, rate=np.linspace(RATES[batch], 0, steps), batch=batch, n_chains=batch
+    )
 
 
 def seconds_and_score(learn, seeds):
@@ -63,20 +66,29 @@ def seconds_and_score(learn, seeds):
 def restricted_machines(seeds):
     """Print times to the same pseudo-log-likelihood, and their ratio."""
     data = bmlab.data.digits().train
-    by_pcd(data, 10, 1, 0)                                              # loads what the first call loads
+    by_pcd(data, 10, 1, 0)  # loads what the first call loads
     for batch in RATES:
         tried = {n: seconds_and_score(partial(by_pcd, data, batch, n), seeds) for n in (1, 2, 3, 5, 7, 10, 15, 20, 30)}
         for epochs in (10, 30, 100):
-            theirs = {rate: seconds_and_score(partial(by_rbm, data, batch, epochs, rate), seeds)
-                      for rate in (0.01, 0.03, 0.1, 0.3, 1)}
+            theirs = {
+                rate: seconds_and_score(partial(by_rbm, data, batch, epochs, rate), seeds)
+                for rate in (0.01, 0.03, 0.1, 0.3, 1)
+            }
             best = max(theirs, key=lambda rate: theirs[rate][1])
             (seconds, score), per_step = theirs[best], batch / len(data)
             n = next((n for n, (_, ours) in tried.items() if ours >= score), None)
-            print(f"batch {batch}: BernoulliRBM, {epochs} epochs at rate {best:g}: {score:.2f} in {seconds:.3f} s, "
-                  f"{1e6 * seconds / epochs * per_step:.0f} us a step;", end=" ")
-            print("pcd does not get there" if n is None else
-                  f"pcd, {n}: {tried[n][1]:.2f} in {tried[n][0]:.3f} s, "
-                  f"{1e6 * tried[n][0] / n * per_step:.0f} us a step; ratio {seconds / tried[n][0]:.1f}", flush=True)
+            print(
+                f"batch {batch}: BernoulliRBM, {epochs} epochs at rate {best:g}: {score:.2f} in {seconds:.3f} s, "
+                f"{1e6 * seconds / epochs * per_step:.0f} us a step;",
+                end=" ",
+            )
+            print(
+                "pcd does not get there"
+                if n is None
+                else f"pcd, {n}: {tried[n][1]:.2f} in {tried[n][0]:.3f} s, "
+                f"{1e6 * tried[n][0] / n * per_step:.0f} us a step; ratio {seconds / tried[n][0]:.1f}",
+                flush=True,
+            )
 
 
 def by_ascent(data, rate, tolerance=1e-6, most=100_000):
@@ -101,13 +113,17 @@ def blank(n):
 
 def against_ascent(rows=10_000):
     """Print times of both, and the largest difference of a weight; then larger machines."""
-    for name, data in (("medium()", bmlab.sample(bmlab.medium(), rows, np.random.default_rng(1))),
-                       ("raster()", bmlab.data.raster(rows, np.random.default_rng(1)).data)):
+    for name, data in (
+        ("medium()", bmlab.sample(bmlab.medium(), rows, np.random.default_rng(1))),
+        ("raster()", bmlab.data.raster(rows, np.random.default_rng(1)).data),
+    ):
         ours = median_seconds(lambda data=data: bmlab.maximize(blank(10), data), 15)
         theirs, weights = min((by_ascent(data, rate) for rate in (0.1, 0.2, 0.3, 0.4)), key=lambda found: found[0])
         off = np.abs(bmlab.maximize(blank(10), data).model.weights - weights).max()
-        print(f"n = 10, {rows} rows of {name}: maximize {1e3 * ours:.2f} ms, gradient ascent {theirs:.3f} s, "
-              f"ratio {theirs / ours:.0f}, largest difference of a weight {off:.1e}")
+        print(
+            f"n = 10, {rows} rows of {name}: maximize {1e3 * ours:.2f} ms, gradient ascent {theirs:.3f} s, "
+            f"ratio {theirs / ours:.0f}, largest difference of a weight {off:.1e}"
+        )
     for n in (20, 24, 30):
         data = bmlab.sample(bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n)), rows, np.random.default_rng(1))
         seconds = median_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5)
@@ -141,14 +157,18 @@ def against_regressions(rows=10_000):
     """Print times, slopes and errors of both."""
     data = bmlab.sample(GLASS, rows, np.random.default_rng(1))
     ours, model = median_seconds(lambda: bmlab.pseudolikelihood(data), 15), bmlab.pseudolikelihood(data)
-    print(f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "
-          f"error {error(model.weights, GLASS.weights):.4f}")
+    print(
+        f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "
+        f"error {error(model.weights, GLASS.weights):.4f}"
+    )
     for tolerance in (1e-4, 1e-6):
-        theirs = median_seconds(partial(by_regression, data, tolerance), 5)      
+        theirs = median_seconds(partial(by_regression, data, tolerance), 5)
         weights, biases = by_regression(data, tolerance)
         slope, off = largest_slope(data, weights, biases), error((weights + weights.T) / 2, GLASS.weights)
-        print(f"    scikit-learn, tol {tolerance:g}: {1e3 * theirs:.0f} ms, largest slope {slope:.1e}, "
-              f"error {off:.4f}, ratio {theirs / ours:.1f}")
+        print(
+            f"    scikit-learn, tol {tolerance:g}: {1e3 * theirs:.0f} ms, largest slope {slope:.1e}, "
+            f"error {off:.4f}, ratio {theirs / ours:.1f}"
+        )
 
 
 def main():

@@ -5,6 +5,7 @@
 Sherrington-Kirkpatrick machines at T = 1, one a seed, against exact().  A failure is an error beyond 4 stderr; the
 last column says how many of the failures had converged=False.  With 100 seeds and 36 units: half an hour.
 """
+
 import argparse
 import warnings
 from functools import partial
@@ -37,10 +38,13 @@ def line(n, scale, name, error, stderr, converged, seconds):
     if stderr.any():
         covers = f"{np.mean(size <= 2 * stderr):5.0%} {np.mean(~failed):5.0%}   stderr {np.median(stderr):.4f}"
         told = f"  {(failed & ~converged).sum()} of {failed.sum()}"
-    else:                               # a bound, which states no error
+    else:  # a bound, which states no error
         covers, told = f"bound holds in {np.mean(error <= 1e-9):4.0%}", ""
-    print(f"{n:3}{scale:6g}  {name:8} {covers:28} error {np.median(size):.4f} (largest {size.max():.3f})"
-          f"  not converged {np.mean(~converged):4.0%}  {np.median(seconds):5.2f} s{told}", flush=True)
+    print(
+        f"{n:3}{scale:6g}  {name:8} {covers:28} error {np.median(size):.4f} (largest {size.max():.3f})"
+        f"  not converged {np.mean(~converged):4.0%}  {np.median(seconds):5.2f} s{told}",
+        flush=True,
+    )
 
 
 def main():

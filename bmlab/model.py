@@ -24,9 +24,9 @@ import numpy as np
 from scipy import sparse
 
 from .arrays import check_spins
-from .cards import machine_card
+from .html_repr import machine_card
 
-ROUNDING = 1e-12        # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
+ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class BoltzmannMachine:
         object.__setattr__(self, "temperature", float(self.temperature))
         object.__setattr__(self, "offset", float(self.offset))
 
-    def __reduce__(self):               # a copy that was pickled is checked, and read-only, as this one
+    def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset)
 
     def __repr__(self):
@@ -130,8 +130,12 @@ class BoltzmannMachine:
         free = np.setdiff1d(np.arange(self.n), units)
         across = self.weights[units]
         own = -values @ (across[:, units] @ values) / 2 - self.biases[units] @ values
-        return BoltzmannMachine(self.weights[free][:, free], self.biases[free] + values @ across[:, free],
-                                self.temperature, self.offset + own)
+        return BoltzmannMachine(
+            self.weights[free][:, free],
+            self.biases[free] + values @ across[:, free],
+            self.temperature,
+            self.offset + own,
+        )
 
     def _units_and_values(self, units, values):
         try:
@@ -140,8 +144,9 @@ class BoltzmannMachine:
         except IndexError:
             raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0") from None
         except ValueError:
-            raise ValueError(f"clamp() got {len(units)} units and {values.size} values; "
-                             "pass one value a unit") from None
+            raise ValueError(
+                f"clamp() got {len(units)} units and {values.size} values; pass one value a unit"
+            ) from None
 
     def at(self, temperature: float) -> BoltzmannMachine:
         """Return the same machine at another temperature."""
@@ -170,8 +175,11 @@ def load(path) -> BoltzmannMachine:
         with np.load(path, allow_pickle=False) as file:
             parts = {name: file[name] for name in file.files}
         n = len(parts["biases"])
-        weights = parts["weights"] if "weights" in parts else sparse.csr_array(
-            (parts["data"], parts["indices"], parts["indptr"]), shape=(n, n))
+        weights = (
+            parts["weights"]
+            if "weights" in parts
+            else sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=(n, n))
+        )
         return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]))
     except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or "it ends too early"
@@ -227,13 +235,14 @@ def _checked_sparse(weights, n):
     off = weights.row != weights.col
     row, col, half = weights.row[off], weights.col[off], weights.data[off] / 2
     both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
-    return sparse.csr_array(both, shape=(n, n))         # entries of one place are added, in either case in one order
+    return sparse.csr_array(both, shape=(n, n))  # entries of one place are added, in either case in one order
 
 
 def _check_shape(weights, n):
     if weights.shape != (n, n):
-        raise ValueError(f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; "
-                         "pass one bias a unit")
+        raise ValueError(
+            f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
+        )
 
 
 def _check_finite(name, values):

@@ -10,10 +10,30 @@ from collections import Counter
 import numpy as np
 from scipy import sparse
 
-COLOURS = {"exact": "black", "gibbs": "#0072B2", "mean field": "#D55E00", "tap": "#009E73", "bethe": "#CC79A7",
-           "temper": "#56B4E9", "ais": "#882255", "visited": "#999933", "trw": "#E69F00", "data": "#777777"}
-MARKERS = {"exact": "o", "gibbs": "s", "mean field": "^", "tap": "D", "bethe": "v", "temper": "P", "ais": "*",
-           "visited": ">", "trw": "<", "data": "x"}
+COLOURS = {
+    "exact": "black",
+    "gibbs": "#0072B2",
+    "mean field": "#D55E00",
+    "tap": "#009E73",
+    "bethe": "#CC79A7",
+    "temper": "#56B4E9",
+    "ais": "#882255",
+    "visited": "#999933",
+    "trw": "#E69F00",
+    "data": "#777777",
+}
+MARKERS = {
+    "exact": "o",
+    "gibbs": "s",
+    "mean field": "^",
+    "tap": "D",
+    "bethe": "v",
+    "temper": "P",
+    "ais": "*",
+    "visited": ">",
+    "trw": "<",
+    "data": "x",
+}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
 
 
@@ -23,10 +43,12 @@ def show(alt):
     A notebook stores the words with the picture; `jupyter nbconvert --template classic` puts them into its page.
     """
     import matplotlib.pyplot as plt
+
     if "inline" not in plt.get_backend():
         plt.show()
         return
     from IPython.display import display
+
     display(plt.gcf(), metadata={"image/png": {"alt": alt}})
     plt.close()
 
@@ -41,8 +63,16 @@ def curves(x, lines, ax, **labels):
     for name, y in lines.items():
         method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), None)
         colour = COLOURS.get(method, "black")
-        ax.plot(x, y, label=name, color=colour, linestyle=DASHES[drawn[colour] % len(DASHES)],
-                marker=MARKERS.get(method), markersize=4, markevery=-(-len(x) // 12))
+        ax.plot(
+            x,
+            y,
+            label=name,
+            color=colour,
+            linestyle=DASHES[drawn[colour] % len(DASHES)],
+            marker=MARKERS.get(method),
+            markersize=4,
+            markevery=-(-len(x) // 12),
+        )
         drawn[colour] += 1
     ax.set(**labels)
     ax.legend(frameon=False)
@@ -57,8 +87,15 @@ def energy_levels(energies, probabilities, ax, labels=None):
     for place, text in zip(zip(probabilities, energies), labels if labels is not None else []):
         together.setdefault(tuple(np.round(place, 9)), []).append(text)
     for place, texts in together.items():
-        ax.annotate(",  ".join(texts), place, xytext=(6, 0), textcoords="offset points", va="center", fontsize=8,
-                    family="monospace")
+        ax.annotate(
+            ",  ".join(texts),
+            place,
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            family="monospace",
+        )
     ax.set(xlabel="probability p(s)", ylabel="energy E(s)", xlim=(0, 1.35 * np.max(probabilities)))
     return ax
 
@@ -120,8 +157,14 @@ def weights(matrix, ax, labels=None):
     limit = np.abs(matrix).max() or 1.0
     for (i, j), w in np.ndenumerate(matrix if len(matrix) <= 20 else matrix[:0]):
         if abs(w) >= limit / 5:
-            ax.text(j, i, "+" if w > 0 else "\u2212", ha="center", va="center",
-                    color="white" if abs(w) > 0.7 * limit else "black")
+            ax.text(
+                j,
+                i,
+                "+" if w > 0 else "\u2212",
+                ha="center",
+                va="center",
+                color="white" if abs(w) > 0.7 * limit else "black",
+            )
     image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)
     ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
     ticks = range(len(labels)) if labels is not None else []
@@ -137,9 +180,14 @@ def images(rows, ax, shape=None, columns=10, limit=1.0):
     columns = min(columns, len(rows))
     lines = -(-len(rows) // columns)
     sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
-    sheet.reshape(-1, height + 1, width + 1)[:len(rows), :height, :width] = rows.reshape(-1, height, width)
-    ax.imshow(sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1], cmap="gray_r",
-              vmin=-limit, vmax=limit, interpolation="nearest")
+    sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
+    ax.imshow(
+        sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1],
+        cmap="gray_r",
+        vmin=-limit,
+        vmax=limit,
+        interpolation="nearest",
+    )
     ax.set_axis_off()
     return ax
 
@@ -185,8 +233,17 @@ def _known_pairs(corr):
 
 
 def _points(ax, x, y, error, colour, marker, label, **style):
-    ax.errorbar(x, y, yerr=2 * np.broadcast_to(error, np.shape(y)), fmt=marker, color=colour, markersize=4,
-                linewidth=1, label=label, **style)
+    ax.errorbar(
+        x,
+        y,
+        yerr=2 * np.broadcast_to(error, np.shape(y)),
+        fmt=marker,
+        color=colour,
+        markersize=4,
+        linewidth=1,
+        label=label,
+        **style,
+    )
 
 
 def _proven(ax, row, value, lower, upper, colour):
@@ -194,8 +251,13 @@ def _proven(ax, row, value, lower, upper, colour):
     if np.isfinite([lower, upper]).all():
         ax.plot([lower, upper], [row, row], color=colour, linewidth=5, alpha=0.3, solid_capstyle="butt")
     elif np.isfinite(lower) or np.isfinite(upper):
-        ax.annotate("", (value, row), xytext=(30 if np.isfinite(lower) else -30, 0), textcoords="offset points",
-                    arrowprops={"arrowstyle": "<-", "color": colour})
+        ax.annotate(
+            "",
+            (value, row),
+            xytext=(30 if np.isfinite(lower) else -30, 0),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "<-", "color": colour},
+        )
 
 
 def _mark_convergence(estimate, ax):

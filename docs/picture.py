@@ -9,8 +9,8 @@ import numpy as np
 import bmlab
 from bmlab import plot
 
-PENS = range(1, 14, 2)          # thresholds: each digit is learnt with seven pens, thick to thin
-UPPER = np.arange(32)           # the upper four of eight rows of pixels
+PENS = range(1, 14, 2)  # thresholds: each digit is learnt with seven pens, thick to thin
+UPPER = np.arange(32)  # the upper four of eight rows of pixels
 
 
 def learn(digit, rng):
@@ -67,5 +67,5 @@ if __name__ == "__main__":
     draw_zoo(axes[1])
     draw_methods(axes[2], rng)
     for ax in axes:
-        ax.set_anchor("N")      # titles on one line
+        ax.set_anchor("N")  # titles on one line
     fig.savefig(Path(__file__).with_suffix(".png"), dpi=110, bbox_inches="tight", pad_inches=0.05)

@@ -1,4 +1,5 @@
 """The notebooks as they are stored, for every test that asks for `path` or `notebook`, and as they are handed out."""
+
 import json
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def handouts(tmp_path_factory):
     """The folder that `make handouts` writes."""
     pytest.importorskip("nbgrader")
     from bmlab.teaching.handouts import hand_out
+
     out = tmp_path_factory.mktemp("handouts")
     hand_out(FILES[0].parent, out, say=lambda line: None)
     return out

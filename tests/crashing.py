@@ -1,6 +1,7 @@
 """A run that kills itself: `python crashing.py PATH MOMENT` dies by SIGKILL at that moment, counted over all that a
 checkpoint can be caught in: between two steps, in the midst of a write, before it is flushed, between its two renames.
 """
+
 import io
 import os
 import signal
@@ -38,13 +39,14 @@ def die_at(moment):
             if next(left) == 1:
                 os.kill(os.getpid(), signal.SIGKILL)
             return then(*args, **kwargs)
+
         return called
 
     class InHalves(io.FileIO):
         """A file that is written one half after the other."""
 
         def write(self, data):
-            half = super().write(data[:len(data) // 2])
+            half = super().write(data[: len(data) // 2])
             return half + event(super().write)(data[half:])
 
     checkpoints.open = InHalves
@@ -54,10 +56,12 @@ def die_at(moment):
 
 def told(then):
     """Print a dot for each call."""
+
     @wraps(then)
     def called(*args, **kwargs):
         print(".", end="", flush=True)
         return then(*args, **kwargs)
+
     return called
 
 

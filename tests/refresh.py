@@ -5,6 +5,7 @@ is stored depends on the notebook alone: no timings, no widget identities, no me
 run to the next, and a picture whose pixels did not change keeps its old bytes. A notebook that fails is left
 untouched.
 """
+
 import base64
 import os
 import sys
@@ -31,8 +32,13 @@ SECONDS_PER_CELL = 600
 def execute(notebook, path):
     """Run every cell in place; stop at the first that fails and say which it is."""
     client = NotebookClient(
-        notebook, kernel_name="python3", timeout=SECONDS_PER_CELL, coalesce_streams=True, record_timing=False,
-        store_widget_state=False, resources={"metadata": {"path": str(path.parent)}},
+        notebook,
+        kernel_name="python3",
+        timeout=SECONDS_PER_CELL,
+        coalesce_streams=True,
+        record_timing=False,
+        store_widget_state=False,
+        resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
     )
     with client.setup_kernel():

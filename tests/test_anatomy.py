@@ -3,6 +3,7 @@
 A reader reads 150 words a minute aloud, spends five seconds on a line of code and half a minute on a figure.
 The questions of the exercises count, the time to answer them comes on top.
 """
+
 import ast
 import re
 import statistics
@@ -44,6 +45,7 @@ def section(notebook, title):
 
 # How long it is
 
+
 def test_it_has_forty_five_to_seventy_cells_and_short_ones(notebook):
     lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
     assert 45 <= len(notebook.cells) <= 70
@@ -57,6 +59,7 @@ def test_it_is_read_aloud_in_45_to_60_minutes_and_says_so(notebook):
 
 
 # What it has
+
 
 def test_the_front_names_three_verbs_that_the_close_asks_back(notebook):
     promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", prose(notebook)[0], re.MULTILINE)
@@ -81,8 +84,11 @@ def test_predictions_have_three_options_and_the_wrong_ones_are_answered(notebook
         options = notebook.cells[k].source.rpartition("**Predict.**")[2]
         assert re.findall(r"^- \*\*([A-Z])\*\*", options, re.MULTILINE) == ["A", "B", "C"], options
         assert notebook.cells[k + 1].cell_type == "code"
-        answer = next(cell.source for cell in notebook.cells[k + 1:]
-                      if cell.cell_type == "markdown" and re.search(r"\*\*[ABC]\b", cell.source))
+        answer = next(
+            cell.source
+            for cell in notebook.cells[k + 1 :]
+            if cell.cell_type == "markdown" and re.search(r"\*\*[ABC]\b", cell.source)
+        )
         right = re.search(r"\*\*([ABC])\b", answer)[1]
         missing = [x for x in "ABC" if x != right and not re.search(rf"\b{x}\b", answer.partition("**Predict.**")[0])]
         assert not missing, f"{missing} in the answer to\n{options}"
@@ -116,13 +122,19 @@ def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
 def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
     for title, cells in sections(notebook).items():
         source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        names = [name for part in ast.parse(source).body if not isinstance(part, ast.FunctionDef)
-                 for name in ast.walk(part) if isinstance(name, ast.Name) and name.id == "rng"]
+        names = [
+            name
+            for part in ast.parse(source).body
+            if not isinstance(part, ast.FunctionDef)
+            for name in ast.walk(part)
+            if isinstance(name, ast.Name) and name.id == "rng"
+        ]
         first = min(names, key=lambda name: (name.lineno, name.col_offset), default=None)
         assert first is None or isinstance(first.ctx, ast.Store), title
 
 
 # Exercises, play and close
+
 
 def test_exercises_are_to_do_to_make_to_think_and_to_stretch(notebook):
     text, _ = section(notebook, "Exercises")

@@ -1,4 +1,5 @@
 """The learning loop: it climbs, it ends where the moments agree, and `chains` says where the free phase starts."""
+
 from functools import partial
 from itertools import islice
 
@@ -18,9 +19,11 @@ def blank(n):
 
 def recording(starts):
     """An exact method that writes down where it was asked to start."""
+
     def infer(model, start=None):
         starts.append(start)
         return bmlab.Estimate(**{**vars(bmlab.exact(model)), "state": f"state {len(starts)}"})
+
     return infer
 
 
@@ -67,10 +70,18 @@ def test_contrastive_divergence_starts_from_the_data():
 
 @pytest.mark.parametrize("chains", ["previous", "fresh", "data"])
 def test_sampled_free_phases_learn_too(chains):
-    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=200,
-                    burn_in=0 if chains == "data" else 5, n_sweeps=5)
-    last = bmlab.fit(blank(6), DATA, infer, steps=300, rate=0.1, chains=chains,
-                     couplings=bmlab.restricted(np.ones((4, 2)), np.zeros(4), np.zeros(2)).weights != 0)[-1]
+    infer = partial(
+        bmlab.gibbs, rng=np.random.default_rng(0), n_chains=200, burn_in=0 if chains == "data" else 5, n_sweeps=5
+    )
+    last = bmlab.fit(
+        blank(6),
+        DATA,
+        infer,
+        steps=300,
+        rate=0.1,
+        chains=chains,
+        couplings=bmlab.restricted(np.ones((4, 2)), np.zeros(4), np.zeros(2)).weights != 0,
+    )[-1]
     exact = bmlab.log_likelihood(bmlab.clamped(last.model, DATA), bmlab.exact(last.model)).value
     up = (1 + DATA.mean(0)) / 2
     independent = np.sum(up * np.log(up) + (1 - up) * np.log(1 - up))
@@ -148,8 +159,11 @@ def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
     assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02)) == 2
 
 
-@pytest.mark.parametrize("infer", [bmlab.mean_field, bmlab.tap, bmlab.bethe, partial(bmlab.trw, n_trees=1)],
-                         ids=["mean_field", "tap", "bethe", "trw"])
+@pytest.mark.parametrize(
+    "infer",
+    [bmlab.mean_field, bmlab.tap, bmlab.bethe, partial(bmlab.trw, n_trees=1)],
+    ids=["mean_field", "tap", "bethe", "trw"],
+)
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
     """The first step has no couplings, the second all: the state of the one has to do for the other."""

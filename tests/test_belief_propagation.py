@@ -1,4 +1,5 @@
 """bethe: exact on trees and forests, in closed form on a ring, and honest about loops."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import bmlab
-from bmlab.infer import belief_propagation
+from bmlab.infer.variational import belief_propagation
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 

@@ -1,4 +1,5 @@
 """bracket, and every bound that it is made of: log Z lies inside, on 2,000 machines of all kinds."""
+
 from itertools import count
 from unittest.mock import patch
 
@@ -8,16 +9,16 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
-from bmlab.infer import bracketing
-from bmlab.infer.belief_propagation import graph_of
-from bmlab.infer.bracketing import without_exact
-from bmlab.infer.gaussian_integral import gaussian_bound
-from bmlab.infer.structured_mean_field import tree_mean_field
-from bmlab.infer.tree_reweighting import bound_of
+from bmlab.infer.bounds import bracketing
+from bmlab.infer.bounds.bracketing import without_exact
+from bmlab.infer.bounds.gaussian_integral import gaussian_bound
+from bmlab.infer.bounds.structured_mean_field import tree_mean_field
+from bmlab.infer.bounds.tree_reweighting import bound_of
+from bmlab.infer.variational.belief_propagation import graph_of
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-A_KIND, BRACKETS = 223, 10      # machines of each of the 9 kinds, and how many of them are bracketed as well
-MOST = 16                       # units, but for lattices: exact() answers in about a millisecond
+A_KIND, BRACKETS = 223, 10  # machines of each of the 9 kinds, and how many of them are bracketed as well
+MOST = 16  # units, but for lattices: exact() answers in about a millisecond
 LOWER = {"mean field", "tree", "visited"}
 
 

@@ -1,4 +1,5 @@
 """A run that is killed at any moment, within a write too, ends as if it had not been, to the bit."""
+
 import pickle
 import re
 import signal
@@ -78,6 +79,7 @@ def test_generators_are_found_wherever_they_hide():
 
     def by_name(model, start=None):
         return GLOBAL
+
     assert generators((partial(closure, three), Method(), by_name, two)) == [two, three, one, GLOBAL]
 
 
@@ -115,8 +117,9 @@ def this_run():
 def test_the_file_of_another_run_is_refused(tmp_path):
     run(tmp_path / "a.bm", 12)
     with pytest.raises(ValueError, match=r"a\.bm belongs to another run \(other data, momentum\); delete it"):
-        bmlab.fit(blank(5), DATA[:-1], parts()[0], steps=9, checkpoint=tmp_path / "a.bm",
-                  **{**parts()[1], "momentum": 0.1})
+        bmlab.fit(
+            blank(5), DATA[:-1], parts()[0], steps=9, checkpoint=tmp_path / "a.bm", **{**parts()[1], "momentum": 0.1}
+        )
 
 
 def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):

@@ -1,4 +1,5 @@
 """auto: which road it takes and why, that its error holds, and that its evidence can say no."""
+
 from unittest.mock import patch
 
 import numpy as np
@@ -7,9 +8,9 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
-from bmlab.infer import choosing, evidence
+from bmlab.infer import bethe_error, choosing
+from bmlab.infer.bethe_error import weigh
 from bmlab.infer.choosing import auto, grow, without_exact
-from bmlab.infer.evidence import weigh
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -29,7 +30,7 @@ def off(model, answer, want):
     truth = bmlab.exact(model, pairs="all")
     if want == "log_z":
         return abs(answer.log_z.value - truth.log_z.value)
-    ours, theirs = (evidence.moments_of(model, x.mean, x.corr) for x in (answer, truth))
+    ours, theirs = (bethe_error.moments_of(model, x.mean, x.corr) for x in (answer, truth))
     return np.sqrt(np.mean((ours - theirs) ** 2))
 
 
@@ -100,7 +101,7 @@ def test_the_evidence_can_say_no():
 
 def test_a_saddle_is_told_from_several_fixed_points():
     """From one start, without biases, TAP stays at m = 0, between the phases."""
-    with patch.object(evidence, "STARTS", 1):
+    with patch.object(bethe_error, "STARTS", 1):
         said = weigh(bmlab.BoltzmannMachine((1 - np.eye(16)) / 4, np.zeros(16), 1.3))
     assert said.doubt == "TAP finds no stable answer"
 
@@ -152,6 +153,7 @@ def law_grow():
         amounts.append(amount)
         clock[0] += amount
         return amount
+
     with patch.object(choosing, "perf_counter", lambda: clock[0]):
         list(grow(run, 1, until=100.0))
     assert amounts == [1, 4, 16, 63] and clock[0] < 100

@@ -1,4 +1,5 @@
 """Completion and conditional probabilities against plain sums over all states."""
+
 from dataclasses import replace
 from functools import partial
 
@@ -10,9 +11,11 @@ import bmlab
 from bmlab.learn.completion import complete, conditional
 
 NAN = np.nan
-MACHINES = {"dense": bmlab.medium().at(1.3),
-            "sparse": bmlab.ising((2, 4), field=0.2, periodic=False).at(0.7),
-            "a part": bmlab.medium().clamp([2], [1]).at(2.5)}
+MACHINES = {
+    "dense": bmlab.medium().at(1.3),
+    "sparse": bmlab.ising((2, 4), field=0.2, periodic=False).at(0.7),
+    "a part": bmlab.medium().clamp([2], [1]).at(2.5),
+}
 machines = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
 
@@ -43,6 +46,7 @@ def both_bounds(model):
 
 
 # What is missing
+
 
 def law_means(model=MACHINES["dense"]):
     known = patterns(model.n)
@@ -75,7 +79,7 @@ def law_mode(model=MACHINES["dense"]):
     state, proven = complete(model, known).mode()
     for row, found in zip(known, state, strict=True):
         s, p, agree = chances(model, row)
-        assert (p * agree)[(s == found).all(axis=1)].item() >= p[agree].max() * (1 - 1e-9)      # of equals, any one
+        assert (p * agree)[(s == found).all(axis=1)].item() >= p[agree].max() * (1 - 1e-9)  # of equals, any one
     assert proven.all()
 
 
@@ -119,7 +123,7 @@ def test_samples_keep_what_is_known_and_have_the_means(model):
     assert ((s == known[:, None]) | np.isnan(known)[:, None]).all()
     error = np.sqrt((1 - done.mean**2) / 2000)
     assert (np.abs(s.mean(axis=1) - done.mean) <= stats.norm.isf(1e-6) * error).all()
-    assert (s[2] != s[-1]).any()        # rows alike, yet independent
+    assert (s[2] != s[-1]).any()  # rows alike, yet independent
 
 
 def test_one_row_answers_in_its_own_shape():
@@ -148,10 +152,11 @@ def test_each_distinct_row_is_solved_once():
     seen = []
     known = np.repeat(patterns(10), 3, axis=0)
     done = complete(MACHINES["dense"], known, lambda model: seen.append(model.n) or bmlab.exact(model))
-    assert len(seen) == 5 and done.answers[6] is done.answers[-1]       # four with some, one with nothing known
+    assert len(seen) == 5 and done.answers[6] is done.answers[-1]  # four with some, one with nothing known
 
 
 # Other methods
+
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("infer", [bmlab.mean_field, bmlab.trw, both_bounds])
@@ -196,6 +201,7 @@ def test_a_machine_beyond_exact_is_completed_all_the_same():
 
 # Conditional probabilities
 
+
 def law_conditional(model=MACHINES["dense"]):
     """Bayes' rule by plain sums; the chain rule; certainty in the sum."""
     a, b, c = {0: 1, 3: -1}, {4: -1, 5: 1}, {1: -1}
@@ -228,17 +234,26 @@ def test_units_and_values_may_be_written_in_several_ways():
     assert np.isclose(p.value, (1 + complete(model, {0: -1}).mean[9]) / 2, atol=1e-12)
 
 
-@pytest.mark.parametrize(("make", "sentence"), [
-    (lambda: complete(bmlab.toy(), [1, NAN]), r"known must be \(3,\) or \(N, 3\), found \(2,\); write np.nan"),
-    (lambda: complete(bmlab.toy(), [1, 0, 1]), r"known must be -1/\+1, or nan where missing, found 0; .* 2 \* known"),
-    (lambda: complete(bmlab.toy(), [1, np.inf, 1]), "or nan where missing, found inf"),
-    (lambda: complete(bmlab.toy(), {3: 1}), r"units must be among 0 to 2, found \[3\]; count from 0"),
-    (lambda: conditional(bmlab.toy(), {"milk": 1}, {}), r"units must be among 0 to 2, found \['milk'\]"),
-    (lambda: conditional(bmlab.toy(), {0: 0}, {}), r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)"),
-    (lambda: conditional(bmlab.toy(), {0: 1}, ([1, 1], [1, -1])), r"units must not repeat, found \[1, 1\]"),
-    (lambda: conditional(bmlab.toy(), {0: 1}, [1, 1]), r"given must be a dict or a pair .* found \[1, 1\]; try"),
-    (lambda: complete(bmlab.toy(), {}).sample(2, 0), "rng must be a NumPy generator, found 0"),
-])
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: complete(bmlab.toy(), [1, NAN]), r"known must be \(3,\) or \(N, 3\), found \(2,\); write np.nan"),
+        (
+            lambda: complete(bmlab.toy(), [1, 0, 1]),
+            r"known must be -1/\+1, or nan where missing, found 0; .* 2 \* known",
+        ),
+        (lambda: complete(bmlab.toy(), [1, np.inf, 1]), "or nan where missing, found inf"),
+        (lambda: complete(bmlab.toy(), {3: 1}), r"units must be among 0 to 2, found \[3\]; count from 0"),
+        (lambda: conditional(bmlab.toy(), {"milk": 1}, {}), r"units must be among 0 to 2, found \['milk'\]"),
+        (
+            lambda: conditional(bmlab.toy(), {0: 0}, {}),
+            r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)",
+        ),
+        (lambda: conditional(bmlab.toy(), {0: 1}, ([1, 1], [1, -1])), r"units must not repeat, found \[1, 1\]"),
+        (lambda: conditional(bmlab.toy(), {0: 1}, [1, 1]), r"given must be a dict or a pair .* found \[1, 1\]; try"),
+        (lambda: complete(bmlab.toy(), {}).sample(2, 0), "rng must be a NumPy generator, found 0"),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()

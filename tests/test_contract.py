@@ -2,6 +2,7 @@
 
 Each law is a function of a method (model -> Estimate); tests/mutants.py shows that each can fail.
 """
+
 from functools import partial
 
 import numpy as np
@@ -9,12 +10,13 @@ import pytest
 from scipy import sparse, stats
 
 import bmlab
-from bmlab.infer.chains import Chains, fine_digits, stream
-from bmlab.learn import phases
+from bmlab.infer.sampling.chains import Chains
+from bmlab.infer.sampling.random_stream import fine_digits, stream
+from bmlab.learn import likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-ROUNDING = 1e-11        # 2^15 terms of order one, a few thousand roundings of 2^-53 each
-STDERRS = stats.t.isf(1e-8, 31)     # 32 groups of chains: passed by chance once in 5e7 comparisons; about 7.5
+ROUNDING = 1e-11  # 2^15 terms of order one, a few thousand roundings of 2^-53 each
+STDERRS = stats.t.isf(1e-8, 31)  # 32 groups of chains: passed by chance once in 5e7 comparisons; about 7.5
 
 
 def sampled(model, start=None, seed=0):
@@ -42,8 +44,17 @@ def few_trees(model, start=None):
     return bmlab.trw(model, start=start, n_trees=3)
 
 
-METHODS = {"exact": bmlab.exact, "gibbs": sampled, "mean_field": bmlab.mean_field, "tap": bmlab.tap,
-           "bethe": bmlab.bethe, "trw": few_trees, "temper": tempered, "ais": weighted, "visited": seen}
+METHODS = {
+    "exact": bmlab.exact,
+    "gibbs": sampled,
+    "mean_field": bmlab.mean_field,
+    "tap": bmlab.tap,
+    "bethe": bmlab.bethe,
+    "trw": few_trees,
+    "temper": tempered,
+    "ais": weighted,
+    "visited": seen,
+}
 every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 
@@ -79,10 +90,12 @@ def assert_same(one, other, mean=None, corr=None):
     assert (np.abs(one.corr - corr(other.corr)) <= error).all()
     if np.isfinite(one.log_z.value):
         assert abs(one.log_z.value - other.log_z.value) <= (
-            slack(one.log_z.stderr, other.log_z.stderr) * (1 + abs(one.log_z.value)))
+            slack(one.log_z.stderr, other.log_z.stderr) * (1 + abs(one.log_z.value))
+        )
 
 
 # 1
+
 
 def law_shapes(method):
     for n in (1, 2, 7):
@@ -96,6 +109,7 @@ def law_shapes(method):
 
 # 2
 
+
 def law_bounds(method):
     for seed in range(20):
         model = machine(8, seed, scale=2.0, temperature=0.5 + seed / 10, offset=seed - 10)
@@ -105,6 +119,7 @@ def law_bounds(method):
 
 
 # 3
+
 
 def law_no_weights(method):
     for n in (1, 5, 300):
@@ -141,6 +156,7 @@ def law_cold(method):
 
 # 4
 
+
 def law_weak_weights(method, order=2, scale=0.02):
     """Halving the weights divides the error by 2^order; the next order adds a few `scale` to the exponent."""
     errors = []
@@ -166,6 +182,7 @@ def law_referee(method):
 
 # 5
 
+
 def law_gauge(method):
     model = machine(6, seed=5, temperature=3.0)
     sign = np.array([1, -1, -1, 1, 1, -1.0])
@@ -182,6 +199,7 @@ def law_permutation(method):
 
 # 6
 
+
 def law_temperature(method):
     for n in (6, 14):
         hot = machine(n, seed=6, temperature=2.5, offset=1.0)
@@ -190,6 +208,7 @@ def law_temperature(method):
 
 
 # 7
+
 
 def law_invariance(sweep=bmlab.sweep):
     """pi P = pi, with P read off the sampler itself at n = 4; two pairs are not coupled, so that there are colours."""
@@ -227,12 +246,14 @@ def chance_of_plus(model, sweep, start, target, place, i):
 def engine(line, **options):
     """One sweep of Chains along a line of units, with the uniforms put in by hand: the first bits of each, and the
     digits that follow for the one at `place` (the others are decided by their first bits)."""
+
     def sweep(model, s, u, place):
         chains = Chains(model, s.T, np.random.default_rng(0), **options)
         k = np.floor(65536 * u.T).astype(np.uint16)
         chains.seeds = seeds_of((65536 * u.T - k)[place], place)
         chains.advance(k[None], np.array([line]), np.empty((0, 0, 0), np.int8))
         return chains.s.T
+
     sweep.line = list(line)
     return sweep
 
@@ -268,20 +289,22 @@ def uniforms(model, start, sweeps, **options):
 
 # 8
 
+
 def law_coverage(method, runs=200):
     """|error| < 2 stderr in about 95 % and < 4 in nearly all.
 
     With 32 groups the error is a t variable of 31 degrees: 94.6 % inside 2.  Errors of one run hang together, so
     the share is known to sqrt(0.05 * 0.95 / runs) at worst: 0.016, of which four are allowed.
     """
-    model = machine(4, seed=0, scale=2.0, temperature=0.8)     # slow: a mean varies 4 times as much as of free draws
+    model = machine(4, seed=0, scale=2.0, temperature=0.8)  # slow: a mean varies 4 times as much as of free draws
     log_z, mean, corr = referee(model)
     pairs = np.triu_indices(4, 1)
     inside = []
     for seed in range(runs):
         answer = method(model, seed)
-        size = np.concatenate([(answer.mean - mean) / answer.mean_stderr,
-                               (answer.corr - corr)[pairs] / answer.corr_stderr[pairs]])
+        size = np.concatenate(
+            [(answer.mean - mean) / answer.mean_stderr, (answer.corr - corr)[pairs] / answer.corr_stderr[pairs]]
+        )
         if answer.log_z.stderr > 0:
             size = np.append(size, (answer.log_z.value - log_z) / answer.log_z.stderr)
         inside.append([np.mean(np.abs(size) < 2), np.mean(np.abs(size) < 4)])
@@ -303,13 +326,14 @@ def one_long_chain(model, seed):
 
 # 9
 
+
 def law_gradient(hidden_coupled=True, step=1e-5):
     """dL/dtheta equals the finite difference of L for every weight and bias; central differences err by step^2."""
     model = machine(5, seed=9, temperature=1.6)
     if not hidden_coupled:
         model = bmlab.BoltzmannMachine(model.weights * _without_last_pair(5), model.biases, 1.6)
     data = bmlab.states(3)[[0, 3, 3, 5, 6]]
-    d_weights, d_biases = phases.gradient(model, phases.clamped(model, data), bmlab.exact(model))
+    d_weights, d_biases = likelihood.gradient(model, likelihood.clamped(model, data), bmlab.exact(model))
     for i in range(5):
         numeric = _difference(model, data, bias=i, step=step)
         assert abs(numeric - d_biases[i]) < 1e-8
@@ -332,6 +356,7 @@ def _difference(model, data, step, bias=None, pair=None):
         else:
             biases[bias] += by
         return likelihood_by_definition(bmlab.BoltzmannMachine(weights, biases, model.temperature), data)
+
     return (shifted(step) - shifted(-step)) / (2 * step)
 
 
@@ -339,7 +364,7 @@ def likelihood_by_definition(model, data):
     """Mean log p(v), p(v) summed over the states that begin with v."""
     s = bmlab.states(model.n)
     log_p = -model.energy(s) / model.temperature - referee(model)[0]
-    begins = (s[None, :, :data.shape[1]] == data[:, None]).all(-1)
+    begins = (s[None, :, : data.shape[1]] == data[:, None]).all(-1)
     return np.mean([np.log(np.exp(log_p[row]).sum()) for row in begins])
 
 
@@ -350,7 +375,7 @@ def law_likelihood(infer=bmlab.exact):
     """
     for seed in range(5):
         model, data = machine(5, seed, temperature=1.6), bmlab.states(3)[[0, 3, 3, 5, 6]]
-        answer = phases.log_likelihood(phases.clamped(model, data, infer), infer(model))
+        answer = likelihood.log_likelihood(likelihood.clamped(model, data, infer), infer(model))
         true = likelihood_by_definition(model, data)
         assert answer.lower - ROUNDING <= true <= answer.upper + ROUNDING
         if answer.lower == answer.upper:
@@ -375,14 +400,20 @@ def test_every_method_knows_free_units(name):
     law_no_weights(METHODS[name])
 
 
-@pytest.mark.parametrize("method", [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-                         ids=["exact", "mean_field", "tap", "bethe", "trw"])
+@pytest.mark.parametrize(
+    "method",
+    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
+    ids=["exact", "mean_field", "tap", "bethe", "trw"],
+)
 def test_without_units_or_couplings_there_is_nothing_to_do(method):
     law_lone_units(method)
 
 
-@pytest.mark.parametrize("method", [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-                         ids=["exact", "mean_field", "tap", "bethe", "trw"])
+@pytest.mark.parametrize(
+    "method",
+    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
+    ids=["exact", "mean_field", "tap", "bethe", "trw"],
+)
 def test_the_cold_is_no_exception(method):
     law_cold(method)
 
@@ -392,16 +423,19 @@ def test_what_claims_to_be_right_agrees_with_the_referee(method):
     law_referee(method)
 
 
-@pytest.mark.parametrize(("method", "order"),
-                         [(bmlab.mean_field, 2), (few_trees, 2), (bmlab.tap, 3), (bmlab.bethe, 3)],
-                         ids=["mean_field", "trw", "tap", "bethe"])
+@pytest.mark.parametrize(
+    ("method", "order"),
+    [(bmlab.mean_field, 2), (few_trees, 2), (bmlab.tap, 3), (bmlab.bethe, 3)],
+    ids=["mean_field", "trw", "tap", "bethe"],
+)
 def test_the_error_is_of_the_order_claimed(method, order):
     """TAP leaves out the third order; Bethe has that of pairs, but not that of triangles."""
     law_weak_weights(method, order)
 
 
-@pytest.mark.parametrize("method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, n_trees=0)],
-                         ids=["mean_field", "trw"])
+@pytest.mark.parametrize(
+    "method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, n_trees=0)], ids=["mean_field", "trw"]
+)
 def test_bounds_hold_before_they_have_converged(method):
     law_bounds(method)
 
@@ -430,6 +464,7 @@ def test_every_sampler_of_a_sparse_machine_does_too(backend):
 
     def sparse_sweep(model, *rest):
         return walk(bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, model.temperature), *rest)
+
     sparse_sweep.line = walk.line
     law_invariance(sparse_sweep)
 
@@ -439,19 +474,30 @@ def test_every_sampler_of_a_sparse_machine_does_too(backend):
 @pytest.mark.parametrize("n_chains", [3, 40])
 def test_both_engines_walk_as_the_reference_does(kind, order, n_chains):
     rng = np.random.default_rng(3)
-    law_engines_agree({"full": machine(70, 3, temperature=1.2), "lattice": bmlab.ising((5, 7), field=0.1).at(2.3),
-                       "layers": bmlab.restricted(rng.normal(size=(40, 13)), rng.normal(size=40), np.zeros(13)),
-                       "thin layers": bmlab.restricted(rng.normal(size=(60, 3)), rng.normal(size=60), np.ones(3))}[kind],
-                      n_chains=n_chains, order=order)
+    law_engines_agree(
+        {
+            "full": machine(70, 3, temperature=1.2),
+            "lattice": bmlab.ising((5, 7), field=0.1).at(2.3),
+            "layers": bmlab.restricted(rng.normal(size=(40, 13)), rng.normal(size=40), np.zeros(13)),
+            "thin layers": bmlab.restricted(rng.normal(size=(60, 3)), rng.normal(size=60), np.ones(3)),
+        }[kind],
+        n_chains=n_chains,
+        order=order,
+    )
 
 
 def short_ladders(model, seed):
     """Few sweeps of few replicas, with log Z by thermodynamic integration."""
-    return bmlab.temper(model, rng=np.random.default_rng(seed), temperatures=[0.8, 2.0, np.inf], burn_in=20, n_sweeps=40)
+    return bmlab.temper(
+        model, rng=np.random.default_rng(seed), temperatures=[0.8, 2.0, np.inf], burn_in=20, n_sweeps=40
+    )
 
 
-@pytest.mark.parametrize("method", [correlated_chains, one_long_chain, short_ladders, lambda m, seed: weighted(m, seed=seed)],
-                         ids=["chains", "one chain", "temper", "ais"])
+@pytest.mark.parametrize(
+    "method",
+    [correlated_chains, one_long_chain, short_ladders, lambda m, seed: weighted(m, seed=seed)],
+    ids=["chains", "one chain", "temper", "ais"],
+)
 def test_the_stated_error_covers(method):
     law_coverage(method)
 
@@ -461,7 +507,10 @@ def test_the_gradient_is_the_finite_difference(hidden_coupled):
     law_gradient(hidden_coupled)
 
 
-@pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-                         ids=["exact", "mean_field", "tap", "bethe", "trw"])
+@pytest.mark.parametrize(
+    "infer",
+    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
+    ids=["exact", "mean_field", "tap", "bethe", "trw"],
+)
 def test_the_likelihood_lies_in_its_interval(infer):
     law_likelihood(infer)

@@ -1,4 +1,5 @@
 """pcd: the mean of a step worked out by matrices, the climb, the rows; pseudo_log_likelihood by its definition."""
+
 import inspect
 
 import numpy as np
@@ -9,10 +10,10 @@ import bmlab
 from bmlab.learn import contrastive_divergence as module
 from bmlab.learn.ascent import batches
 from bmlab.learn.contrastive_divergence import pcd
-from bmlab.learn.pseudo_score import log_conditionals, pseudo_log_likelihood
+from bmlab.learn.pseudolikelihood import log_conditionals, pseudo_log_likelihood
 
-SINGLE = 1e-5           # parameters of order one go through single precision, 6e-8, and a few dozen sums
-STDERRS = 6             # passed by chance once in 5e8 comparisons
+SINGLE = 1e-5  # parameters of order one go through single precision, 6e-8, and a few dozen sums
+STDERRS = 6  # passed by chance once in 5e8 comparisons
 
 
 def harmonium(v=4, h=3, seed=0, temperature=1.7, offset=0.3):
@@ -35,6 +36,7 @@ def fresh(data, h, seed=0):
 
 
 # The mean of a step.  A sweep is a matrix over the 2^v visible states; products of layers are sums over them.
+
 
 def conditional(h_field, states, temperature):
     """p(state | the other layer), one row for each row of fields."""
@@ -76,10 +78,19 @@ def moved(model, after, origin):
 def law_step(chains="previous", n_sweeps=1):
     """One step's mean is clamped minus free over T, the free phase after n_sweeps from the data, within its noise."""
     model, data, rate = harmonium(), some_data(), 0.7
-    repeats = 2000                                      # chains (or rows) of each pattern: their shares are exact
+    repeats = 2000  # chains (or rows) of each pattern: their shares are exact
     rows = np.repeat(data, repeats if chains == "data" else 1, axis=0)
-    after = pcd(model, rows, rng=np.random.default_rng(2), steps=1, rate=rate, batch=len(rows),
-                n_chains=repeats * len(data), n_sweeps=n_sweeps, chains=chains)
+    after = pcd(
+        model,
+        rows,
+        rng=np.random.default_rng(2),
+        steps=1,
+        rate=rate,
+        batch=len(rows),
+        n_chains=repeats * len(data),
+        n_sweeps=n_sweeps,
+        chains=chains,
+    )
     origin = data.mean(0)
     each, (share, law) = products(model, data.shape[1], origin), laws(model, data, n_sweeps)
     clamped, free, square = (np.tensordot(p, x, 1) for p, x in ((share, each), (law, each), (law, each**2)))
@@ -135,8 +146,9 @@ def test_at_rate_zero_nothing_moves_but_rounding():
 def law_penalty():
     """With the same chances the penalty takes rate * penalty of each weight away, whatever the temperature."""
     model, data = harmonium(), some_data()
-    with_it, without = (pcd(model, data, rng=np.random.default_rng(1), steps=1, rate=0.2, penalty=penalty)
-                        for penalty in (0.5, 0.0))
+    with_it, without = (
+        pcd(model, data, rng=np.random.default_rng(1), steps=1, rate=0.2, penalty=penalty) for penalty in (0.5, 0.0)
+    )
     assert np.abs(with_it.weights - without.weights + 0.2 * 0.5 * model.weights).max() < SINGLE
 
 
@@ -146,6 +158,7 @@ def test_the_penalty():
 
 # The climb
 
+
 def test_it_comes_near_the_maximum_likelihood():
     """A machine that could have any law of 4 units: its likelihood is at most minus the entropy of the data."""
     data = some_data(rows=200)
@@ -153,6 +166,7 @@ def test_it_comes_near_the_maximum_likelihood():
 
     def likelihood(model):
         return bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model)).value
+
     best = likelihood(bmlab.fit(start, data, steps=1000, rate=0.5)[-1].model)
     found = likelihood(pcd(start, data, rng=np.random.default_rng(0), steps=3000, rate=np.linspace(0.3, 0, 3000)))
     share = laws(start, data, 0)[0]
@@ -164,8 +178,9 @@ def test_it_comes_near_the_maximum_likelihood():
 def test_it_learns_the_zoo(chains):
     data = bmlab.data.zoo().data
     start = fresh(data, 10)
-    model = pcd(start, data, rng=np.random.default_rng(0), steps=500, rate=np.linspace(0.1, 0, 500), batch=20,
-                chains=chains)
+    model = pcd(
+        start, data, rng=np.random.default_rng(0), steps=500, rate=np.linspace(0.1, 0, 500), batch=20, chains=chains
+    )
     assert pseudo_log_likelihood(model, data) > 0.5 * pseudo_log_likelihood(start, data)
 
 
@@ -189,8 +204,9 @@ def test_the_second_half_is_averaged():
 
 
 def test_the_same_generator_gives_the_same_machine():
-    once, again, other = (pcd(harmonium(), some_data(), rng=np.random.default_rng(seed), steps=20, rate=0.1)
-                          for seed in (1, 1, 2))
+    once, again, other = (
+        pcd(harmonium(), some_data(), rng=np.random.default_rng(seed), steps=20, rate=0.1) for seed in (1, 1, 2)
+    )
     assert (once.weights == again.weights).all() and (once.biases == again.biases).all()
     assert (once.weights != other.weights).any()
 
@@ -227,6 +243,7 @@ def test_options_are_keywords():
 
 # The score
 
+
 def by_definition(model, data):
     """log p(v_i | the other visible units) by sums over all states, nothing in closed form."""
     v = data.shape[1]
@@ -241,8 +258,13 @@ def law_score():
     half = machine(8, 3, temperature=0.8)
     weights = half.weights.copy()
     weights[5:, 5:] = 0
-    for model, v in ((harmonium(), 4), (harmonium(3, 5, temperature=0.6), 3), (machine(6, 1, temperature=2.0), 6),
-                     (bmlab.BoltzmannMachine(weights, half.biases, 0.8), 5), (bmlab.ising((2, 4), 0.7, 0.2), 8)):
+    for model, v in (
+        (harmonium(), 4),
+        (harmonium(3, 5, temperature=0.6), 3),
+        (machine(6, 1, temperature=2.0), 6),
+        (bmlab.BoltzmannMachine(weights, half.biases, 0.8), 5),
+        (bmlab.ising((2, 4), 0.7, 0.2), 8),
+    ):
         data = some_data(v)
         true = by_definition(model, data)
         assert np.abs(log_conditionals(model, data) - true).max() < 1e-12

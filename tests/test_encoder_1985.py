@@ -1,4 +1,5 @@
 """The encoders of 1985: the compiled kernel against exact enumeration, the protocol as printed, the stored tables."""
+
 import csv
 from itertools import product
 
@@ -44,6 +45,7 @@ def agrees(samples, truth):
 
 # The kernel against exact
 
+
 @pytest.mark.parametrize("name", ["4-2-4", "4-3-4"])
 def test_the_free_phase_is_the_boltzmann_distribution_at_ten(name):
     problem = PROBLEMS[name]
@@ -74,8 +76,10 @@ def test_noise_turns_bits_over_at_the_printed_rates():
 
 def test_noise_drawn_once_an_annealing_stays_while_pairs_are_counted():
     problem = PROBLEMS["4-2-4"]
-    counts = {anew: np.round(phases(some_weights(problem), problem, problem.noise, anew, 20)[:, 0, :8, :8] * 80)
-              for anew in (True, False)}
+    counts = {
+        anew: np.round(phases(some_weights(problem), problem, problem.noise, anew, 20)[:, 0, :8, :8] * 80)
+        for anew in (True, False)
+    }
     assert (counts[False] % encoder.COUNTED == 0).all() and (counts[True] % encoder.COUNTED != 0).any()
 
 
@@ -86,6 +90,7 @@ def test_a_unit_is_on_with_the_logistic_chance_of_its_field():
 
 
 # Learning
+
 
 @pytest.mark.parametrize("name, noise", list(product(["4-2-4", "8-3-8"], NOISE)))
 def test_weights_move_by_two_and_only_where_they_exist(name, noise):
@@ -118,6 +123,7 @@ def test_hidden_units_of_the_large_encoder_wait_for_cycle_300():
 
 # What is asked of the weights
 
+
 @pytest.mark.parametrize("name", ["4-2-4", "4-3-4"])
 def test_divergence_is_that_of_two_enumerated_distributions(name):
     problem = PROBLEMS[name]
@@ -137,13 +143,13 @@ def test_divergence_is_that_of_two_enumerated_distributions(name):
 def solved(problem):
     """Weights made by hand: winners take all inside a group, and unit k of either group stands for code k."""
     weights = np.zeros((2 * problem.half + problem.hidden,) * 2, np.int32)
-    codes = bmlab.states(problem.hidden)[:problem.half]
+    codes = bmlab.states(problem.hidden)[: problem.half]
     group = np.full((problem.half, problem.half), -80)
-    np.fill_diagonal(group, 40 - 20 * codes.sum(1))     # 40 x_i c x_h - 20 x_i c is symmetric in the hidden unit
+    np.fill_diagonal(group, 40 - 20 * codes.sum(1))  # 40 x_i c x_h - 20 x_i c is symmetric in the hidden unit
     for at in (0, problem.half):
-        weights[at:at + problem.half, at:at + problem.half] = group
-        weights[at:at + problem.half, 2 * problem.half:] = 40 * codes
-        weights[2 * problem.half:, at:at + problem.half] = 40 * codes.T
+        weights[at : at + problem.half, at : at + problem.half] = group
+        weights[at : at + problem.half, 2 * problem.half :] = 40 * codes
+        weights[2 * problem.half :, at : at + problem.half] = 40 * codes.T
     return weights
 
 
@@ -151,7 +157,7 @@ def test_codes_and_completion_of_a_solution_made_by_hand():
     problem = PROBLEMS["4-2-4"]
     good = solved(problem)
     shared = good.copy()
-    for unit in (0, 4):                                 # unit 0 takes the code of unit 1
+    for unit in (0, 4):  # unit 0 takes the code of unit 1
         shared[unit, 8:] = shared[8:, unit] = good[unit + 1, 8:]
     assert sorted(encoder.distances(good, problem)) == [1, 1, 1, 1, 2, 2]
     assert list(encoder.distances(shared, problem) == 0) == [True] + 5 * [False]
@@ -166,7 +172,7 @@ def test_completion_is_the_most_probable_state_of_the_clamped_machine():
         model, right = machine(weights), True
         for (known, asked), k in product(((0, 4), (4, 0)), range(4)):
             given = model.clamp(np.arange(known, known + 4), 2.0 * (np.arange(4) == k) - 1)
-            s = bmlab.states(7)                                     # the asked group (4 units), then 3 hidden ones
+            s = bmlab.states(7)  # the asked group (4 units), then 3 hidden ones
             p = np.exp(-(given.energy(s) - given.energy(s).min()) / T).reshape(16, 8).sum(1)
             right &= p.argmax() == 2 ** (3 - k)
         assert encoder.completes(weights, problem) == right
@@ -184,6 +190,7 @@ def test_the_interval_of_a_median_covers_as_it_says():
 
 
 # The runs
+
 
 def test_a_run_is_the_same_on_one_thread_and_on_two():
     tasks = [("4-2-4", noise, seed) for noise in NOISE for seed in range(3)]
@@ -208,6 +215,10 @@ def test_the_stored_tables_are_what_the_script_makes(name, noise):
 def test_the_stored_table_has_every_run_once():
     with encoder.TABLE.open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
-    runs = [(name, noise, str(seed)) for name, problem in PROBLEMS.items() for noise in NOISE
-            for seed in range(problem.runs)]
+    runs = [
+        (name, noise, str(seed))
+        for name, problem in PROBLEMS.items()
+        for noise in NOISE
+        for seed in range(problem.runs)
+    ]
     assert tuple(header) == encoder.COLUMNS and [tuple(row[:3]) for row in rows] == runs

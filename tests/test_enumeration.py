@@ -1,4 +1,5 @@
 """exact: all its roads against each other and against extended precision; extreme energies; refusals."""
+
 import subprocess
 import sys
 
@@ -11,9 +12,9 @@ from scipy import sparse
 from scipy.special import log_expit
 
 import bmlab
-from bmlab.infer import enumeration, planning
-from bmlab.infer.variable_elimination import best_order
-from bmlab.infer.vertex_cover import cover
+from bmlab.infer.exact import enumeration, planning
+from bmlab.infer.exact.cutset_conditioning import cover
+from bmlab.infer.exact.variable_elimination import best_order
 
 
 def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
@@ -25,8 +26,12 @@ def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
 
 def every_road(model):
     """The answers of all roads that know all pairs, each as (log Z, mean, corr with its diagonal)."""
-    guides = {"two tables": None, "three products": None, "listed side": cover(model.weights),
-              "elimination": best_order(planning.pattern(model.weights), model.n)}
+    guides = {
+        "two tables": None,
+        "three products": None,
+        "listed side": cover(model.weights),
+        "elimination": best_order(planning.pattern(model.weights), model.n),
+    }
     for road, guide in guides.items():
         log_z, mean, corr = enumeration.ROADS[road](model, guide, "all")
         np.fill_diagonal(corr, 1.0)
@@ -48,14 +53,15 @@ def by_definition(model):
         return float(mpmath.log(z)), np.array(mean, dtype=float), np.array(corr, dtype=float)
 
 
-@pytest.mark.parametrize(("n", "temperature"), [(2, 0.05), (2, 1), (3, 20), (5, 0.05), (8, 0.05), (8, 1), (8, 20),
-                                                (12, 0.7)])
+@pytest.mark.parametrize(
+    ("n", "temperature"), [(2, 0.05), (2, 1), (3, 20), (5, 0.05), (8, 0.05), (8, 1), (8, 20), (12, 0.7)]
+)
 def test_every_road_agrees_with_fifty_digits(n, temperature):
     model = random_machine(n, temperature)
     log_z, mean, corr = by_definition(model)
     for road, answer, its_mean, its_corr in every_road(model):
         assert abs(answer - log_z) < 1e-13 * (1 + abs(log_z)), road
-        assert np.abs(its_mean - mean).max() < 1e-11, road          # energies of 100 T are rounded to 1e-14
+        assert np.abs(its_mean - mean).max() < 1e-11, road  # energies of 100 T are rounded to 1e-14
         assert np.abs(its_corr[0] - corr).max() < 1e-11, road
 
 
@@ -74,8 +80,9 @@ def test_every_road_agrees_on_random_graphs(n, density, temperature):
 def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
     monkeypatch.setattr(planning, "UNSEARCHED_UNITS", 0)
     guide = {"listed side": cover, "elimination": best_order, "three products": lambda weights: None}[road]
-    monkeypatch.setattr(planning, "_cheapest", lambda units, graph, pairs: planning.Part(
-        units, road, guide(graph), 1, 1, 1))
+    monkeypatch.setattr(
+        planning, "_cheapest", lambda units, graph, pairs: planning.Part(units, road, guide(graph), 1, 1, 1)
+    )
     model, sign, order = random_machine(15, 1.3), np.tile([1, -1, -1.0], 5), np.random.default_rng(0).permutation(15)
     plain = bmlab.exact(model, pairs="all")
     turned = bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 1.3)
@@ -88,6 +95,7 @@ def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
 
 
 # Parts, pairs, sparse weights
+
 
 def in_blocks(*machines):
     """Machines side by side, as one that is not coupled across."""
@@ -104,7 +112,7 @@ def test_uncoupled_parts_add_their_log_z_and_factorise():
     mean = np.concatenate([a.mean for a in alone])
     corr = np.outer(mean, mean)
     for k, a in zip((0, 16, 19, 33, 34), alone):
-        corr[k:k + len(a.mean), k:k + len(a.mean)] = a.corr
+        corr[k : k + len(a.mean), k : k + len(a.mean)] = a.corr
     assert abs(answer.log_z.value - sum(a.log_z.value for a in alone)) < 1e-11
     assert np.abs(answer.mean - mean[shuffle]).max() < 1e-12
     assert np.abs(answer.corr - corr[shuffle][:, shuffle]).max() < 1e-12
@@ -118,8 +126,11 @@ def test_pairs_that_were_not_asked_for_are_nan_and_the_others_right():
     assert np.isnan(some.corr[:40, :40][~np.eye(40, dtype=bool)]).all() and np.isfinite(everything.corr).all()
 
 
-@pytest.mark.parametrize("model", [bmlab.ising((3, 4), field=0.2).at(2.5), bmlab.ising((5, 6), field=0.2).at(2.5)],
-                         ids=["dense road", "elimination"])
+@pytest.mark.parametrize(
+    "model",
+    [bmlab.ising((3, 4), field=0.2).at(2.5), bmlab.ising((5, 6), field=0.2).at(2.5)],
+    ids=["dense road", "elimination"],
+)
 def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
     full = bmlab.BoltzmannMachine(model.weights.toarray(), model.biases, 2.5)
     one, other = bmlab.exact(model), bmlab.exact(full, pairs="all")
@@ -146,9 +157,16 @@ def test_many_units_alone_beside_a_lattice_are_independent():
 
 # Extreme energies
 
-@pytest.mark.parametrize("model", [random_machine(18, 0.005), random_machine(14, 1.0, scale=5 * np.sqrt(14)),
-                                   bmlab.BoltzmannMachine(random_machine(14).weights, np.full(14, 50.0), 0.05)],
-                         ids=["T = 0.005", "|w| ~ 5", "fields of 50"])
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        random_machine(18, 0.005),
+        random_machine(14, 1.0, scale=5 * np.sqrt(14)),
+        bmlab.BoltzmannMachine(random_machine(14).weights, np.full(14, 50.0), 0.05),
+    ],
+    ids=["T = 0.005", "|w| ~ 5", "fields of 50"],
+)
 def test_extreme_energies_are_right_to_rounding(model):
     """Against log-sum-exp over all states; rounding the energies alone loses 1e-16 of the largest exponent."""
     logs = -model.energy(bmlab.states(model.n)) / model.temperature
@@ -167,7 +185,7 @@ def test_a_cold_machine_takes_the_sum_over_listed_states_and_pays_for_it():
 
 
 def test_cold_machines_approach_the_ground_state_and_its_degeneracy():
-    answer = bmlab.exact(bmlab.ising(13).at(0.01))      # two ground states of energy -13; the rest is exp(-400) away
+    answer = bmlab.exact(bmlab.ising(13).at(0.01))  # two ground states of energy -13; the rest is exp(-400) away
     assert abs(answer.log_z.value - (1300 + np.log(2))) < 1e-10
     assert np.abs(answer.mean).max() < 1e-12 and np.abs(answer.corr.data - 1).max() < 1e-12
 
@@ -175,24 +193,30 @@ def test_cold_machines_approach_the_ground_state_and_its_degeneracy():
 def test_log_z_of_900_units_is_finite():
     biases = np.linspace(-50, 50, 900)
     answer = bmlab.exact(bmlab.BoltzmannMachine(np.zeros((900, 900)), biases))
-    expected = (np.abs(biases) - log_expit(2 * np.abs(biases))).sum()     # log 2 cosh b = |b| - log sigma(2|b|)
+    expected = (np.abs(biases) - log_expit(2 * np.abs(biases))).sum()  # log 2 cosh b = |b| - log sigma(2|b|)
     assert np.isclose(answer.log_z.value, expected, rtol=1e-13) and expected > 20_000
 
 
 # What else it promises
+
 
 def test_means_and_correlations_are_derivatives_of_log_z():
     model, step = random_machine(14, 1.7), 1e-5
     answer = bmlab.exact(model)
     for i in (0, 5, 11):
         shift = step * np.eye(14)[i]
-        up, down = (bmlab.exact(bmlab.BoltzmannMachine(model.weights, model.biases + k * shift, 1.7)).log_z.value
-                    for k in (1, -1))
+        up, down = (
+            bmlab.exact(bmlab.BoltzmannMachine(model.weights, model.biases + k * shift, 1.7)).log_z.value
+            for k in (1, -1)
+        )
         assert abs(1.7 * (up - down) / (2 * step) - answer.mean[i]) < 1e-8
 
 
-@pytest.mark.parametrize("model", [random_machine(10, 1.3), bmlab.ising((3, 3), field=0.3).at(2.0),
-                                   bmlab.medium().clamp([0, 3], [1, -1])], ids=["dense", "sparse", "clamped"])
+@pytest.mark.parametrize(
+    "model",
+    [random_machine(10, 1.3), bmlab.ising((3, 3), field=0.3).at(2.0), bmlab.medium().clamp([0, 3], [1, -1])],
+    ids=["dense", "sparse", "clamped"],
+)
 def test_entropy_is_its_definition(model):
     p = bmlab.probabilities(model)
     assert abs(bmlab.entropy(model) + p @ np.log(p)) < 1e-11
@@ -209,8 +233,11 @@ def test_start_is_ignored():
 
 
 def test_too_many_states_are_refused_with_their_price():
-    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* (days|years) and .* GiB; it stops "
-                                         r"at 10 minutes and .* GiB\. Use mean_field\(\) or gibbs\(\)\."):
+    with pytest.raises(
+        ValueError,
+        match=r"would need 2\^60 states, about .* (days|years) and .* GiB; it stops "
+        r"at 10 minutes and .* GiB\. Use mean_field\(\) or gibbs\(\)\.",
+    ):
         bmlab.exact(bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0)))
 
 
@@ -233,7 +260,9 @@ def peak():
 
 
 def test_thirty_six_units_need_less_than_one_gibibyte():
-    script = PEAK + ("import bmlab, numpy as np; "
-                     "bmlab.exact(bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0))); print(peak())")
+    script = PEAK + (
+        "import bmlab, numpy as np; "
+        "bmlab.exact(bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0))); print(peak())"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 2**30

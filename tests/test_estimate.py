@@ -1,18 +1,22 @@
 """What an answer says of itself."""
+
 import numpy as np
 import pytest
 
 import bmlab
 
 
-@pytest.mark.parametrize(("log_z", "text"), [
-    (bmlab.LogZ(2.0, 0.0, 2.0, 2.0), "2.0000 (exact)"),
-    (bmlab.LogZ(2.0, 0.125), "2.0000 ± 0.12"),
-    (bmlab.LogZ(2.0, lower=1.5), "2.0000 (proven: at least 1.5000)"),
-    (bmlab.LogZ(2.0, upper=2.5), "2.0000 (proven: at most 2.5000)"),
-    (bmlab.LogZ(2.0, 0.5, 1.5, 2.5), "2.0000 ± 0.5 in [1.5000, 2.5000]"),
-    (bmlab.LogZ(np.nan), "unknown"),
-])
+@pytest.mark.parametrize(
+    ("log_z", "text"),
+    [
+        (bmlab.LogZ(2.0, 0.0, 2.0, 2.0), "2.0000 (exact)"),
+        (bmlab.LogZ(2.0, 0.125), "2.0000 ± 0.12"),
+        (bmlab.LogZ(2.0, lower=1.5), "2.0000 (proven: at least 1.5000)"),
+        (bmlab.LogZ(2.0, upper=2.5), "2.0000 (proven: at most 2.5000)"),
+        (bmlab.LogZ(2.0, 0.5, 1.5, 2.5), "2.0000 ± 0.5 in [1.5000, 2.5000]"),
+        (bmlab.LogZ(np.nan), "unknown"),
+    ],
+)
 def test_log_z_says_how_sure_it_is(log_z, text):
     assert str(log_z) == text
 

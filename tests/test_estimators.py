@@ -1,4 +1,5 @@
 """The scikit-learn shells: its own checks with none expected to fail, and the numbers against sums over all states."""
+
 import pickle
 from itertools import product
 
@@ -15,11 +16,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_contract import machine
 
 import bmlab
-from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
-from bmlab.learn import densities
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann, density
 
 ALL = [BoltzmannDensity, BoltzmannClassifier, RestrictedBoltzmann]
-STDERRS = 6             # passed by chance once in 5e8 comparisons
+STDERRS = 6  # passed by chance once in 5e8 comparisons
 each = pytest.mark.parametrize("kind", ALL)
 
 
@@ -30,8 +30,9 @@ def test_scikit_learn(estimator, check):
 
 def patterns(n=5, rows=300, seed=0):
     """Samples of a machine, 0/1, and labels that depend on three of the units."""
-    s = bmlab.sample(bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), 1.5), rows,
-                     np.random.default_rng(seed + 1))
+    s = bmlab.sample(
+        bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), 1.5), rows, np.random.default_rng(seed + 1)
+    )
     return (s > 0).astype(int), np.where(s[:, :3].sum(1) > 0, "yes", "no")
 
 
@@ -48,10 +49,11 @@ def answers(estimator, X):
 @pytest.fixture
 def by_annealing(monkeypatch):
     """As if exact sums were too dear."""
-    monkeypatch.setattr(densities, "WORK", 0)
+    monkeypatch.setattr(density, "WORK", 0)
 
 
 # Input and output
+
 
 @each
 @pytest.mark.parametrize("write", [lambda x: 2 * x - 1, lambda x: x.astype(bool), lambda x: x.astype("float32")])
@@ -101,6 +103,7 @@ def test_hidden_units_have_names_and_frames():
 
 # Tools of scikit-learn
 
+
 @each
 def test_clone_and_pickle(kind):
     X, y = patterns()
@@ -118,7 +121,7 @@ def test_grid_search(kind):
     found = GridSearchCV(kind(random_state=0), grid, cv=3).fit(X, y)
     assert np.isfinite(found.cv_results_["mean_test_score"]).all() and len(found.cv_results_["params"]) == 4
     if kind is BoltzmannClassifier:
-        assert found.best_params_["binarize"] == 0          # above 1 there is nothing to see
+        assert found.best_params_["binarize"] == 0  # above 1 there is nothing to see
 
 
 def test_a_pipeline():
@@ -128,6 +131,7 @@ def test_a_pipeline():
 
 
 # Density
+
 
 def test_the_density_sums_to_one():
     X, _ = patterns()
@@ -174,10 +178,10 @@ def law_weights():
     model = machine(5, seed=2, scale=2.0, temperature=0.5)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("WORK", 0), ("RUNS", 20_000), ("LADDER", 2), ("SWEEPS", 0)):
-            patch.setattr(densities, name, value)
+            patch.setattr(density, name, value)
         rng = np.random.default_rng(1)
-        runs = densities.normalisation(model, rng)[1]
-        found, true = densities.draw(model, 20_000, rng, runs).mean(0), bmlab.exact(model).mean
+        runs = density.normalisation(model, rng)[1]
+        found, true = density.draw(model, 20_000, rng, runs).mean(0), bmlab.exact(model).mean
     effective = 1 / (1 / 20_000 + 1 / runs.info["ess"])
     assert (np.abs(found - true) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()
 
@@ -233,11 +237,13 @@ def test_a_penalty_that_is_none_is_refused(alpha):
 
 # Classifier
 
+
 def law_bayes():
     X, y = patterns()
     classifier = BoltzmannClassifier().fit(X, y)
-    joint = np.array([np.exp(BoltzmannDensity().fit(X[y == k]).score_samples(X)) * (y == k).mean()
-                      for k in ("no", "yes")])
+    joint = np.array(
+        [np.exp(BoltzmannDensity().fit(X[y == k]).score_samples(X)) * (y == k).mean() for k in ("no", "yes")]
+    )
     assert np.abs(classifier.predict_proba(X) - (joint / joint.sum(0)).T).max() < 1e-12
     assert (classifier.predict(X) == np.array(["no", "yes"])[joint.argmax(0)]).all()
 
@@ -249,8 +255,13 @@ def test_bayes_rule():
 def test_couplings_tell_digits_apart():
     """The same with a penalty that leaves the units independent is wrong much more often."""
     digits = bmlab.data.digits()
-    error, alone = (1 - BoltzmannClassifier(alpha, random_state=0).fit(digits.train[:500], digits.train_labels[:500])
-                    .score(digits.test, digits.test_labels) for alpha in (5.0, 1e7))
+    error, alone = (
+        1
+        - BoltzmannClassifier(alpha, random_state=0)
+        .fit(digits.train[:500], digits.train_labels[:500])
+        .score(digits.test, digits.test_labels)
+        for alpha in (5.0, 1e7)
+    )
     assert error < alone - STDERRS / 2 * np.sqrt((error + alone) / len(digits.test))
 
 
@@ -274,6 +285,7 @@ def test_labels_must_be_foretold():
 
 
 # Restricted
+
 
 def law_features():
     X, _ = patterns()
@@ -314,8 +326,8 @@ def test_restricted_samples_have_the_machines_means(annealed, monkeypatch):
     shell = RestrictedBoltzmann(4, random_state=0, n_iter=50).fit(X)
     true = bmlab.exact(shell.model_).mean[:5]
     if annealed:
-        monkeypatch.setattr(densities, "WORK", 0)
-    effective = 1 / (1 / 5000 + annealed / 50)          # at least a quarter of the 200 runs count
+        monkeypatch.setattr(density, "WORK", 0)
+    effective = 1 / (1 / 5000 + annealed / 50)  # at least a quarter of the 200 runs count
     off = (2 * shell.sample(5000, random_state=2) - 1).mean(0) - true
     assert (np.abs(off) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()
 

@@ -1,4 +1,5 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
+
 from functools import partial
 from itertools import islice
 from unittest.mock import patch
@@ -9,7 +10,7 @@ from test_ascent import DATA, blank
 from test_contract import machine
 
 import bmlab
-from bmlab.learn import phases
+from bmlab.learn import likelihood
 from bmlab.learn.ascent import batches
 
 
@@ -27,16 +28,18 @@ def law_gradient_norm():
     """The Euclidean length of the slope of L - penalty/2 sum w^2 - l1 sum |w|, by finite differences."""
     model, h = machine(4, temperature=1.3), 1e-5
     for penalty, l1 in ((0.0, 0.0), (0.4, 0.0), (0.2, 0.05)):
+
         def climbed(theta, penalty=penalty, l1=l1):
             weights = np.zeros((4, 4))
             weights[np.triu_indices(4, 1)] = theta[:6]
             here = bmlab.BoltzmannMachine(weights + weights.T, theta[6:], 1.3)
             value = bmlab.log_likelihood(bmlab.clamped(here, DATA), bmlab.exact(here)).value
             return value - penalty / 2 * (theta[:6] ** 2).sum() - l1 * np.abs(theta[:6]).sum()
+
         theta = np.append(model.weights[np.triu_indices(4, 1)], model.biases)
         slope = [(climbed(theta + h * e) - climbed(theta - h * e)) / (2 * h) for e in np.eye(10)]
         step = next(bmlab.ascend(model, DATA, rate=0.1, penalty=penalty, l1=l1))
-        assert abs(np.linalg.norm(slope) - step.gradient_norm) < 1e-8          # h^2, and rounding over h
+        assert abs(np.linalg.norm(slope) - step.gradient_norm) < 1e-8  # h^2, and rounding over h
 
 
 def test_the_gradient_norm_is_that_of_what_is_climbed():
@@ -45,8 +48,10 @@ def test_the_gradient_norm_is_that_of_what_is_climbed():
 
 def test_it_ends_where_nothing_changes_any_more():
     steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
-    moved = [max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
-             for a, b in zip(steps, steps[1:], strict=False)]
+    moved = [
+        max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
+        for a, b in zip(steps, steps[1:], strict=False)
+    ]
     assert np.isnan(steps[0].change) and moved == [step.change for step in steps[1:]]
     assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in steps.stopped
 
@@ -65,7 +70,7 @@ def test_held_out_data_ends_it_with_the_step_that_did_best_there():
     scores = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in steps]
     assert np.argmax(scores) == len(scores) - 1 and "no better in 5 looks" in steps.stopped
     further = bmlab.fit(blank(8), few, steps=len(steps) + 5, rate=0.3)
-    later = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in further[len(steps):]]
+    later = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in further[len(steps) :]]
     assert max(later) <= scores[-1] and alike(further[len(steps) - 1], steps[-1])
 
 
@@ -83,16 +88,18 @@ def test_coupled_hidden_units_are_judged_by_the_method_that_learns():
     def infer(model, start=None):
         asked.append(model.n)
         return bmlab.mean_field(model)
+
     bmlab.fit(machine(6, scale=0.2), DATA[:1], infer, steps=1, rate=0.1, held_out=DATA[:2])
-    assert asked.count(6) == 1 and asked.count(2) == 1 + 2          # free; one row, and two held-out rows
+    assert asked.count(6) == 1 and asked.count(2) == 1 + 2  # free; one row, and two held-out rows
 
 
 def test_what_was_clamped_before_keeps_its_energy():
     part = bmlab.toy().clamp([0], [1])
     for step in (bmlab.fit(part, bmlab.states(2), steps=2, rate=0.1)[-1], bmlab.maximize(part, bmlab.states(2))):
         assert step.model.offset == part.offset != 0
-        assert step.log_likelihood.value == pytest.approx(bmlab.log_likelihood(
-            bmlab.clamped(step.model, bmlab.states(2)), bmlab.exact(step.model)).value, abs=1e-12)
+        assert step.log_likelihood.value == pytest.approx(
+            bmlab.log_likelihood(bmlab.clamped(step.model, bmlab.states(2)), bmlab.exact(step.model)).value, abs=1e-12
+        )
 
 
 def test_every_so_many_steps_are_kept_and_the_last():
@@ -116,8 +123,8 @@ def law_batches():
         order = np.concatenate(list(islice(batches(total, size, np.random.default_rng(3)), 2 * total)))
         assert len(order) == 2 * total * size
         for epoch in range(2 * size):
-            assert sorted(order[epoch * total:(epoch + 1) * total]) == list(range(total))
-        assert total < 5 or (order[:total] != order[total:2 * total]).any()
+            assert sorted(order[epoch * total : (epoch + 1) * total]) == list(range(total))
+        assert total < 5 or (order[:total] != order[total : 2 * total]).any()
 
 
 def test_batches_meet_every_row_equally_often():
@@ -125,7 +132,7 @@ def test_batches_meet_every_row_equally_often():
 
 
 def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
-    rate = 1e-7             # the machine all but stands still
+    rate = 1e-7  # the machine all but stands still
     steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0))
     moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
     whole = next(bmlab.ascend(machine(4), DATA, rate=rate)).loop.velocity[1]
@@ -141,8 +148,9 @@ def test_momentum_keeps_a_share_of_the_last_move():
 
 def law_l1(momentum=0.0):
     """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
-    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1,
-                     gradient_norm=1e-9)[-1]
+    last = bmlab.fit(
+        blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1, gradient_norm=1e-9
+    )[-1]
     slope = bmlab.gradient(last.model, last.data, last.free)[0][np.triu_indices(4, 1)]
     w = last.model.weights[np.triu_indices(4, 1)]
     assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
@@ -172,7 +180,7 @@ def test_missing_entries_learn_as_hidden_ones():
 
 
 def test_the_clamped_phase_of_whole_rows_is_asked_once():
-    with patch.object(phases, "clamped", wraps=phases.clamped) as asked:
+    with patch.object(likelihood, "clamped", wraps=likelihood.clamped) as asked:
         bmlab.fit(blank(4), DATA, steps=4, rate=0.1)
         assert asked.call_count == 1
         bmlab.fit(machine(5), DATA, steps=4, rate=0.1)
@@ -187,6 +195,7 @@ def test_a_clamped_phase_of_ones_own_is_asked_at_each_step():
     def noisy(model, data, start=None):
         seen.append(bmlab.clamped(model, np.where(rng.random(data.shape) < 0.1, -data, data)))
         return seen[-1]
+
     steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy)
     assert [step.data for step in steps] == seen and (seen[0].mean != seen[1].mean).any()
 
@@ -196,14 +205,18 @@ def test_progress_is_shown(capsys):
     assert "4/4" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("wrong", "sentence"), [
-    ({"steps": 0}, "steps, every and patience must be at least 1, found 0"),
-    ({"momentum": 1.0}, "0 <= momentum < 1, found 0.0, 0.0 and 1.0"),
-    ({"l1": -1.0}, "l1 >= 0"),
-    ({"rate": []}, "rate has no numbers, so no step was made"),
-    ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
-    ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
-    ({"batch": 3}, "rng must be a NumPy generator, found None")])
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"steps": 0}, "steps, every and patience must be at least 1, found 0"),
+        ({"momentum": 1.0}, "0 <= momentum < 1, found 0.0, 0.0 and 1.0"),
+        ({"l1": -1.0}, "l1 >= 0"),
+        ({"rate": []}, "rate has no numbers, so no step was made"),
+        ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
+        ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
+        ({"batch": 3}, "rng must be a NumPy generator, found None"),
+    ],
+)
 def test_options_that_make_no_sense_are_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})

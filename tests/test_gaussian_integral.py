@@ -1,11 +1,12 @@
 """gaussian_bound: it holds for every d, its derivatives are its own, and free units lose what they should."""
+
 import numpy as np
 import pytest
 from test_contract import machine
 from test_naive_mean_field import curie_weiss, curie_weiss_moments
 
 import bmlab
-from bmlab.infer.gaussian_integral import _bound, _first, gaussian_bound
+from bmlab.infer.bounds.gaussian_integral import _bound, _first, gaussian_bound
 
 
 def parameters(model):

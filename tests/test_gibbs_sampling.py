@@ -1,4 +1,5 @@
 """gibbs and sweep: one dynamics, its random stream, its errors and its doubts."""
+
 import subprocess
 import sys
 import tracemalloc
@@ -10,7 +11,7 @@ from test_roads import kaufman_log_z
 
 import bmlab
 from bmlab import infer
-from bmlab.infer import averages, chains, gibbs_sampling
+from bmlab.infer.sampling import chains, diagnostics, gibbs_sampling
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -35,10 +36,13 @@ def test_a_sweep_leaves_its_input_alone_and_takes_any_shape():
     assert (together[1, 2] == bmlab.sweep(model, s[1, 2], u[1, 2])).all()
 
 
-@pytest.mark.parametrize(("rule", "chance"), [
-    ("gibbs", lambda s, h, T: 1 / (1 + np.exp(-2 * h / T))),
-    ("metropolis", lambda s, h, T: min(1, np.exp(2 * h / T)) if s < 0 else 1 - min(1, np.exp(-2 * h / T))),
-])
+@pytest.mark.parametrize(
+    ("rule", "chance"),
+    [
+        ("gibbs", lambda s, h, T: 1 / (1 + np.exp(-2 * h / T))),
+        ("metropolis", lambda s, h, T: min(1, np.exp(2 * h / T)) if s < 0 else 1 - min(1, np.exp(-2 * h / T))),
+    ],
+)
 def test_units_and_rule_of_a_sweep(rule, chance):
     rng, model = np.random.default_rng(0), bmlab.medium().at(1.7)
     s, u, line = bmlab.spins(rng.integers(0, 2, 10)), rng.random(10), rng.integers(0, 10, 10)
@@ -53,8 +57,9 @@ def test_units_and_rule_of_a_sweep(rule, chance):
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((4, 5)).at(2.0)], ids=["dense", "sparse"])
 @pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 5), (1, 50), (40, 3)])
 def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweeps):
-    answer = bmlab.gibbs(model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps,
-                         draws=n_sweeps)
+    answer = bmlab.gibbs(
+        model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps, draws=n_sweeps
+    )
     seen = answer.info["draws"].astype(float)
     assert seen.shape == (n_sweeps, n_chains, model.n) and (seen[-1] == answer.state).all()
     assert np.allclose(answer.mean, np.mean(seen, axis=(0, 1)), atol=1e-14)
@@ -62,16 +67,18 @@ def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweep
     got = answer.corr.toarray() if model.is_sparse else answer.corr
     known = (model.weights.toarray() != 0) if model.is_sparse else np.ones_like(got, dtype=bool)
     assert np.allclose(got[known], corr[known], atol=1e-14)
-    assert bmlab.gibbs(model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps,
-                       draws=1).info["draws"].shape == (1, n_chains, model.n)
+    assert bmlab.gibbs(
+        model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps, draws=1
+    ).info["draws"].shape == (1, n_chains, model.n)
 
 
 @quietly
 def test_the_error_is_the_spread_of_groups_of_chains_or_of_stretches_of_time():
     """With 64 chains each pair is a group; a single chain is cut into 32 stretches."""
     for n_chains, n_sweeps, shape in ((64, 10, (10, 32, 2)), (1, 320, (32, 10))):
-        answer = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(2), n_chains=n_chains, n_sweeps=n_sweeps,
-                             draws=n_sweeps)
+        answer = bmlab.gibbs(
+            bmlab.medium(), rng=np.random.default_rng(2), n_chains=n_chains, n_sweeps=n_sweeps, draws=n_sweeps
+        )
         first = answer.info["draws"][:, :, 0].reshape(shape).astype(float)
         groups = first.mean((0, 2)) if n_chains > 1 else first.mean(1)
         assert np.isclose(answer.mean_stderr[0], groups.std(ddof=1) / np.sqrt(32))
@@ -142,7 +149,7 @@ def test_rhat_is_that_of_the_book():
     split = spans.reshape(3, 16, 10)
     within, between = split.var(2, ddof=1).mean(1), 10 * split.mean(2).var(1, ddof=1)
     expected = np.sqrt((0.9 * within + between / 10) / within).max()
-    assert np.isclose(averages.agreement(spans)[0], expected)
+    assert np.isclose(diagnostics.agreement(spans)[0], expected)
 
 
 def test_ess_of_independent_draws_is_their_number():
@@ -155,9 +162,9 @@ def test_ess_of_independent_draws_is_their_number():
 def test_units_that_stand_still():
     """Alike in all chains: nothing to doubt.  Not alike: the chains disagree for ever."""
     spans = np.ones((2, 4, 8))
-    assert averages.agreement(spans)[0] == 1
+    assert diagnostics.agreement(spans)[0] == 1
     spans[1, 0] = -1
-    assert averages.agreement(spans)[0] == np.inf
+    assert diagnostics.agreement(spans)[0] == np.inf
 
 
 def test_without_arviz_gibbs_does_not_claim_to_have_converged(monkeypatch):
@@ -169,7 +176,7 @@ def test_without_arviz_gibbs_does_not_claim_to_have_converged(monkeypatch):
 
 
 def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bmlab.infer.kernels", None)
+    monkeypatch.setitem(sys.modules, "bmlab.infer.sampling.kernels", None)
     monkeypatch.delattr(infer, "kernels", raising=False)
     with pytest.raises(ValueError, match="needs Numba, which is not installed; pip install numba, or backend='numpy'"):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), backend="numba")
@@ -207,10 +214,11 @@ def test_perfect_samples_do_not_drift():
 @pytest.mark.parametrize("temperature", [1.8, 2.4, 3.5])
 def test_the_energy_of_the_torus_is_kaufmans(temperature):
     """16 x 16, below, near and above the transition, against the closed form of Kaufman (1949); 4 stderr."""
-    start = np.ones((64, 256)) if temperature < 2 else None         # below it, chains of random states freeze in stripes
+    start = np.ones((64, 256)) if temperature < 2 else None  # below it, chains of random states freeze in stripes
     torus = bmlab.ising((16, 16)).at(temperature)
-    answer = bmlab.gibbs(torus, rng=np.random.default_rng(8), n_chains=64, start=start, burn_in=2000, n_sweeps=2000,
-                         draws=500)
+    answer = bmlab.gibbs(
+        torus, rng=np.random.default_rng(8), n_chains=64, start=start, burn_in=2000, n_sweeps=2000, draws=500
+    )
     energy = torus.energy(answer.info["draws"].astype(float)).mean(0)
     groups = energy.reshape(32, 2).mean(1)
     assert abs(groups.mean() - kaufman_energy(16, temperature)) < 4 * groups.std(ddof=1) / np.sqrt(32)
@@ -228,22 +236,28 @@ def test_one_sweep_of_one_chain_claims_no_error_and_no_convergence():
     assert np.isnan(answer.mean_stderr).all() and not answer.converged
 
 
-@pytest.mark.parametrize(("options", "sentence"), [
-    ({"order": "checkerboard"}, "order must be one of colours, sequential, random; found 'checkerboard'"),
-    ({"rule": "glauber"}, "rule must be one of gibbs, metropolis; found 'glauber'"),
-    ({"backend": "cuda"}, "backend must be one of auto, numpy, numba; found 'cuda'"),
-    ({"rule": "metropolis", "backend": "numba"}, "the Numba backend has no rule 'metropolis'; use backend='numpy'"),
-    ({"draws": 2000}, "draws must be 0 to n_sweeps = 1000, found 2000; raise n_sweeps"),
-])
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"order": "checkerboard"}, "order must be one of colours, sequential, random; found 'checkerboard'"),
+        ({"rule": "glauber"}, "rule must be one of gibbs, metropolis; found 'glauber'"),
+        ({"backend": "cuda"}, "backend must be one of auto, numpy, numba; found 'cuda'"),
+        ({"rule": "metropolis", "backend": "numba"}, "the Numba backend has no rule 'metropolis'; use backend='numpy'"),
+        ({"draws": 2000}, "draws must be 0 to n_sweeps = 1000, found 2000; raise n_sweeps"),
+    ],
+)
 def test_a_wrong_option_is_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), **options)
 
 
-@pytest.mark.parametrize(("start", "sentence"), [
-    (np.ones((2, 4)), r"start has 4 units, the machine 3"),
-    (np.zeros((2, 3)), r"start must be -1/\+1, found \{0\}; use bmlab.spins\(start\)"),
-])
+@pytest.mark.parametrize(
+    ("start", "sentence"),
+    [
+        (np.ones((2, 4)), r"start has 4 units, the machine 3"),
+        (np.zeros((2, 3)), r"start must be -1/\+1, found \{0\}; use bmlab.spins\(start\)"),
+    ],
+)
 def test_a_wrong_start_is_refused(start, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), start=start)
@@ -252,7 +266,7 @@ def test_a_wrong_start_is_refused(start, sentence):
 FORKED = """
 import multiprocessing, numpy as np, bmlab
 from numba import config
-from bmlab.infer.chains import Chains
+from bmlab.infer.sampling.chains import Chains
 config.NUMBA_NUM_THREADS = 2
 
 def walk(seed):

@@ -1,4 +1,5 @@
 """The house: what is declared, locked, offered and said must agree."""
+
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
-PIP_SPECS = CONDA["dependencies"][-1]["pip"]        # what conda leaves to pip; first of all the package itself
+PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the package itself
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
@@ -57,6 +58,7 @@ def targets():
 
 
 # What is declared
+
 
 def test_the_core_needs_three_packages_only():
     assert set(bounds(requirements(PROJECT["dependencies"]))) == {"numpy", "scipy", "threadpoolctl"}
@@ -102,6 +104,7 @@ def test_the_lock_holds_versions_and_nothing_else():
 
 # What make offers
 
+
 def test_make_alone_lists_every_command_with_a_word_of_help():
     lines = make("--no-print-directory").stdout.splitlines()
     listed = {line.split()[1] for line in lines if re.match(r"make [\w-]+ +\w+", line)}
@@ -141,6 +144,7 @@ def test_every_make_command_that_is_mentioned_exists(name):
 
 
 # What an import costs
+
 
 def test_import_bmlab_loads_nothing_heavy():
     show = "import sys, bmlab; print(*sys.modules)"

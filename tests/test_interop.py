@@ -1,4 +1,5 @@
 """Machines of dimod and networkx: there and back, with every energy in between."""
+
 import sys
 
 import numpy as np
@@ -24,10 +25,12 @@ def dense_with_an_isolated_unit():
 
 
 BIASES = np.random.default_rng(1).normal(size=8)
-MACHINES = {"dense": bmlab.BoltzmannMachine(dense_with_an_isolated_unit(), BIASES, 1.7, -0.3),
-            "sparse": bmlab.BoltzmannMachine(sparse_with_a_stored_zero(), BIASES, 0.6, 2.5),
-            "clamped": bmlab.medium().clamp([1, 4], [1, -1]),
-            "no couplings": bmlab.BoltzmannMachine(np.zeros((8, 8)), BIASES)}
+MACHINES = {
+    "dense": bmlab.BoltzmannMachine(dense_with_an_isolated_unit(), BIASES, 1.7, -0.3),
+    "sparse": bmlab.BoltzmannMachine(sparse_with_a_stored_zero(), BIASES, 0.6, 2.5),
+    "clamped": bmlab.medium().clamp([1, 4], [1, -1]),
+    "no couplings": bmlab.BoltzmannMachine(np.zeros((8, 8)), BIASES),
+}
 machines = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
 
@@ -39,6 +42,7 @@ def same(one, other):
 
 
 # dimod
+
 
 def law_dimod(model=MACHINES["dense"]):
     pytest.importorskip("dimod")
@@ -88,6 +92,7 @@ def test_an_empty_model_is_read():
 
 # networkx
 
+
 @machines
 def test_to_networkx_and_back_is_the_same_machine(model):
     pytest.importorskip("networkx")
@@ -133,6 +138,7 @@ def test_a_lattice_of_networkx_is_ours():
 
 # Refusals
 
+
 def test_what_is_of_another_kind_is_refused():
     with pytest.raises(ValueError, match=r"bqm must be a dimod\.BinaryQuadraticModel, found dict; try dimod"):
         from_dimod({0: 1.0})
@@ -140,10 +146,13 @@ def test_what_is_of_another_kind_is_refused():
         from_networkx([(0, 1)])
 
 
-@pytest.mark.parametrize(("kind", "edge", "sentence"), [
-    ("DiGraph", (0, 1), "found DiGraph; try networkx.Graph"),
-    ("Graph", ("a", "a"), "an edge from 'a' to itself, .*selfloop_edges"),
-])
+@pytest.mark.parametrize(
+    ("kind", "edge", "sentence"),
+    [
+        ("DiGraph", (0, 1), "found DiGraph; try networkx.Graph"),
+        ("Graph", ("a", "a"), "an edge from 'a' to itself, .*selfloop_edges"),
+    ],
+)
 def test_a_graph_with_directions_or_loops_is_refused(kind, edge, sentence):
     with pytest.raises(ValueError, match=sentence):
         from_networkx(getattr(pytest.importorskip("networkx"), kind)([edge]))

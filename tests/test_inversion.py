@@ -1,4 +1,5 @@
 """The closed forms: the machines they return have the data's means and linear response."""
+
 from functools import partial
 
 import numpy as np
@@ -9,8 +10,11 @@ import bmlab
 from bmlab.learn import inversion
 from bmlab.learn.inversion import invert_bethe, invert_mean_field, invert_tap
 
-INVERSIONS = {"mean field": (partial(invert_mean_field, diagonal=False), bmlab.mean_field),
-              "TAP": (invert_tap, bmlab.tap), "Bethe": (invert_bethe, bmlab.bethe)}
+INVERSIONS = {
+    "mean field": (partial(invert_mean_field, diagonal=False), bmlab.mean_field),
+    "TAP": (invert_tap, bmlab.tap),
+    "Bethe": (invert_bethe, bmlab.bethe),
+}
 
 
 def some_data(n=5, rows=200):
@@ -49,6 +53,7 @@ def law_response(name):
 
     def mean(shake):
         return ask(bmlab.BoltzmannMachine(model.weights, model.biases + shake)).mean
+
     assert np.abs(mean(0) - own).max() < 1e-11
     response = np.array([(mean(e) - mean(-e)) / (2 * h) for e in h * np.eye(5)])
     gap = np.linalg.inv(response) - np.linalg.inv(covariance - np.diag(np.diag(covariance) - 1 + own**2))
@@ -166,13 +171,16 @@ def test_a_pseudocount_is_so_many_patterns_of_random_units(name):
 
 
 @pytest.mark.parametrize("name", INVERSIONS)
-@pytest.mark.parametrize(("data", "options", "sentence"), [
-    ([[1, 1], [1, -1]], {}, r"unit 0 is constant .*noise=0\.1"),
-    ([[1, 1], [-1, -1]], {}, r"covariance of 2 units is singular \(rank 1\); pass noise"),
-    ([[1, 0], [1, 1]], {}, r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-    ([[1, -1], [-1, -1]], {"noise": 0.5}, "found 0.5 and 0.0"),
-    (np.zeros((0, 2)), {}, r"at least one row .* found shape \(0, 2\); pass \(N, units\)"),
-])
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        ([[1, 1], [1, -1]], {}, r"unit 0 is constant .*noise=0\.1"),
+        ([[1, 1], [-1, -1]], {}, r"covariance of 2 units is singular \(rank 1\); pass noise"),
+        ([[1, 0], [1, 1]], {}, r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
+        ([[1, -1], [-1, -1]], {"noise": 0.5}, "found 0.5 and 0.0"),
+        (np.zeros((0, 2)), {}, r"at least one row .* found shape \(0, 2\); pass \(N, units\)"),
+    ],
+)
 def test_what_cannot_be_inverted_is_refused_with_advice(data, options, sentence, name):
     with pytest.raises(ValueError, match=sentence):
         INVERSIONS[name][0](data, **options)

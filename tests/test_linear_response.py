@@ -1,4 +1,5 @@
 """respond: the covariance that a theory predicts is how its own means answer to a small bias."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import bmlab
-from bmlab.infer import linear_response
+from bmlab.infer.variational import linear_response
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 METHODS = {"mean_field": bmlab.mean_field, "tap": bmlab.tap, "bethe": bmlab.bethe}
@@ -31,13 +32,14 @@ def law_response(method, to=np.asarray, step=1e-4):
 
     def means(j, by):
         return method(replace(model, biases=model.biases + by * np.eye(12)[j])).mean
+
     response = 2.5 * np.column_stack([means(j, step) - means(j, -step) for j in range(12)]) / (2 * step)
     assert np.abs(response - answer.covariance)[coupled].max() < 1e-7
     if to is np.asarray:
         assert np.abs(response - answer.covariance)[~np.eye(12, dtype=bool)].max() < 1e-7
     own = np.abs(np.diag(response) / (1 - answer.mean**2) - 1).max()
     assert answer.info["stable"] and own <= answer.info["inconsistency"] + 1e-7
-    if method is not bmlab.bethe:           # which compares the couplings too
+    if method is not bmlab.bethe:  # which compares the couplings too
         assert abs(own - answer.info["inconsistency"]) < 1e-7
 
 
@@ -48,9 +50,16 @@ def test_the_covariance_is_the_response_of_the_means(method, to):
 
 
 @pytest.mark.parametrize("method", [*METHODS.values(), bmlab.trw], ids=[*METHODS, "trw"])
-@pytest.mark.parametrize("model", [glass(sparse.csr_array), glass(sparse.csr_array).at(0.5),
-                                   bmlab.ising((4, 5), field=0.3).at(4.0), bmlab.ising((4, 5), field=0.3).at(0.02)],
-                         ids=["glass", "cold glass", "lattice", "saturated"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        glass(sparse.csr_array),
+        glass(sparse.csr_array).at(0.5),
+        bmlab.ising((4, 5), field=0.3).at(4.0),
+        bmlab.ising((4, 5), field=0.3).at(0.02),
+    ],
+    ids=["glass", "cold glass", "lattice", "saturated"],
+)
 def test_sparse_weights_give_the_same_answer_on_the_couplings(method, model):
     full = replace(model, weights=model.weights.toarray())
     one, other = method(model), method(full)

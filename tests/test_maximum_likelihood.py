@@ -1,18 +1,19 @@
 """The top of the likelihood: where the moments agree, by two roads, with penalties, masks, hidden units and holes."""
+
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from test_contract import machine
-from test_phases import missing
+from test_likelihood import missing
 
 import bmlab
 from bmlab.learn import maximum_likelihood
 from bmlab.learn.maximum_likelihood import maximize, transformed
 
 UNITS = 5
-DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, np.random.default_rng(0))])     # a top exists
+DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, np.random.default_rng(0))])  # a top exists
 GLASS = bmlab.sherrington_kirkpatrick(14, np.random.default_rng(0))
 LARGE = bmlab.sample(bmlab.BoltzmannMachine(GLASS.weights, np.linspace(-0.5, 0.5, 14)), 4000, np.random.default_rng(1))
 RING = bmlab.ising(6, coupling=0.1)
@@ -70,10 +71,14 @@ def test_two_roads_reach_one_top():
 def law_newton():
     """Its matrix is the covariance of all s_i s_j and s_i, summed over the states, with the penalty on the diagonal."""
     row, col = np.triu_indices(UNITS, 1)
-    table = maximum_likelihood._Table(2**UNITS, np.append(1 << row | 1 << col, 1 << np.arange(UNITS)), np.zeros(15),
-                                      np.append(np.full(10, 0.3), np.zeros(UNITS)))
+    table = maximum_likelihood._Table(
+        2**UNITS,
+        np.append(1 << row | 1 << col, 1 << np.arange(UNITS)),
+        np.zeros(15),
+        np.append(np.full(10, 0.3), np.zeros(UNITS)),
+    )
     theta = np.random.default_rng(0).normal(size=15)
-    s = bmlab.states(UNITS)[:, ::-1] * -1           # the last bit of a place is unit 0, and says that it is -1
+    s = bmlab.states(UNITS)[:, ::-1] * -1  # the last bit of a place is unit 0, and says that it is -1
     features = np.hstack([s[:, row] * s[:, col], s])
     p = np.exp(features @ theta)
     p /= p.sum()
@@ -134,7 +139,7 @@ def test_a_maximum_at_infinity_is_refused_or_said():
         maximize(blank(3), np.ones((4, 3)))
     with pytest.raises(ValueError, match=r"units 0 and 1 are never \+1 and -1 together"):
         maximize(blank(2), [[1, 1], [-1, 1], [-1, -1]])
-    corners = bmlab.states(3)[1:-1]             # all pairs occur, but not all units alike: p is zero in two corners
+    corners = bmlab.states(3)[1:-1]  # all pairs occur, but not all units alike: p is zero in two corners
     with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) still moved fields by .* at infinity; pass penalty"):
         maximize(blank(3), corners)
     maximize(blank(3), corners, penalty=0.01)
@@ -142,8 +147,10 @@ def test_a_maximum_at_infinity_is_refused_or_said():
 
 def test_a_free_phase_without_log_z_is_refused():
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=10)
-    with (pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not know; use fit\(\)"),
-          pytest.warns(bmlab.NotConverged)):
+    with (
+        pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not know; use fit\(\)"),
+        pytest.warns(bmlab.NotConverged),
+    ):
         maximize(blank(UNITS), DATA, infer)
 
 

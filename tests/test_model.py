@@ -1,4 +1,5 @@
 """The machine: energy, clamping, 0/1 units, files, refusals."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ def log_probabilities(energy, temperature):
 
 
 # Energy and field
+
 
 @given(machines())
 def test_energy_is_the_sum_over_pairs_and_units(model):
@@ -61,6 +63,7 @@ def test_sparse_weights_mean_the_same_machine(model):
 
 # Clamping
 
+
 @given(machines(), st.data())
 def test_a_clamped_machine_has_the_energies_of_the_whole(model, data):
     units = data.draw(st.lists(st.integers(0, model.n - 1), unique=True))
@@ -82,6 +85,7 @@ def test_clamping_one_by_one_or_together_is_the_same(model, order):
 
 
 # 0/1 units
+
 
 @given(machines())
 def test_to_bits_keeps_every_energy(model):
@@ -139,6 +143,7 @@ def test_spins_and_bits_undo_each_other(x):
 
 # A machine never changes, and survives a file
 
+
 def test_a_machine_keeps_its_own_copy_and_is_read_only():
     weights = np.zeros((2, 2))
     model = bmlab.BoltzmannMachine(weights, [0, 0])
@@ -150,9 +155,11 @@ def test_a_machine_keeps_its_own_copy_and_is_read_only():
         model.temperature = 2
 
 
-@pytest.mark.parametrize("model", [bmlab.medium().at(0.7), bmlab.ising((3, 4), field=0.1),
-                                   bmlab.medium().clamp([1], [-1])],
-                         ids=["dense", "sparse", "clamped"])
+@pytest.mark.parametrize(
+    "model",
+    [bmlab.medium().at(0.7), bmlab.ising((3, 4), field=0.1), bmlab.medium().clamp([1], [-1])],
+    ids=["dense", "sparse", "clamped"],
+)
 def test_save_and_load_keep_every_bit(model, tmp_path):
     model.save(tmp_path / "machine")
     back = bmlab.load(tmp_path / "machine")
@@ -171,13 +178,17 @@ def test_a_torn_file_is_refused_in_one_sentence(tmp_path):
             bmlab.load(path)
 
 
-@pytest.mark.parametrize("write", [
-    lambda path: path.write_text("weights: 1"),
-    lambda path: np.savez(path, weights=np.zeros((2, 2))),
-    lambda path: np.savez(path, weights=np.zeros((2, 2)), biases=[[1, 2]], temperature=1.0, offset=0.0),
-    lambda path: np.savez(path, weights=np.array([{}]), biases=[1.0], temperature=1.0, offset=0.0),
-    lambda path: np.save(path.open("wb"), np.zeros(3)),
-], ids=["text", "no biases", "wrong shape", "pickled object", "an array"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_text("weights: 1"),
+        lambda path: np.savez(path, weights=np.zeros((2, 2))),
+        lambda path: np.savez(path, weights=np.zeros((2, 2)), biases=[[1, 2]], temperature=1.0, offset=0.0),
+        lambda path: np.savez(path, weights=np.array([{}]), biases=[1.0], temperature=1.0, offset=0.0),
+        lambda path: np.save(path.open("wb"), np.zeros(3)),
+    ],
+    ids=["text", "no biases", "wrong shape", "pickled object", "an array"],
+)
 def test_a_foreign_file_is_refused(write, tmp_path):
     path = tmp_path / "machine.npz"
     write(path)
@@ -199,36 +210,48 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
 
 # Refusals name the value and the way out
 
-@pytest.mark.parametrize(("make", "sentence"), [
-    (lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]),
-     r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric"),
-    (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 2]], [0, 0]), r"w\[1, 1\] is 2"),
-    (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [0.7, 0]]), [0, 0]), r"is 0.3 at \[0, 1\]"),
-    (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [1, 2.0]]), [0, 0]), r"w\[1, 1\] is 2"),
-    (lambda: bmlab.BoltzmannMachine([[0, np.nan], [np.nan, 0]], [0, 0]), "weights must be finite, found nan"),
-    (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0, 0]), r"weights must be \(3, 3\) to go with 3 biases"),
-    (lambda: bmlab.BoltzmannMachine([[0.0]], [[0.0]]), r"biases .* found shape \(1, 1\)"),
-    (lambda: bmlab.toy().at(0), "temperature must be positive and finite, found 0"),
-    (lambda: bmlab.toy().clamp([0], [0]), r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)"),
-    (lambda: bmlab.toy().clamp([0, 0], [1, 1]), r"units must not repeat, found \[0, 0\]"),
-    (lambda: bmlab.spins([0, 2]), r"bits must be 0/1, found \{0, 2\}"),
-    (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
-    (lambda: bmlab.BoltzmannMachine([[0.0]], [np.inf]), "biases must be finite, found inf"),
-    (lambda: bmlab.toy().at("hot"), "temperature must be positive and finite, found 'hot'"),
-    (lambda: bmlab.toy().clamp([5], [1]), r"units must be among 0 to 2, found \[5\]; count from 0"),
-    (lambda: bmlab.toy().clamp([0, 1], [1, 1, 1]), "clamp\\(\\) got 2 units and 3 values; pass one value a unit"),
-    (lambda: bmlab.toy().energy([1, 1]), r"states must have 3 units along their last axis, found shape \(2,\)"),
-    (lambda: bmlab.symmetric(np.ones((2, 3))), r"only a square matrix .* found shape \(2, 3\)"),
-    (lambda: bmlab.states(40), r"would list 2\^40 states and stops at 2\^30; use exact\(\) or sample\(\)"),
-    (lambda: bmlab.ising(-3), r"shape must hold positive numbers, found -3"),
-    (lambda: bmlab.sample(bmlab.toy(), 3, 0),
-     r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)"),
-    (lambda: bmlab.gibbs(bmlab.toy(), rng=0), "rng must be a NumPy generator, found 0"),
-    (lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
-     "must be at least 1, found 1000 and 0"),
-    (lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
-     r"couplings must be a symmetric \(3, 3\) mask, found shape \(2, 2\); try W != 0"),
-])
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]),
+            r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric",
+        ),
+        (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 2]], [0, 0]), r"w\[1, 1\] is 2"),
+        (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [0.7, 0]]), [0, 0]), r"is 0.3 at \[0, 1\]"),
+        (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [1, 2.0]]), [0, 0]), r"w\[1, 1\] is 2"),
+        (lambda: bmlab.BoltzmannMachine([[0, np.nan], [np.nan, 0]], [0, 0]), "weights must be finite, found nan"),
+        (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0, 0]), r"weights must be \(3, 3\) to go with 3 biases"),
+        (lambda: bmlab.BoltzmannMachine([[0.0]], [[0.0]]), r"biases .* found shape \(1, 1\)"),
+        (lambda: bmlab.toy().at(0), "temperature must be positive and finite, found 0"),
+        (lambda: bmlab.toy().clamp([0], [0]), r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)"),
+        (lambda: bmlab.toy().clamp([0, 0], [1, 1]), r"units must not repeat, found \[0, 0\]"),
+        (lambda: bmlab.spins([0, 2]), r"bits must be 0/1, found \{0, 2\}"),
+        (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
+        (lambda: bmlab.BoltzmannMachine([[0.0]], [np.inf]), "biases must be finite, found inf"),
+        (lambda: bmlab.toy().at("hot"), "temperature must be positive and finite, found 'hot'"),
+        (lambda: bmlab.toy().clamp([5], [1]), r"units must be among 0 to 2, found \[5\]; count from 0"),
+        (lambda: bmlab.toy().clamp([0, 1], [1, 1, 1]), "clamp\\(\\) got 2 units and 3 values; pass one value a unit"),
+        (lambda: bmlab.toy().energy([1, 1]), r"states must have 3 units along their last axis, found shape \(2,\)"),
+        (lambda: bmlab.symmetric(np.ones((2, 3))), r"only a square matrix .* found shape \(2, 3\)"),
+        (lambda: bmlab.states(40), r"would list 2\^40 states and stops at 2\^30; use exact\(\) or sample\(\)"),
+        (lambda: bmlab.ising(-3), r"shape must hold positive numbers, found -3"),
+        (
+            lambda: bmlab.sample(bmlab.toy(), 3, 0),
+            r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)",
+        ),
+        (lambda: bmlab.gibbs(bmlab.toy(), rng=0), "rng must be a NumPy generator, found 0"),
+        (
+            lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
+            "must be at least 1, found 1000 and 0",
+        ),
+        (
+            lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
+            r"couplings must be a symmetric \(3, 3\) mask, found shape \(2, 2\); try W != 0",
+        ),
+    ],
+)
 def test_bad_input_gets_one_clear_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()

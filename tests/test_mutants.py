@@ -1,4 +1,5 @@
 """Every classic bug is caught by the law that is there for it, and the law holds without the bug."""
+
 import inspect
 import textwrap
 
@@ -13,8 +14,11 @@ def with_bug(mutant):
     source = textwrap.dedent(inspect.getsource(mutant.function))
     assert source.count(mutant.old) == 1, f"{mutant.name}: {mutant.old!r} must stand once in {mutant.function}"
     names = {}
-    exec("from __future__ import annotations\n" + source.replace(mutant.old, mutant.new),
-         mutant.function.__globals__, names)
+    exec(
+        "from __future__ import annotations\n" + source.replace(mutant.old, mutant.new),
+        mutant.function.__globals__,
+        names,
+    )
     return names[mutant.function.__name__].__code__
 
 
@@ -25,7 +29,8 @@ def test_the_law_catches(mutant, monkeypatch):
         mutant.law()
 
 
-@pytest.mark.parametrize("law", {(m.law.func, m.law.args): m.law for m in MUTANTS}.values(),
-                         ids=lambda law: law.func.__name__)
+@pytest.mark.parametrize(
+    "law", {(m.law.func, m.law.args): m.law for m in MUTANTS}.values(), ids=lambda law: law.func.__name__
+)
 def test_the_law_holds_without_a_bug(law):
     law()

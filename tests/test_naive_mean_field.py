@@ -1,4 +1,5 @@
 """mean_field: its fixed points, its free energy, its limits, and where it becomes exact."""
+
 import numpy as np
 import pytest
 from scipy.special import gammaln, logsumexp

@@ -6,6 +6,7 @@ last test changes printed digits in a copy of each handout and requires nbval to
 missing, and nowhere else.
 test_anatomy.py holds what each notebook is made of.
 """
+
 import json
 import re
 import subprocess
@@ -19,8 +20,15 @@ import nbformat
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 EXPECTED = {
-    "00_start", "01_theory", "02_exact_z", "03_gibbs_sampling", "04_mean_field", "05_full_learning",
-    "06_hidden_units", "07_restricted_machines", "08_handwritten_digits",
+    "00_start",
+    "01_theory",
+    "02_exact_z",
+    "03_gibbs_sampling",
+    "04_mean_field",
+    "05_full_learning",
+    "06_hidden_units",
+    "07_restricted_machines",
+    "08_handwritten_digits",
 }
 # The only cells whose output may differ from run to run: notebook -> ids of the cells.
 EXCUSED = {}
@@ -66,6 +74,7 @@ def nbgrader(cell):
 
 # What is there
 
+
 def test_the_course_is_complete():
     assert {path.stem for path in FILES} >= EXPECTED
 
@@ -101,6 +110,7 @@ def test_only_listed_cells_are_excused_from_comparison(path, notebook):
 
 # What is stored
 
+
 def test_outputs_are_text_and_png(notebook):
     for output in outputs(notebook):
         assert set(output.get("data", {})) <= MIME_TYPES
@@ -118,10 +128,11 @@ def test_outputsnumbers_are_rounded(notebook):
 
 # How it reads
 
+
 def test_the_title_is_the_question_and_the_front_matter_is_there(notebook):
     title = prose(notebook)[0].splitlines()[0]
     assert kinds(notebook)[0] == "m" and re.fullmatch(r"# .+\?", title), title
-    front = " ".join(prose(notebook)[:kinds(notebook).index("c")])
+    front = " ".join(prose(notebook)[: kinds(notebook).index("c")])
     assert "Time" in front and "Needs" in front
 
 
@@ -176,12 +187,15 @@ def test_every_exercise_has_its_own_name_and_its_test(notebook):
 
 # A changed digit is noticed
 
+
 def digits_printed(notebook):
     """(index of cell, index of output) of every compared text output that holds a digit."""
     return [
         (row, column)
-        for row, cell in enumerate(notebook.cells) if not EXCUSING_TAGS & set(cell.metadata.get("tags", []))
-        for column, output in enumerate(cell.get("outputs", [])) if re.search(r"\d", printed(output))
+        for row, cell in enumerate(notebook.cells)
+        if not EXCUSING_TAGS & set(cell.metadata.get("tags", []))
+        for column, output in enumerate(cell.get("outputs", []))
+        if re.search(r"\d", printed(output))
     ]
 
 
@@ -198,8 +212,9 @@ def nbval(path):
     """Run nbval on one notebook: its exit status and the set of (outcome, number of the code cell)."""
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run([*command, f"--rootdir={path.parent}", path.name], cwd=path.parent, capture_output=True,
-                          text=True)
+    done = subprocess.run(
+        [*command, f"--rootdir={path.parent}", path.name], cwd=path.parent, capture_output=True, text=True
+    )
     return done.returncode, set(re.findall(r"^([A-Z]+) \w+\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
 
 
@@ -212,6 +227,7 @@ def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, not
     """One run of the handout, unpacked from its zip, beside the stored outputs: five of these have a digit changed, from
     the first that is printed to the last.  Every other number is the same where nobody answered: the story survives."""
     from bmlab.teaching.handouts import FOLDER
+
     with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
         archive.extractall(tmp_path)
     for cell, blank in zip(notebook.cells, nbformat.read(tmp_path / FOLDER / path.name, 4).cells, strict=True):

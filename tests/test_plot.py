@@ -1,4 +1,5 @@
 """Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
+
 from itertools import combinations
 
 import matplotlib
@@ -10,7 +11,7 @@ import bmlab
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
-from bmlab import plot  # noqa: E402
+from bmlab import plot
 
 
 @pytest.fixture
@@ -95,8 +96,9 @@ def test_weights_are_centred_on_zero(ax, model):
     assert low == -high < 0 and len(ax.get_xticklabels()) == model.n
     weights = model.weights if model.n == 10 else model.weights.toarray()
     signs = {(t.get_position()[1], t.get_position()[0]): t.get_text() for t in ax.texts}
-    assert signs == {(i, j): "+" if w > 0 else "\u2212" for (i, j), w in np.ndenumerate(weights)
-                     if abs(w) >= abs(weights).max() / 5}
+    assert signs == {
+        (i, j): "+" if w > 0 else "\u2212" for (i, j), w in np.ndenumerate(weights) if abs(w) >= abs(weights).max() / 5
+    }
 
 
 def test_images_stand_in_rows_and_columns(ax):
@@ -121,7 +123,7 @@ SIGHT = {
     "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-JUST_NOTICED = 2.3      # difference of two colours in CIE L*a*b*: Mahy, Van Eycken and Oosterlinck (1994)
+JUST_NOTICED = 2.3  # difference of two colours in CIE L*a*b*: Mahy, Van Eycken and Oosterlinck (1994)
 
 
 def lab(colour, sight):

@@ -1,4 +1,5 @@
 """What the README shows is what the package prints, and what it names exists."""
+
 import json
 import re
 from contextlib import redirect_stdout

@@ -1,4 +1,5 @@
 """Refreshing a notebook stores what it prints now, and changes nothing that did not change."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,7 @@ def test_a_second_refresh_changes_no_byte(refreshed):
 
 def test_equal_pixels_keep_the_old_bytes_of_a_picture(refreshed, cells):
     import refresh as module
+
     old = cells[3]
     new = nbformat.from_dict(old)
     new.outputs[0].data["image/png"] = with_other_metadata(old.outputs[0].data["image/png"])
@@ -104,6 +106,7 @@ def with_other_metadata(png):
     from io import BytesIO
 
     from PIL import Image
+
     saved = BytesIO()
     Image.open(BytesIO(base64.b64decode(png))).save(saved, format="png", compress_level=1)
     return base64.b64encode(saved.getvalue()).decode()

@@ -1,4 +1,5 @@
 """temper: swaps that leave the product of all temperatures as it is, log Z from below, and honest doubts."""
+
 import warnings
 from functools import partial
 
@@ -8,19 +9,19 @@ import pytest
 from scipy import stats
 
 import bmlab
-from bmlab.infer import replica_exchange
-from bmlab.infer.replica_exchange import Ladder, Replicas, choose_ladder, swap_chance, temper
+from bmlab.infer.sampling import replica_exchange
+from bmlab.infer.sampling.replica_exchange import Ladder, Replicas, choose_ladder, swap_chance, temper
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
-from bmlab import plot  # noqa: E402
+from bmlab import plot
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-STDERRS = stats.t.isf(1e-8, 31)         # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
+STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
 ROUNDING = 1e-10
 GLASS = bmlab.BoltzmannMachine(bmlab.medium().weights, np.linspace(-0.5, 0.5, 10), temperature=0.6, offset=1.7)
-WELLS = bmlab.ising((4, 4), field=0.05).at(1.0)     # a chain that is in one valley stays there
+WELLS = bmlab.ising((4, 4), field=0.05).at(1.0)  # a chain that is in one valley stays there
 short = partial(temper, burn_in=50, n_sweeps=400)
 
 
@@ -38,10 +39,12 @@ def assert_agrees(answer, exact):
     assert (np.abs(answer.mean - exact.mean) <= ROUNDING + STDERRS * answer.mean_stderr).all()
     assert (np.abs(dense(answer.corr) - dense(exact.corr)) <= ROUNDING + STDERRS * stderr).all()
     assert np.isnan(answer.log_z.value) or (
-        abs(answer.log_z.value - exact.log_z.value) <= ROUNDING + STDERRS * answer.log_z.stderr)
+        abs(answer.log_z.value - exact.log_z.value) <= ROUNDING + STDERRS * answer.log_z.stderr
+    )
 
 
 # The swap
+
 
 def law_detailed_balance():
     """p(E at k, E' at k + 1) a(E, E') = p(E', E) a(E', E), for any energies, infinite temperatures included."""
@@ -79,8 +82,12 @@ def test_even_and_odd_pairs_swap_temperatures_and_leave_the_states(first, after)
 
 # The answer
 
-@pytest.mark.parametrize("model", [GLASS, WELLS, bmlab.toy().at(0.3), bmlab.BoltzmannMachine([[0]], [0.7], 2.0, -1.0)],
-                         ids=["glass", "sparse wells", "toy", "one unit"])
+
+@pytest.mark.parametrize(
+    "model",
+    [GLASS, WELLS, bmlab.toy().at(0.3), bmlab.BoltzmannMachine([[0]], [0.7], 2.0, -1.0)],
+    ids=["glass", "sparse wells", "toy", "one unit"],
+)
 def test_temper_agrees_with_exact(model):
     answer = run(model)
     assert answer.method == "temper" and answer.converged
@@ -114,8 +121,10 @@ def law_coverage(runs=150):
     truth = bmlab.exact(model)
     for seed in range(runs):
         answer = temper(model, rng=np.random.default_rng(seed), burn_in=10, n_sweeps=30, temperatures=[0.8, 2, np.inf])
-        size = np.append((answer.mean - truth.mean) / answer.mean_stderr,
-                         (answer.log_z.value - truth.log_z.value) / answer.log_z.stderr)
+        size = np.append(
+            (answer.mean - truth.mean) / answer.mean_stderr,
+            (answer.log_z.value - truth.log_z.value) / answer.log_z.stderr,
+        )
         inside.append([np.abs(size) < 2, np.abs(size) < 4])
     two, four = np.mean(inside, axis=0)
     assert (0.946 - 0.074 < two).all() and (two < 0.946 + 0.054).all()
@@ -150,8 +159,12 @@ def test_a_machine_without_free_units_has_its_offset_only():
 
 # The ladder
 
-@pytest.mark.parametrize("model", [bmlab.medium().at(0.2), WELLS.at(0.01), bmlab.sherrington_kirkpatrick(
-    36, np.random.default_rng(0), 2.0)], ids=["glass", "cold lattice", "large glass"])
+
+@pytest.mark.parametrize(
+    "model",
+    [bmlab.medium().at(0.2), WELLS.at(0.01), bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0), 2.0)],
+    ids=["glass", "cold lattice", "large glass"],
+)
 def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
     """The pilot's counts are noisy, and rungs are a whole number, so the share may be well above a half."""
     t = choose_ladder(model, np.random.default_rng(0), 32).temperatures
@@ -190,6 +203,7 @@ def test_the_same_generator_gives_the_same_answer_and_blocks_do_not_matter(monke
 
 
 # What people see
+
 
 def test_the_record_is_bounded_and_follows_each_replica():
     answer = temper(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, burn_in=0, n_sweeps=2500)

@@ -1,4 +1,5 @@
 """What the roads of exact() promise beyond agreeing: tiles, covers, orders, known lattices, plans and their words."""
+
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
-from bmlab.infer import planning, three_products, variable_elimination, vertex_cover
+from bmlab.infer.exact import cutset_conditioning, matrix_products, planning, variable_elimination
 
 
 def random_graph(n, density, seed):
@@ -21,37 +22,39 @@ graphs = st.builds(random_graph, st.integers(1, 14), st.floats(0, 1), st.integer
 
 # Three products
 
+
 def test_tiles_do_not_change_the_answer(monkeypatch):
     model = bmlab.sherrington_kirkpatrick(13, np.random.default_rng(0))
-    whole = three_products.sum_by_products(model)
-    monkeypatch.setattr(three_products, "TILE", 40)
-    for one, other in zip(whole, three_products.sum_by_products(model)):
+    whole = matrix_products.sum_by_products(model)
+    monkeypatch.setattr(matrix_products, "TILE", 40)
+    for one, other in zip(whole, matrix_products.sum_by_products(model)):
         assert np.abs(one - other).max() < 1e-12
 
 
 def test_three_products_say_when_they_leave_the_range_of_a_double():
     cold = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0)).at(0.005)
-    assert three_products.sum_by_products(cold) is None
-    assert three_products.draw_by_products(cold, 1, np.random.default_rng(0)) is None
+    assert matrix_products.sum_by_products(cold) is None
+    assert matrix_products.draw_by_products(cold, 1, np.random.default_rng(0)) is None
 
 
 # Listed side
 
+
 @given(graphs)
 def test_a_cover_touches_every_coupling(graph):
-    rest = np.setdiff1d(np.arange(len(graph)), vertex_cover.cover(graph))
+    rest = np.setdiff1d(np.arange(len(graph)), cutset_conditioning.cover(graph))
     assert not graph[np.ix_(rest, rest)].any()
 
 
 def test_the_cover_of_a_restricted_machine_is_its_smaller_layer():
     model = bmlab.restricted(np.ones((30, 6)), np.zeros(30), np.zeros(6))
-    assert (vertex_cover.cover(model.weights) == np.arange(30, 36)).all()
+    assert (cutset_conditioning.cover(model.weights) == np.arange(30, 36)).all()
 
 
 def law_listed():
     """The sum over a listed side equals three products; 18 listed units make four tiles at the least."""
     model = bmlab.sherrington_kirkpatrick(19, np.random.default_rng(1)).at(0.7)
-    log_z, mean, corr = vertex_cover.sum_listed(model, np.random.default_rng(0).permutation(19)[:18])
+    log_z, mean, corr = cutset_conditioning.sum_listed(model, np.random.default_rng(0).permutation(19)[:18])
     expected = bmlab.exact(model)
     assert abs(log_z - expected.log_z.value) < 1e-11 and np.abs(mean - expected.mean).max() < 1e-11
     assert np.abs(np.where(np.eye(19), 1, corr) - expected.corr).max() < 1e-11
@@ -59,8 +62,8 @@ def law_listed():
 
 @pytest.mark.parametrize("tile", [40, 2000, 2**16])
 def test_listing_in_tiles_does_not_change_the_answer(tile, monkeypatch):
-    monkeypatch.setattr(vertex_cover, "TILE", tile)
-    monkeypatch.setattr(vertex_cover, "FACTORS", 2)
+    monkeypatch.setattr(cutset_conditioning, "TILE", tile)
+    monkeypatch.setattr(cutset_conditioning, "FACTORS", 2)
     law_listed()
 
 
@@ -76,6 +79,7 @@ def test_2000_units_on_one_side_do_not_overflow():
 
 # Elimination
 
+
 @given(graphs)
 def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(graph):
     order = variable_elimination.best_order(graph)
@@ -84,7 +88,7 @@ def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(gr
     for v, scope in zip(order.units, order.scopes):
         assert set(scope) >= {u for u in np.flatnonzero(graph[v]) if place[u] > place[v]}
         assert all(place[v] < place[u] for u in scope) and all(place[a] < place[b] for a, b in pairwise(scope))
-        if scope:       # what v leaves behind fits into its parent's table
+        if scope:  # what v leaves behind fits into its parent's table
             assert set(scope[1:]) <= set(order.scopes[place[scope[0]]])
 
 
@@ -103,8 +107,15 @@ def test_elimination_agrees_with_the_table():
     law_elimination()
 
 
-@pytest.mark.parametrize(("model", "width"), [(bmlab.ising(50, periodic=False), 1), (bmlab.ising(50), 2),
-                                              (bmlab.ising((5, 40), periodic=False), 5), (bmlab.medium(), 9)])
+@pytest.mark.parametrize(
+    ("model", "width"),
+    [
+        (bmlab.ising(50, periodic=False), 1),
+        (bmlab.ising(50), 2),
+        (bmlab.ising((5, 40), periodic=False), 5),
+        (bmlab.medium(), 9),
+    ],
+)
 def test_the_width_is_that_of_the_graph(model, width):
     assert variable_elimination.best_order(model.weights).width == width
 
@@ -151,13 +162,17 @@ def test_the_torus_is_kaufmans(n, temperature):
 
 # Plans
 
-@pytest.mark.parametrize(("model", "method"), [
-    (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
-    (bmlab.medium(), "two tables"),
-    (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "three products"),
-    (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "listed side"),
-    (bmlab.ising((8, 30), periodic=False), "elimination"),
-])
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
+        (bmlab.medium(), "two tables"),
+        (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "three products"),
+        (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "listed side"),
+        (bmlab.ising((8, 30), periodic=False), "elimination"),
+    ],
+)
 def test_the_plan_takes_the_cheapest_road(model, method):
     assert bmlab.plan(model).method == method
 
@@ -179,7 +194,16 @@ def test_an_unknown_word_for_pairs_is_refused():
         bmlab.plan(bmlab.toy(), pairs="some")
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0.0003, "0.3 ms"), (0.15, "150 ms"), (3, "3 seconds"),
-                                                (600, "10 minutes"), (4 * 86400, "4 days"), (1e9, "31.7 years")])
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0003, "0.3 ms"),
+        (0.15, "150 ms"),
+        (3, "3 seconds"),
+        (600, "10 minutes"),
+        (4 * 86400, "4 days"),
+        (1e9, "31.7 years"),
+    ],
+)
 def test_times_are_said_as_a_person_would(seconds, words):
     assert planning.time_in_words(seconds) == words

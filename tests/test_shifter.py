@@ -1,4 +1,5 @@
 """The shifter's table: the closed form against exact enumeration, the best guess, and the stored machine."""
+
 import csv
 
 import numpy as np

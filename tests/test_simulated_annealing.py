@@ -1,14 +1,19 @@
 """annealed: the walk of the lecture along a schedule, and the best states on it."""
+
 import numpy as np
 import pytest
 
 import bmlab
-from bmlab.infer.chains import Chains
-from bmlab.infer.simulated_annealing import annealed
+from bmlab.infer.sampling.chains import Chains
+from bmlab.infer.sampling.simulated_annealing import annealed
 
-MACHINES = [bmlab.medium(), bmlab.sherrington_kirkpatrick(18, np.random.default_rng(3)), bmlab.ising((5, 5), field=0.3),
-            bmlab.hopfield(bmlab.spins(np.random.default_rng(4).integers(0, 2, (3, 20)))),
-            bmlab.medium().clamp([0, 1], [1, -1])]
+MACHINES = [
+    bmlab.medium(),
+    bmlab.sherrington_kirkpatrick(18, np.random.default_rng(3)),
+    bmlab.ising((5, 5), field=0.3),
+    bmlab.hopfield(bmlab.spins(np.random.default_rng(4).integers(0, 2, (3, 20)))),
+    bmlab.medium().clamp([0, 1], [1, -1]),
+]
 
 
 @pytest.mark.parametrize("model", MACHINES, ids=["medium", "glass", "lattice", "hopfield", "clamped"])

@@ -1,13 +1,14 @@
 """tree_mean_field: its bound by the definition, its gradient, and what is known at both ends: trees and products."""
+
 import numpy as np
 import pytest
 from test_belief_propagation import forest
 from test_contract import machine
 
 import bmlab
-from bmlab.infer.structured_mean_field import _minus_bound, tree_mean_field
+from bmlab.infer.bounds.structured_mean_field import _minus_bound, tree_mean_field
 
-ABOVE = np.array([0, 0, 0, 1, 3, 1, 2])         # the parent of each of seven units, the root at place 0
+ABOVE = np.array([0, 0, 0, 1, 3, 1, 2])  # the parent of each of seven units, the root at place 0
 
 
 def parameters(model):

@@ -1,4 +1,5 @@
 """The table of notebook 08: the copies are what the protocol says, and the stored rows follow from it."""
+
 import csv
 
 import digits
@@ -42,7 +43,7 @@ def test_score_is_log_p_plus_log_z_with_the_hidden_units_summed_out():
     machine = bmlab.restricted(0.1 * rng.normal(size=(64, 3)), 0.1 * rng.normal(size=64), rng.normal(size=3))
     images = rng.choice([-1.0, 1.0], (4, 64))
     right = [bmlab.clamped(machine, image).log_z.value for image in images]
-    assert digits.score(machine, images) == pytest.approx(right, abs=1e-10)     # sums of some hundred numbers below 10
+    assert digits.score(machine, images) == pytest.approx(right, abs=1e-10)  # sums of some hundred numbers below 10
     alone = bmlab.BoltzmannMachine(machine.weights[:64, :64], machine.biases[:64])
     assert digits.score(alone, images) == pytest.approx(-alone.energy(images), abs=1e-10)
 
@@ -53,15 +54,23 @@ def test_the_setting_in_the_table_is_the_first_best_of_its_grid():
         task, errors = (row["rule"], row["copies"]), float(row["cv_errors"])
         if errors < best.get(task, (np.inf,))[0]:
             best[task] = errors, row["setting"]
-    chosen = {(row["rule"], row["copies"]): (float(row["cv_errors"]), row["setting"])
-              for row in stored(digits.TABLE) if row["log_z"] in ("ais", "")}
+    chosen = {
+        (row["rule"], row["copies"]): (float(row["cv_errors"]), row["setting"])
+        for row in stored(digits.TABLE)
+        if row["log_z"] in ("ais", "")
+    }
     assert chosen == best
 
 
 def test_every_rule_has_every_seed_and_log_z():
     found = [(row["rule"], row["copies"], int(row["seed"]), row["log_z"]) for row in stored(digits.TABLE)]
-    wanted = {(rule, copies, seed, method) for rule in digits.RULES for copies in ("none", "shifts")
-              for seed in digits.SEEDS for method in digits.LOG_Z}
+    wanted = {
+        (rule, copies, seed, method)
+        for rule in digits.RULES
+        for copies in ("none", "shifts")
+        for seed in digits.SEEDS
+        for method in digits.LOG_Z
+    }
     wanted |= {(peer, copies, 0, "") for peer in digits.PEERS for copies in ("none", "shifts")}
     assert set(found) == wanted and len(found) == len(wanted)
 

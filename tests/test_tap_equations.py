@@ -1,4 +1,5 @@
 """tap: its equation, the series of Plefka by its definition, and a glass above its transition."""
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -6,7 +7,7 @@ from scipy.optimize import root
 from test_contract import machine
 
 import bmlab
-from bmlab.infer import tap_equations
+from bmlab.infer.variational import tap_equations
 
 
 def reaction(model, m):
@@ -36,6 +37,7 @@ def log_z_at_means(model, m):
         logs = pairs + s @ x
         weight = np.exp(logs - logs.max())
         return logs.max() + np.log(weight.sum()), weight @ s / weight.sum()
+
     x = root(lambda x: moments(x)[1] - m, np.arctanh(m), tol=1e-14).x
     return moments(x)[0] + (pull - x) @ m
 

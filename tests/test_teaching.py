@@ -3,6 +3,7 @@
 The notebooks are run as they are by nbval, solutions and tests included. Here each is cut down to its graded cells and
 what these need, so that a submission takes seconds. Wrong answers are in wrong_answers.py.
 """
+
 import ast
 import csv
 import html
@@ -18,7 +19,7 @@ import pytest
 from wrong_answers import WRONG
 
 pytest.importorskip("nbgrader")
-pytest.importorskip("resource")         # no grading on Windows
+pytest.importorskip("resource")  # no grading on Windows
 from bmlab.teaching import sandbox
 from bmlab.teaching.grading import collect, grade
 from bmlab.teaching.handouts import FOLDER, points, student_version, tables
@@ -100,6 +101,7 @@ def answered(blank, answers):
 
 # The exercises
 
+
 @pytest.mark.parametrize("name", GRADED)
 def test_every_exercise_states_its_points_and_can_be_won(name):
     notebook = nbformat.read(FILES[name], 4)
@@ -148,6 +150,7 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
 
 # Handing out
 
+
 def test_every_notebook_is_handed_out_without_an_answer(handouts):
     assert {path.stem for path in handouts.glob("*.ipynb")} == FILES.keys()
     for path in handouts.glob("*.ipynb"):
@@ -195,6 +198,7 @@ def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
 
 # Grading
 
+
 @pytest.fixture(scope="module")
 def graded(course, tmp_path_factory):
     """A class: the solution, the blank, a wrong answer each, and somebody who rewrote the tests."""
@@ -229,7 +233,11 @@ def test_the_solution_scores_full_marks_and_the_others_none(graded):
         assert float(table["blank"][name]) == 0
     first = next(exercise(test)["points"] for _, test in answer_cells(nbformat.read(FILES[ONE], 4)).values())
     assert {who: float(row[ONE]) for who, row in table.items()} == {
-        "solved": float(full[ONE]), "blank": 0, "wrong": 0, "tampered": first}
+        "solved": float(full[ONE]),
+        "blank": 0,
+        "wrong": 0,
+        "tampered": first,
+    }
 
 
 def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
@@ -241,7 +249,7 @@ def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
 
 # Submissions that nobody should run
 
-SUBMITTED = {       # student -> the answers to two exercises, both right but for what else they do
+SUBMITTED = {  # student -> the answers to two exercises, both right but for what else they do
     "endless": ("while True: pass", ""),
     "dying": ("import os\nos._exit(1)", ""),
     "greedy": ("bytearray(10**12)", "import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)"),
@@ -255,11 +263,19 @@ def exercise_pair():
     """A notebook with two exercises: a submission that is stopped in the first can still win the second."""
     cells = []
     for name in ("first", "second"):
-        record = {"schema_version": 3, "grade_id": name, "grade": False, "solution": True, "locked": False,
-                  "task": False}
+        record = {
+            "schema_version": 3,
+            "grade_id": name,
+            "grade": False,
+            "solution": True,
+            "locked": False,
+            "task": False,
+        }
         test = record | {"grade_id": f"test_{name}", "grade": True, "solution": False, "locked": True, "points": 1}
-        for source, nbgrader in ((f"### BEGIN SOLUTION\n{name} = 1\n### END SOLUTION", record),
-                                 (f"assert {name} == 1\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", test)):
+        for source, nbgrader in (
+            (f"### BEGIN SOLUTION\n{name} = 1\n### END SOLUTION", record),
+            (f"assert {name} == 1\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", test),
+        ):
             cells.append(nbformat.v4.new_code_cell(source, metadata={"nbgrader": nbgrader}))
     return nbformat.v4.new_notebook(cells=cells)
 
@@ -301,8 +317,12 @@ def test_nothing_outside_is_touched_or_told(dangerous):
 
 
 def test_feedback_says_why_a_cell_was_stopped(dangerous):
-    for student, reason in (("endless", "endless loop"), ("dying", "ended the process"), ("greedy", "MemoryError"),
-                            ("deleting", "may not do this")):
+    for student, reason in (
+        ("endless", "endless loop"),
+        ("dying", "ended the process"),
+        ("greedy", "MemoryError"),
+        ("deleting", "may not do this"),
+    ):
         assert reason in (dangerous / f"graded/feedback/{student}/pair.html").read_text(encoding="utf-8"), student
 
 
@@ -314,8 +334,12 @@ def test_the_table_says_what_was_not_graded(dangerous):
 def test_the_audit_hook_alone_refuses_files_programs_and_the_network(tmp_path):
     """It is all there is where the system has neither Landlock nor namespaces."""
     (tmp_path / "kept").write_text("")
-    cells = [f"import os\nos.remove({str(tmp_path / 'kept')!r})", f"open({str(tmp_path / 'kept')!r}, 'w')",
-             "import subprocess\nsubprocess.run(['true'])", "import socket\nsocket.create_connection(('127.0.0.1', 9))"]
+    cells = [
+        f"import os\nos.remove({str(tmp_path / 'kept')!r})",
+        f"open({str(tmp_path / 'kept')!r}, 'w')",
+        "import subprocess\nsubprocess.run(['true'])",
+        "import socket\nsocket.create_connection(('127.0.0.1', 9))",
+    ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     sandbox.execute(notebook, seconds=60, system=False)
     assert [cell.outputs[-1].ename for cell in notebook.cells] == ["PermissionError"] * 4
@@ -331,6 +355,7 @@ def test_the_whole_notebook_has_a_time_limit():
 
 # A mistake here must not become everybody's zero
 
+
 def test_grading_stops_if_the_solution_does_not_score(tmp_path):
     notebook = exercise_pair()
     notebook.cells[0].source = notebook.cells[0].source.replace("first = 1", "from a_missing_package import first")
@@ -343,8 +368,15 @@ def test_grading_stops_if_the_solution_does_not_score(tmp_path):
 
 
 def test_files_are_collected_by_folder_or_by_name(tmp_path):
-    for place in ("anna/01_theory.ipynb", "Bo Li_7/late/01_theory (1).ipynb", "cem_01_theory.ipynb", "01_theory.ipynb",
-                  "anna/.ipynb_checkpoints/01_theory.ipynb", "anna/notes.ipynb", "anna/old/01_theory.ipynb"):
+    for place in (
+        "anna/01_theory.ipynb",
+        "Bo Li_7/late/01_theory (1).ipynb",
+        "cem_01_theory.ipynb",
+        "01_theory.ipynb",
+        "anna/.ipynb_checkpoints/01_theory.ipynb",
+        "anna/notes.ipynb",
+        "anna/old/01_theory.ipynb",
+    ):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text("{}")
     found, left_out = collect(tmp_path, ["01_theory", "02_exact_z"])

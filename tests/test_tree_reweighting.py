@@ -1,4 +1,5 @@
 """trw: its bound holds for any trees and fields, its gradient is its own, and on a forest there is nothing to share."""
+
 from itertools import combinations
 
 import numpy as np
@@ -8,12 +9,15 @@ from test_belief_propagation import law_forests
 from test_contract import machine
 
 import bmlab
-from bmlab.infer import tree_reweighting
-from bmlab.infer.belief_propagation import graph_of
-from bmlab.infer.tree_reweighting import best_tree, bound_of, cover, shares, tighten
+from bmlab.infer.bounds import tree_reweighting
+from bmlab.infer.bounds.tree_reweighting import best_tree, bound_of, cover, shares, tighten
+from bmlab.infer.variational.belief_propagation import graph_of
 
-MACHINES = {"dense": machine(8, 1, 1.5, 1.3, 0.4), "sparse": bmlab.ising((3, 4), 0.8, 0.3).at(1.7),
-            "in parts": bmlab.BoltzmannMachine(np.kron(np.eye(3), 1 - np.eye(3)), np.linspace(-1, 1, 9))}
+MACHINES = {
+    "dense": machine(8, 1, 1.5, 1.3, 0.4),
+    "sparse": bmlab.ising((3, 4), 0.8, 0.3).at(1.7),
+    "in parts": bmlab.BoltzmannMachine(np.kron(np.eye(3), 1 - np.eye(3)), np.linspace(-1, 1, 9)),
+}
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
@@ -34,8 +38,9 @@ def wild(model, rng):
     """Return trees with weights and fields that nobody has chosen well."""
     graph = graph_of(model)
     mixture = cover(model, graph)
-    return graph, mixture._replace(weights=rng.dirichlet(np.ones(len(mixture.weights))),
-                                   a=rng.normal(scale=rng.exponential(), size=len(graph.j)))
+    return graph, mixture._replace(
+        weights=rng.dirichlet(np.ones(len(mixture.weights))), a=rng.normal(scale=rng.exponential(), size=len(graph.j))
+    )
 
 
 def law_shares():
@@ -116,8 +121,10 @@ def law_gap(share=1e-5):
     mean, p, _ = tree_reweighting._agreed(model, graph, mixture)
     mixture = mixture._replace(a=np.log(p[0] * p[1] / (p[2] * p[3])) / 4 - np.arctanh(mean)[graph.row])
     tree = best_tree(model, graph, -1 - tree_reweighting._information(p))
-    more = mixture._replace(trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree))),
-                            weights=np.append((1 - share) * mixture.weights, share))
+    more = mixture._replace(
+        trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree))),
+        weights=np.append((1 - share) * mixture.weights, share),
+    )
     gained = bound_of(model, graph, mixture)[0] - bound_of(model, graph, more)[0]
     assert abs(gained / share / gap - 1) < 1e-3
 

@@ -1,10 +1,11 @@
 """visited: a bound at any time, each state once, and what the second half says of the first."""
+
 import numpy as np
 import pytest
 
 import bmlab
-from bmlab.infer import visited_states
-from bmlab.infer.visited_states import distinct, expected_shortfall, log_sum, together, visited
+from bmlab.infer.sampling import visited_states
+from bmlab.infer.sampling.visited_states import distinct, expected_shortfall, log_sum, together, visited
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -114,7 +115,7 @@ def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch
     energies = np.sort(model.energy(bmlab.states(12)))
     assert answer.info["states"] <= 100 and answer.info["dropped"] > 0 and not answer.converged
     assert answer.log_z.value <= bmlab.exact(model).log_z.value
-    assert answer.log_z.value >= np.log(np.exp(-energies[:50]).sum()) - 1e-12       # 100,000 draws: these were met
+    assert answer.log_z.value >= np.log(np.exp(-energies[:50]).sum()) - 1e-12  # 100,000 draws: these were met
 
 
 @quietly

@@ -2,6 +2,7 @@
 
 What they look like in a page is tested in tests/browser.
 """
+
 import base64
 import json
 import os
@@ -21,7 +22,7 @@ import pytest
 from scipy.integrate import quad
 
 import bmlab
-from bmlab.infer.chains import stream
+from bmlab.infer.sampling.random_stream import stream
 
 if find_spec("anywidget") is None and not os.environ.get("CI"):
     pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)
@@ -47,8 +48,10 @@ def climb(**options):
 def readers(n=9, temperature=1.0):
     """Ten machines weak enough for mean field to have one solution."""
     rng = np.random.default_rng(0)
-    return [bmlab.BoltzmannMachine(bmlab.symmetric(rng.normal(0, 0.3 / n**0.5, (n, n))), rng.normal(0, 0.5, n),
-                                   temperature) for _ in range(10)]
+    return [
+        bmlab.BoltzmannMachine(bmlab.symmetric(rng.normal(0, 0.3 / n**0.5, (n, n))), rng.normal(0, 0.5, n), temperature)
+        for _ in range(10)
+    ]
 
 
 VIEWS = {
@@ -80,14 +83,16 @@ def in_node(code, change=("", ""), **given):
     if node is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the page's sampler needs Node.js, and there is no node")
     source = (FOLDER / "sampler.js").read_text(encoding="utf-8").replace(*change)
-    program = (f"{source}\nconst given = {json.dumps(given)};"
-               f"const answer = (x) => console.log(JSON.stringify(x));\n{code}")
+    program = (
+        f"{source}\nconst given = {json.dumps(given)};const answer = (x) => console.log(JSON.stringify(x));\n{code}"
+    )
     ran = subprocess.run([node, "--input-type=module", "-"], input=program, capture_output=True, text=True, check=False)
     assert not ran.stderr
     return json.loads(ran.stdout)
 
 
 # What a notebook stores
+
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
@@ -102,11 +107,15 @@ def test_two_views_that_look_alike_are_told_apart_in_the_page():
 
 
 def test_nbval_passes_a_notebook_of_views(tmp_path):
-    cells = ["import numpy as np\nimport bmlab\nfrom bmlab import widgets",
-             "def draw(T, ax):\n    ax.plot([0, T])\n    print(f'T = {T:g}')",
-             "widgets.explore(draw, T=(1, 3))", "widgets.LatticeView(8)", "widgets.MachineView(bmlab.toy())",
-             "data = bmlab.states(3)[:3]\nwidgets.LearningView(bmlab.ascend(bmlab.toy(), data, rate=0.1), steps=3)",
-             "widgets.PaintView([bmlab.ising((3, 3))] * 2, [0, 0])"]
+    cells = [
+        "import numpy as np\nimport bmlab\nfrom bmlab import widgets",
+        "def draw(T, ax):\n    ax.plot([0, T])\n    print(f'T = {T:g}')",
+        "widgets.explore(draw, T=(1, 3))",
+        "widgets.LatticeView(8)",
+        "widgets.MachineView(bmlab.toy())",
+        "data = bmlab.states(3)[:3]\nwidgets.LearningView(bmlab.ascend(bmlab.toy(), data, rate=0.1), steps=3)",
+        "widgets.PaintView([bmlab.ising((3, 3))] * 2, [0, 0])",
+    ]
     file = tmp_path / "views.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), file)
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -133,6 +142,7 @@ def test_a_script_is_short_asks_no_network_and_copies_no_colour(path):
 
 # explore
 
+
 def test_explore_draws_at_several_values_and_their_words_are_the_output(capsys):
     widgets.explore(draw, T=(0.5, 4, 0.5), style=["solid", "dotted"])
     assert capsys.readouterr().out.split("\n")[:-1] == [f"T = {T}" for T in (0.5, 0.5, 2, 2, 4, 4)]
@@ -140,7 +150,7 @@ def test_explore_draws_at_several_values_and_their_words_are_the_output(capsys):
 
 def test_explore_answers_a_slider_with_a_figure_and_words(monkeypatch):
     view = widgets.explore(draw, T=(0.5, 4, 0.5), style=["dotted", "solid"])
-    assert [c["start"] for c in view.controls] == [4, 1]        # the middle, and the default of draw
+    assert [c["start"] for c in view.controls] == [4, 1]  # the middle, and the default of draw
     answer = ask(view, monkeypatch, stops=[7, 0])
     assert answer["text"] == "T = 4\n" and base64.b64decode(answer["png"]).startswith(b"\x89PNG")
 
@@ -154,9 +164,15 @@ def test_explore_says_what_went_wrong_in_draw(monkeypatch):
     assert ask(view, monkeypatch, stops=[1])["text"] == "ValueError: not at 2"
 
 
-@pytest.mark.parametrize(("control", "labels"), [
-    ((1, 3), ["1", "2", "3"]), ((0.0, 1.0, 0.25), ["0", "0.25", "0.5", "0.75", "1"]), (["a", "b"], ["a", "b"]),
-    ((0.1, 0.3, 0.1), ["0.1", "0.2", "0.3"])])
+@pytest.mark.parametrize(
+    ("control", "labels"),
+    [
+        ((1, 3), ["1", "2", "3"]),
+        ((0.0, 1.0, 0.25), ["0", "0.25", "0.5", "0.75", "1"]),
+        (["a", "b"], ["a", "b"]),
+        ((0.1, 0.3, 0.1), ["0.1", "0.2", "0.3"]),
+    ],
+)
 def test_controls_are_written_as_for_interact(control, labels):
     view = widgets.explore(lambda ax, x: None, x=control)
     assert view.controls[0]["labels"] == labels
@@ -169,6 +185,7 @@ def test_a_control_that_is_none_is_refused(control):
 
 
 # The other views
+
 
 def test_a_view_refuses_what_it_cannot_show():
     with pytest.raises(ValueError, match="size must be even.*found 5; try 6"):
@@ -214,7 +231,7 @@ def test_pairs_that_a_method_does_not_know_are_left_out():
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
 def test_readers_answer_as_mean_field_does(temperature):
     machines = readers(temperature=temperature)
-    known = np.array([1, -1, 0, 0, 1, 0, 0])                    # and two units that are hidden
+    known = np.array([1, -1, 0, 0, 1, 0, 0])  # and two units that are hidden
     log_z = [bmlab.mean_field(m).log_z.lower for m in machines]
     p, means = Readers(machines, log_z).read(known, tolerance=1e-10)
     units = np.flatnonzero(known)
@@ -238,6 +255,7 @@ def test_a_drawing_is_answered_and_nothing_known_leaves_only_log_z(monkeypatch):
 
 # The sampler of the page
 
+
 @pytest.mark.parametrize("seed", [0, 2026, 2**53 - 1])
 def test_the_page_draws_pythons_random_numbers(seed):
     with np.errstate(over="ignore"):
@@ -258,8 +276,14 @@ answer(states);
 def test_same_uniforms_same_states(model):
     rng, sweeps = np.random.default_rng(1), 200
     s, u = rng.choice([-1.0, 1.0], model.n), rng.random((sweeps, model.n))
-    found = in_node(REPLAY % "sweep(given.machine, s, given.T, next)", s=s.tolist(), u=u.ravel().tolist(),
-                    sweeps=sweeps, T=model.temperature, machine=lists(model))
+    found = in_node(
+        REPLAY % "sweep(given.machine, s, given.T, next)",
+        s=s.tolist(),
+        u=u.ravel().tolist(),
+        sweeps=sweeps,
+        T=model.temperature,
+        machine=lists(model),
+    )
     for row, uniforms in zip(found, u):
         s = bmlab.sweep(model, s, uniforms)
         assert (row == s).all()
@@ -270,8 +294,15 @@ def test_same_uniforms_same_states_on_the_lattice(temperature, field):
     size, sweeps, rng = 8, 30, np.random.default_rng(2)
     model = bmlab.ising((size, size), field=field).at(temperature)
     s, u = rng.choice([-1.0, 1.0], model.n), rng.random((sweeps, model.n))
-    found = in_node(REPLAY % "sweepLattice(s, given.size, given.T, given.b, next)", s=s.tolist(), u=u.ravel().tolist(),
-                    sweeps=sweeps, size=size, T=temperature, b=field)
+    found = in_node(
+        REPLAY % "sweepLattice(s, given.size, given.T, given.b, next)",
+        s=s.tolist(),
+        u=u.ravel().tolist(),
+        sweeps=sweeps,
+        size=size,
+        T=temperature,
+        b=field,
+    )
     for row, uniforms in zip(found, u):
         s = bmlab.sweep(model, s, uniforms, units=np.concatenate(model.colours))
         assert (row == s).all()
@@ -280,8 +311,14 @@ def test_same_uniforms_same_states_on_the_lattice(temperature, field):
     assert np.isclose(measured["magnetisation"], s.mean())
 
 
-WRONG = [("2 * h / T", "h / T"), ("2 * h / T", "2 * h"), ("next() < p[", "next() > p["), ("sum + b, T", "sum, T"),
-         ("(row + colour) & 1", "row & 1"), ("c ? c - 1 : L - 1", "c ? c - 1 : 0")]
+WRONG = [
+    ("2 * h / T", "h / T"),
+    ("2 * h / T", "2 * h"),
+    ("next() < p[", "next() > p["),
+    ("sum + b, T", "sum, T"),
+    ("(row + colour) & 1", "row & 1"),
+    ("c ? c - 1 : L - 1", "c ? c - 1 : 0"),
+]
 
 
 @pytest.mark.parametrize("change", WRONG, ids=[wrong for _, wrong in WRONG])
@@ -295,17 +332,20 @@ def test_a_wrong_sampler_is_noticed(change):
 
 def test_the_page_knows_onsagers_and_yangs_solution():
     """Energy = -d log Z / d beta of Onsager's log Z a unit, written as an integral; Yang's exponent is 1/8."""
+
     def log_z(beta):
         kappa = 2 * np.sinh(2 * beta) / np.cosh(2 * beta) ** 2
-        return np.log(2 * np.cosh(2 * beta)) + quad(
-            lambda x: np.log((1 + np.sqrt(1 - (kappa * np.sin(x)) ** 2)) / 2), 0, np.pi / 2)[0] / np.pi
+        return (
+            np.log(2 * np.cosh(2 * beta))
+            + quad(lambda x: np.log((1 + np.sqrt(1 - (kappa * np.sin(x)) ** 2)) / 2), 0, np.pi / 2)[0] / np.pi
+        )
 
     temperatures = [0.5, 1.5, 2.2, 2.4, 4.0]
     found = in_node("answer([CRITICAL, onsager(CRITICAL).energy, ...given.T.map(onsager)])", T=temperatures)
     critical, at_critical, *found = found
     step = 1e-4
     slopes = [(log_z(1 / T + step) - log_z(1 / T - step)) / (2 * step) for T in temperatures]
-    assert np.allclose([f["energy"] for f in found], -np.array(slopes), atol=1e-5)      # the cusp is 0.06 away
+    assert np.allclose([f["energy"] for f in found], -np.array(slopes), atol=1e-5)  # the cusp is 0.06 away
     assert np.isclose(critical, 2 / np.log(1 + np.sqrt(2))) and np.isclose(at_critical, -np.sqrt(2))
     below = [(1 - np.sinh(2 / T) ** -4) ** 0.125 for T in temperatures if T < critical]
     assert np.allclose([f["magnetisation"] for f in found], below + [0, 0])
@@ -314,8 +354,12 @@ def test_the_page_knows_onsagers_and_yangs_solution():
 def test_the_page_enumerates_as_python_does():
     model, fixed = bmlab.medium().at(1.5), np.array([0, 0, 1, 0, -1, 0, 0, 0, 0, 0])
     for held in np.zeros(10, int), fixed:
-        found = in_node("answer([...enumerate(given.machine, given.T, given.fixed)])", machine=lists(model),
-                        T=1.5, fixed=held.tolist())
+        found = in_node(
+            "answer([...enumerate(given.machine, given.T, given.fixed)])",
+            machine=lists(model),
+            T=1.5,
+            fixed=held.tolist(),
+        )
         units = np.flatnonzero(held)
         allowed = (bmlab.states(10)[:, units] == held[units]).all(axis=1)
         assert np.allclose(np.array(found)[allowed], bmlab.probabilities(model.clamp(units, held[units])))

@@ -75,7 +75,8 @@ def my_completion(machines, seen, image):
     return whole
 """
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
-    " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)")
+    " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
+)
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 LATTICES = """
 four, three = (bmlab.ising((k, k)).weights.toarray() for k in (4, 3))
@@ -235,7 +236,10 @@ WRONG = {
             (PL_GRADIENT.replace("    np.fill_diagonal(d_weights, 0)\n", ""), "the diagonal must be 0"),
             (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "is it tanh(h / T)"),
             (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "and over T"),
-            (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"), "is d_weights symmetric"),
+            (
+                PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"),
+                "is d_weights symmetric",
+            ),
             (PL_GRADIENT.replace(" / len(data)", ""), "a mean over rows"),
         ],
     },

@@ -1,1 +1,8 @@
-"""One file per method; each is a callable  model -> Estimate."""
+"""Methods: from a machine to what it says of its units; a wing a notebook.
+
+exact        02  sums over all 2^n states, by the cheapest road
+sampling     03  chains: moments from visits, log Z from annealing and exchange
+variational  04  free energies of products, pairs and echoes
+bounds       04  what is proven of log Z, from both sides
+choosing     05  which of them to take, with bethe_error, what Bethe's error is expected to be
+"""

@@ -1,6 +1,6 @@
 """auto: exact where it fits the time, else Bethe where the evidence is good, else samples; each with its error.
 
-What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (evidence.py).  All theories
+What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (bethe_error.py).  All theories
 can miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their
 error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades all this against exact, on
 machines of nine kinds.
@@ -17,20 +17,20 @@ import numpy as np
 from ..arrays import check_generator
 from ..estimate import Estimate, NotConverged
 from ..model import BoltzmannMachine
-from .annealing import ais
-from .bracketing import without_exact as bracket_without_exact
-from .enumeration import exact
-from .evidence import FITS, doubtful, moments_of, rms, weigh
-from .gibbs_sampling import gibbs
-from .planning import memory_to_spend, plan, time_in_words
-from .replica_exchange import temper
+from .bethe_error import FITS, doubtful, moments_of, rms, weigh
+from .bounds.bracketing import without_exact as bracket_without_exact
+from .exact.enumeration import exact
+from .exact.planning import memory_to_spend, plan, time_in_words
+from .sampling.annealed_importance import ais
+from .sampling.gibbs_sampling import gibbs
+from .sampling.replica_exchange import temper
 
-PRICE = 4e-6            # seconds times n^2 that the three theories take
-SHARE, TRIAL = 0.1, 0.15        # of the time: for a bracket, and for a trial of one sampler
-ALIKE, MIXES = 1.1, 0.02        # R-hat below, and independent draws in a draw above, which Gibbs needs no rival
-EASY = 500              # temperatures below which ais needs none
-SURE = 2.0              # stated errors of samples, in standard errors
-CHAINS = 100            # of Gibbs, and the least of ais
+PRICE = 4e-6  # seconds times n^2 that the three theories take
+SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
+ALIKE, MIXES = 1.1, 0.02  # R-hat below, and independent draws in a draw above, which Gibbs needs no rival
+EASY = 500  # temperatures below which ais needs none
+SURE = 2.0  # stated errors of samples, in standard errors
+CHAINS = 100  # of Gibbs, and the least of ais
 
 
 def auto(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float = 5.0, want: str = "moments") -> Estimate:
@@ -63,8 +63,11 @@ def without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: fl
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z if want == "log_z" else None
         answer = _chosen(model, rng, until, want, _checked(evidence, proven), seconds)
     if not answer.converged:
-        warn(f"auto() chose {answer.method}, which has not converged: {answer.info['because']}. Raise seconds.",
-             NotConverged, stacklevel=3)
+        warn(
+            f"auto() chose {answer.method}, which has not converged: {answer.info['because']}. Raise seconds.",
+            NotConverged,
+            stacklevel=3,
+        )
     return _within(answer, proven) if proven else answer
 
 
@@ -76,8 +79,12 @@ def _chosen(model, rng, until, want, evidence, seconds):
     evidence = _tested(model, evidence, answer, error, want)
     expected = evidence.error(want)
     if expected < reach:
-        return _explained(evidence.answer, evidence.most(want), f"mean field, TAP and Bethe are alike, so Bethe should "
-                          f"err by {expected:.1g}, where {name} would err by {reach:.1g}")
+        return _explained(
+            evidence.answer,
+            evidence.most(want),
+            f"mean field, TAP and Bethe are alike, so Bethe should "
+            f"err by {expected:.1g}, where {name} would err by {reach:.1g}",
+        )
     for answer, _ in rounds:
         pass
     error = _stderr(model, answer, want)
@@ -86,6 +93,7 @@ def _chosen(model, rng, until, want, evidence, seconds):
 
 
 # --- vetoes ----------------------------------------------------------------------------------------------------------
+
 
 def _checked(evidence, proven):
     """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
@@ -101,8 +109,10 @@ def _tested(model, evidence, samples, stderr, want):
     if want == "log_z":
         gap = abs(evidence.answer.log_z.value - samples.log_z.value)
     else:
-        gap = rms(moments_of(model, samples.mean, samples.corr) - moments_of(model, evidence.answer.mean,
-                                                                        evidence.answer.corr))
+        gap = rms(
+            moments_of(model, samples.mean, samples.corr)
+            - moments_of(model, evidence.answer.mean, evidence.answer.corr)
+        )
     if gap <= SURE * np.hypot(evidence.most(want), stderr):
         return evidence
     return evidence._replace(doubt=f"{samples.method} is {gap:.1g} from Bethe")
@@ -110,13 +120,14 @@ def _tested(model, evidence, samples, stderr, want):
 
 # --- samples -------------------------------------------------------------------------------------------------------
 
+
 def _best_sampler(model, rng, until, want, seconds):
     """Return (name, its rounds to go on with, its answer so far, the seconds of its last round)."""
     plain, tried = ("gibbs" if want == "moments" else "ais"), []
     for name in (plain, "temper"):
         rounds, stop = grow(partial(SAMPLERS[name], model, rng), FIRST[name], until), perf_counter() + TRIAL * seconds
         for answer, took in rounds:
-            if perf_counter() + (0 if name == plain else 4 * took) > stop:     # the rival's next round must end in time
+            if perf_counter() + (0 if name == plain else 4 * took) > stop:  # the rival's next round must end in time
                 break
         tried.append((name, rounds, answer, took))
         if name == plain and _is_easy(answer):
@@ -170,7 +181,7 @@ def _ais(model, rng, steps, last):
 
 
 SAMPLERS = {"gibbs": _gibbs, "ais": _ais, "temper": _temper}
-FIRST = {"gibbs": 100, "ais": 2 * CHAINS**2, "temper": 50}      # sweeps, or steps of all chains
+FIRST = {"gibbs": 100, "ais": 2 * CHAINS**2, "temper": 50}  # sweeps, or steps of all chains
 
 
 def _stderr(model, answer, want):
@@ -181,6 +192,7 @@ def _stderr(model, answer, want):
 
 
 # --- the answer ----------------------------------------------------------------------------------------------------
+
 
 def _explained(answer, error, because):
     return replace(answer, info=answer.info | {"because": because, "error": float(error)})

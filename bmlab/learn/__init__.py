@@ -1,1 +1,8 @@
-"""Learning: the two phases, the loop, and the closed form."""
+"""Learning (notebooks 05 to 08): clamped minus free.
+
+likelihood, clamped_batches                     the two phases, and their difference
+ascent, fitting, checkpoints                    the loop, drained, and gone on with after a crash
+maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
+contrastive_divergence                          restricted machines
+completion                                      what is missing, given what is known
+"""

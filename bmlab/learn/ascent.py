@@ -25,20 +25,20 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..arrays import check_generator
-from ..cards import step_card
 from ..estimate import Estimate, LogZ, NotConverged, coupled_pairs
-from ..infer.enumeration import exact
+from ..html_repr import step_card
+from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from . import phases
-from .phases import gradient, log_likelihood
+from . import likelihood
+from .likelihood import gradient, log_likelihood
 
 
 class Loop(NamedTuple):
     """Hold what the loop needs, beside the moments, to go on after a step."""
 
-    number: int = 0                 # of the step, from 0
-    velocity: tuple = ()            # (W, b): what rate times the next move is
-    seed: int | None = None         # of the order of the rows, where they come in batches
+    number: int = 0  # of the step, from 0
+    velocity: tuple = ()  # (W, b): what rate times the next move is
+    seed: int | None = None  # of the order of the rows, where they come in batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +48,15 @@ class Step:
     model: BoltzmannMachine
     data: Estimate
     free: Estimate
-    gradient_norm: float = np.nan       # Euclidean length of the slope of what is climbed, each weight once
-    change: float = np.nan              # the largest change of a parameter since the step before
+    gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
+    change: float = np.nan  # the largest change of a parameter since the step before
     loop: Loop = Loop()
 
     def __repr__(self):
-        return (f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
-                f"gradient norm {self.gradient_norm:.3g})")
+        return (
+            f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
+            f"gradient norm {self.gradient_norm:.3g})"
+        )
 
     def _repr_html_(self):
         return step_card(self)
@@ -63,7 +65,7 @@ class Step:
     def mismatch(self) -> float:
         """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
         corr = abs(self.data.corr - self.free.corr)
-        largest = corr.max() if issparse(corr) else np.nanmax(corr)        # nan: a pair that nobody asked for
+        largest = corr.max() if issparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
         return float(max(abs(self.data.mean - self.free.mean).max(), largest))
 
     @property
@@ -72,10 +74,21 @@ class Step:
         return log_likelihood(self.data, self.free)
 
 
-def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | Iterable[float],
-           chains: str = "previous", clamped: Callable | None = None, couplings=None, penalty: float = 0.0,
-           l1: float = 0.0, momentum: float = 0.0, batch: int | None = None,
-           rng: np.random.Generator | None = None) -> Iterator[Step]:
+def ascend(
+    model: BoltzmannMachine | Step,
+    data,
+    infer=exact,
+    *,
+    rate: float | Iterable[float],
+    chains: str = "previous",
+    clamped: Callable | None = None,
+    couplings=None,
+    penalty: float = 0.0,
+    l1: float = 0.0,
+    momentum: float = 0.0,
+    batch: int | None = None,
+    rng: np.random.Generator | None = None,
+) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; stop by leaving the loop.
 
     model      where to begin; or a Step of this loop, to go on after it
@@ -94,8 +107,16 @@ def ascend(model: BoltzmannMachine | Step, data, infer=exact, *, rate: float | I
     """
     data = np.atleast_2d(np.asarray(data, dtype=float))
     _check(data, chains, penalty, l1, momentum, batch, rng)
-    rule = _Rule(infer, chains, clamped, penalty, l1, momentum, batch,
-                 checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n))
+    rule = _Rule(
+        infer,
+        chains,
+        clamped,
+        penalty,
+        l1,
+        momentum,
+        batch,
+        checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n),
+    )
     if not isinstance(model, Step):
         model = Step(model, None, None, loop=Loop(-1, (), int(rng.integers(2**63)) if batch else None))
     step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
@@ -137,14 +158,15 @@ class _Rule:
             free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
         slope = self.slope(model, data, free)
         velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope)) or slope
-        return Step(model, data, free, self.length(model, *slope), change,
-                    Loop(step.loop.number + 1, velocity, step.loop.seed))
+        return Step(
+            model, data, free, self.length(model, *slope), change, Loop(step.loop.number + 1, velocity, step.loop.seed)
+        )
 
     def awake(self, model, rows, before):
         """The clamped phase; where all rows are whole, only its log Z is new at each step."""
         if before and self.batch is None and self.clamped is None and before.info["hidden"] == 0:
-            return phases.restated(model, before)
-        ask = self.clamped or partial(phases.clamped, infer=self.infer)
+            return likelihood.restated(model, before)
+        ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
         return ask(model, rows, start=None if self.batch else self.start_of(before))
 
     def start_of(self, answer):
@@ -158,14 +180,16 @@ class _Rule:
             d_weights = np.where(self.couplings, d_weights, 0.0)
         if not issparse(d_weights) and np.isnan(d_weights).any():
             i, j = np.argwhere(np.isnan(d_weights))[0]
-            raise ValueError(f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
-                             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')")
+            raise ValueError(
+                f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
+                "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
+            )
         return d_weights, d_biases
 
     def length(self, model, d_weights, d_biases):
         """The Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
         pairs = coupled_pairs(model) if model.is_sparse else ...
-        d, w = np.ravel(d_weights[pairs]), np.ravel(model.weights[pairs])           # each weight twice
+        d, w = np.ravel(d_weights[pairs]), np.ravel(model.weights[pairs])  # each weight twice
         if self.l1:
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
         return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
@@ -177,7 +201,7 @@ class _Rule:
         old, (d_weights, d_biases) = step.model, step.loop.velocity
         weights = old.weights + size * d_weights
         if self.l1:
-            weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))     # as far as a steady slope moves
+            weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
         new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature, old.offset)
         return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
 
@@ -204,8 +228,10 @@ def _check(data, chains, penalty, l1, momentum, batch, rng):
     if chains not in ("previous", "fresh", "data"):
         raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
     if chains == "data" and np.isnan(data).any():
-        raise ValueError("chains='data' begins the free phase at rows of the data, and these have nan where an entry "
-                         "is missing; use chains='previous'")
+        raise ValueError(
+            "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
+            "is missing; use chains='previous'"
+        )
     if penalty < 0 or l1 < 0 or not 0 <= momentum < 1:
         raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {penalty}, {l1} and {momentum}")
     if batch is not None:

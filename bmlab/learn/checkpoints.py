@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from ..model import BoltzmannMachine
 
 MARK = b"bmlab checkpoint 1\n"
-SUM = 32                # bytes of a SHA-256
+SUM = 32  # bytes of a SHA-256
 
 
 class Checkpoint:
@@ -71,15 +71,16 @@ class Checkpoint:
     def _check(self, run, path):
         other = [name for name in {**self.run, **run} if self.run.get(name) != run.get(name)]
         if other:
-            raise ValueError(f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another "
-                             "path")
+            raise ValueError(
+                f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another path"
+            )
 
 
 def _read(path):
     """Return what save() wrote; raise ValueError where the file is torn."""
     whole = path.read_bytes()
-    body = whole[len(MARK) + SUM:]
-    if not whole.startswith(MARK) or sha256(body).digest() != whole[len(MARK):len(MARK) + SUM]:
+    body = whole[len(MARK) + SUM :]
+    if not whole.startswith(MARK) or sha256(body).digest() != whole[len(MARK) : len(MARK) + SUM]:
         raise ValueError(f"{path} holds no whole checkpoint")
     return pickle.loads(body)
 
@@ -111,8 +112,12 @@ def _parts(thing):
     code = getattr(thing, "__code__", None)
     if code is not None:
         globals_ = (thing.__globals__.get(name) for name in code.co_names)
-        return [*(cell.cell_contents for cell in thing.__closure__ or ()), *(thing.__defaults__ or ()),
-                *(thing.__kwdefaults__ or {}).values(), *(x for x in globals_ if isinstance(x, np.random.Generator))]
+        return [
+            *(cell.cell_contents for cell in thing.__closure__ or ()),
+            *(thing.__defaults__ or ()),
+            *(thing.__kwdefaults__ or {}).values(),
+            *(x for x in globals_ if isinstance(x, np.random.Generator)),
+        ]
     return list(vars(thing).values()) if callable(thing) and hasattr(thing, "__dict__") else []
 
 
@@ -135,7 +140,7 @@ def _bytes(value):
         return repr(value).encode()
     if callable(value):
         return getattr(value, "__qualname__", type(value).__qualname__).encode()
-    if hasattr(value, "model"):                         # a Step
+    if hasattr(value, "model"):  # a Step
         return _bytes(value.model) + repr(value.loop.number).encode()
     array = np.asarray(value)
     return repr((array.shape, array.dtype.str)).encode() + array.tobytes()

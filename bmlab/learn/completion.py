@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bars import watched
 from ..estimate import LogZ
-from ..infer.enumeration import exact, part_of
-from ..infer.perfect_sampling import ground_state, sample
-from ..infer.planning import listed_side, pattern, plan
-from ..infer.simulated_annealing import annealed
+from ..infer.exact.enumeration import exact, part_of
+from ..infer.exact.exact_sampling import ground_state, sample
+from ..infer.exact.planning import listed_side, pattern, plan
+from ..infer.sampling.simulated_annealing import annealed
 from ..model import BoltzmannMachine
-from .phases import log_likelihood
+from ..progress_bars import watched
+from .likelihood import log_likelihood
 
-COOLING = np.geomspace(1, 1e-3, 300)        # schedule of a search, in units of the largest field that a unit can feel
+COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
 
 
 class Mode(NamedTuple):
@@ -139,18 +139,22 @@ def conditional(model: BoltzmannMachine, query, given, infer=exact) -> Probabili
 
 # Rows (n,) hold -1/+1, and 0 where nothing is known.
 
+
 def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
     known = np.array(known, dtype=float)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
-        raise ValueError(f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; "
-                         "write np.nan for each missing unit")
+        raise ValueError(
+            f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
+        )
     wrong = known[~np.isnan(known) & (np.abs(known) != 1)]
     if wrong.size:
-        raise ValueError(f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; "
-                         "write np.nan for a missing unit, and 2 * known - 1 for 0/1")
+        raise ValueError(
+            f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; "
+            "write np.nan for a missing unit, and 2 * known - 1 for 0/1"
+        )
     return known
 
 
@@ -161,7 +165,7 @@ def _row(model, condition, name):
     if not isinstance(condition, tuple) or len(condition) != 2:
         raise ValueError(f"{name} must be a dict or a pair (units, values), found {condition!r}; try {{0: 1}}")
     units, values = condition[0] if np.ndim(condition[0]) else [condition[0]], condition[1]
-    model.clamp(units, values)          # refuses what is no unit or no value, and units that repeat
+    model.clamp(units, values)  # refuses what is no unit or no value, and units that repeat
     row = np.zeros(model.n)
     row[units] = values
     return row
@@ -196,8 +200,10 @@ def _lowest(model, rng, seconds):
     if _seconds_to_prove(model) <= seconds:
         return ground_state(model).state, True
     if rng is None:
-        raise ValueError(f"mode() cannot prove the most probable of 2^{model.n} completions within {seconds:g} "
-                         "seconds; raise seconds, or pass rng=np.random.default_rng(0) to look for it by annealing")
+        raise ValueError(
+            f"mode() cannot prove the most probable of 2^{model.n} completions within {seconds:g} "
+            "seconds; raise seconds, or pass rng=np.random.default_rng(0) to look for it by annealing"
+        )
     hot = (abs(model.weights).sum(axis=1) + abs(model.biases)).max()
     return annealed(model, hot * COOLING, rng=rng).state, False
 

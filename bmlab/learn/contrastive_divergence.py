@@ -26,19 +26,29 @@ import numpy as np
 from scipy.linalg.blas import sgemm
 
 from ..arrays import check_generator
-from ..bars import watched
-from ..makers import restricted
+from ..machines import restricted
 from ..model import BoltzmannMachine
+from ..progress_bars import watched
 from ..threads import one_thread
 from .ascent import batches
-from .phases import _checked_data
+from .likelihood import _checked_data
 
 ONE = np.float32(1)
 
 
-def pcd(model: BoltzmannMachine, data, *, rng: np.random.Generator, steps: int, rate: float | Iterable[float],
-        batch: int = 100, n_chains: int = 100, n_sweeps: int = 1, chains: str = "previous",
-        penalty: float = 0.0) -> BoltzmannMachine:
+def pcd(
+    model: BoltzmannMachine,
+    data,
+    *,
+    rng: np.random.Generator,
+    steps: int,
+    rate: float | Iterable[float],
+    batch: int = 100,
+    n_chains: int = 100,
+    n_sweeps: int = 1,
+    chains: str = "previous",
+    penalty: float = 0.0,
+) -> BoltzmannMachine:
     """Return the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
@@ -80,8 +90,9 @@ class Climb:
         self.model, self.rng = model, rng
         self.origin = data.mean(0)
         weights, hidden = model.weights[:visible, visible:], model.biases[visible:]
-        self.p = np.block([[weights, model.biases[:visible, None]],
-                           [hidden + self.origin @ weights, 0.0]]).astype(np.float32) / np.float32(model.temperature)
+        self.p = np.block([[weights, model.biases[:visible, None]], [hidden + self.origin @ weights, 0.0]]).astype(
+            np.float32
+        ) / np.float32(model.temperature)
         self.shift = np.append(self.origin, 0).astype(np.float32)
         self.h = None
         if n_chains:
@@ -100,7 +111,7 @@ class Climb:
         t, n = _means(x, self.p), len(rows)
         if self.h is not None:
             self.h = self._draw(t[n:])
-        rate = rate / self.model.temperature**2             # one T of the slope, and one because p is over T
+        rate = rate / self.model.temperature**2  # one T of the slope, and one because p is over T
         if penalty:
             self.p[:-1, :-1] *= 1 - rate * self.model.temperature**2 * penalty
         _add_products(self.p, rate / n, x[:n], t[:n])
@@ -144,14 +155,18 @@ def _add_products(p, factor, x, t):
 def _check_restricted(model, visible):
     w = model.weights
     if model.is_sparse or visible == model.n or w[:visible, :visible].any() or w[visible:, visible:].any():
-        raise ValueError(f"pcd() needs dense weights, hidden units, and no couplings inside the {visible} visible or "
-                         "inside the hidden units, as bmlab.restricted() makes them; use bmlab.fit for other machines")
+        raise ValueError(
+            f"pcd() needs dense weights, hidden units, and no couplings inside the {visible} visible or "
+            "inside the hidden units, as bmlab.restricted() makes them; use bmlab.fit for other machines"
+        )
 
 
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
     rates = np.full(steps, rate) if np.isscalar(rate) else np.fromiter(rate, float)
     if steps < 1 or len(rates) != steps:
-        raise ValueError(f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
-                         f"{steps} steps; try np.linspace(0.1, 0, steps)")
+        raise ValueError(
+            f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
+            f"{steps} steps; try np.linspace(0.1, 0, steps)"
+        )
     return rates

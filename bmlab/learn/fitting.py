@@ -8,14 +8,14 @@ from warnings import warn
 
 import numpy as np
 
-from ..bars import progress_bar, watched
 from ..estimate import NotConverged
-from ..infer.enumeration import exact
+from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
+from ..progress_bars import progress_bar, watched
 from .ascent import Step, ascend
 from .checkpoints import Checkpoint
-from .phases import clamped, log_likelihood
-from .pseudo_score import pseudo_log_likelihood
+from .likelihood import clamped, log_likelihood
+from .pseudolikelihood import pseudo_log_likelihood
 
 
 class Steps(list):
@@ -35,9 +35,21 @@ class Best(NamedTuple):
     waited: int = 0
 
 
-def fit(model: BoltzmannMachine | Step, data, infer=exact, *, steps: int, gradient_norm: float | None = None,
-        change: float | None = None, held_out=None, patience: int = 10, every: int = 1, checkpoint=None,
-        progress: bool = False, **loop) -> Steps:
+def fit(
+    model: BoltzmannMachine | Step,
+    data,
+    infer=exact,
+    *,
+    steps: int,
+    gradient_norm: float | None = None,
+    change: float | None = None,
+    held_out=None,
+    patience: int = 10,
+    every: int = 1,
+    checkpoint=None,
+    progress: bool = False,
+    **loop,
+) -> Steps:
     """Return the steps of ascend(model, data, infer, **loop): a list that ends where the climb has got to.
 
     steps           how many at most; the first is the model given
@@ -126,17 +138,23 @@ class _Watch:
 
     def _tire(self):
         if self.best.waited >= self.patience:
-            self.stopped = (f"held-out data did best at step {self.best.step.loop.number}, {self.best.score:.4f} nats, "
-                            f"and no better in {self.best.waited} looks")
+            self.stopped = (
+                f"held-out data did best at step {self.best.step.loop.number}, {self.best.score:.4f} nats, "
+                f"and no better in {self.best.waited} looks"
+            )
 
     def ended(self, steps):
         """Return the steps that were kept, the best one last; warn where what was asked for was not reached."""
         asked = {name: getattr(self, name) for name in ("gradient_norm", "change") if getattr(self, name) is not None}
         if asked and not self.stopped:
-            found = ", ".join(f"{name} {getattr(self.kept[-1], name):.2g} where {x:g} was asked for"
-                              for name, x in asked.items())
-            warn(f"fit() ended after {steps} steps with {found}; raise steps, or use maximize().", NotConverged,
-                 stacklevel=3)
+            found = ", ".join(
+                f"{name} {getattr(self.kept[-1], name):.2g} where {x:g} was asked for" for name, x in asked.items()
+            )
+            warn(
+                f"fit() ended after {steps} steps with {found}; raise steps, or use maximize().",
+                NotConverged,
+                stacklevel=3,
+            )
         self.kept.stopped = self.stopped or "all steps were made"
         best = self.best.step
         if best is not None:

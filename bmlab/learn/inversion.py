@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import check_spins
 from ..model import BoltzmannMachine, symmetric
 
-ROUNDING = 1e-12        # a probability below is none: no data are so many
+ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
 def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> BoltzmannMachine:
@@ -67,7 +67,7 @@ def tap_machine(mean, corr) -> BoltzmannMachine:
     """Return the machine of these means (n,) and correlations (n, n) by TAP."""
     pull, _ = response(mean, corr)
     both = np.outer(mean, mean)
-    square = 1 + 8 * both * pull                    # w + 2 m_i m_j w^2 = pull
+    square = 1 + 8 * both * pull  # w + 2 m_i m_j w^2 = pull
     weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
     np.divide(-1, 4 * both, out=weights, where=square < 0)
     return BoltzmannMachine(weights, np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2)))
@@ -77,7 +77,7 @@ def bethe_machine(mean, corr) -> BoltzmannMachine:
     """Return the machine of these means (n,) and correlations (n, n) by Bethe."""
     pull, _ = response(mean, corr)
     v = np.outer(1 - mean**2, 1 - mean**2)
-    c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))           # pull c^2 + c - pull v = 0
+    c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))  # pull c^2 + c - pull v = 0
     weights, field = _from_beliefs(mean, c + np.outer(mean, mean))
     told = np.arctanh(mean)[:, None] - field
     np.fill_diagonal(told, 0.0)
@@ -90,8 +90,10 @@ def _from_beliefs(mean, corr):
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
     if p.min() < ROUNDING:
         i, j = np.unravel_index(p.min(0).argmin(), corr.shape)
-        raise ValueError(f"Bethe has no beliefs for units {i} and {j} (a probability would be {p.min():.2g}); "
-                         "pass more noise, say noise=0.1, or use invert_tap()")
+        raise ValueError(
+            f"Bethe has no beliefs for units {i} and {j} (a probability would be {p.min():.2g}); "
+            "pass more noise, say noise=0.1, or use invert_tap()"
+        )
     a, b, c, d = np.log(p) / 4
     return a - b - c + d, a + b - c - d
 
@@ -102,8 +104,9 @@ def response(mean, corr):
     covariance = corr - np.outer(mean, mean)
     rank = np.linalg.matrix_rank(covariance, hermitian=True)
     if rank < len(mean):
-        raise ValueError(f"the covariance of {len(mean)} units is singular (rank {rank}); pass noise=0.1 or "
-                         "pseudocount=1")
+        raise ValueError(
+            f"the covariance of {len(mean)} units is singular (rank {rank}); pass noise=0.1 or pseudocount=1"
+        )
     inverse = np.linalg.inv(covariance)
     return symmetric(-inverse), np.diag(inverse)
 
@@ -120,8 +123,10 @@ def refuse_constant(mean, way_out):
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(np.abs(mean) == 1)
     if len(constant):
-        raise ValueError(f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
-                         f"be infinite; {way_out}")
+        raise ValueError(
+            f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
+            f"be infinite; {way_out}"
+        )
 
 
 def _moments(data, noise, pseudocount):

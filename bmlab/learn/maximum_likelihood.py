@@ -22,25 +22,26 @@ from scipy.linalg import hadamard
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from ..bars import ticks
 from ..estimate import Estimate, coupled_pairs
-from ..infer.enumeration import exact
+from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
+from ..progress_bars import ticks
 from ..threads import one_thread
 from .ascent import Loop, Step, checked_couplings
 from .inversion import refuse_constant
-from .maximum_pseudolikelihood import RIDGE, STEPS, advise, refuse_absent
-from .phases import checked_rows, clamped, clamped_alike, gradient, restated
+from .likelihood import checked_rows, clamped, clamped_alike, gradient, restated
+from .pseudolikelihood import RIDGE, STEPS, advise, refuse_absent
 
-NEWTON_UNITS = 13       # beyond, fifty answers by three products take less time than ten tables of all states
-ENOUGH = 1e-4           # share of the promised gain that a step has to bring (Armijo 1966)
-ROUNDING = 1e-10        # gains below are lost among the roundings of L: there Newton's move needs no proof
-SINGULAR = 1e-12        # added to the Fisher information, which nears 0 where the maximum is at infinity
-MEMORY = 20             # moves that L-BFGS remembers
+NEWTON_UNITS = 13  # beyond, fifty answers by three products take less time than ten tables of all states
+ENOUGH = 1e-4  # share of the promised gain that a step has to bring (Armijo 1966)
+ROUNDING = 1e-10  # gains below are lost among the roundings of L: there Newton's move needs no proof
+SINGULAR = 1e-12  # added to the Fisher information, which nears 0 where the maximum is at infinity
+MEMORY = 20  # moves that L-BFGS remembers
 
 
-def maximize(model: BoltzmannMachine, data, infer=exact, *, couplings=None, penalty: float = 0.0,
-             tolerance: float = 1e-6) -> Step:
+def maximize(
+    model: BoltzmannMachine, data, infer=exact, *, couplings=None, penalty: float = 0.0, tolerance: float = 1e-6
+) -> Step:
     """Return the Step at the top of L - penalty/2 * sum_{i<j} w_ij^2, for data (N, v) as in clamped().
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found
@@ -64,7 +65,7 @@ def maximize(model: BoltzmannMachine, data, infer=exact, *, couplings=None, pena
         seen = clamped_alike(model, rows, np.arange(0), infer, None)
         _refuse(seen, len(rows), pairs, penalty)
         if not model.has_couplings:
-            theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))           # the top of its kind
+            theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
         if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
             return _newton(model, seen, pairs, theta, penalty, tolerance)
         coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
@@ -88,8 +89,8 @@ def _refuse(seen, count, pairs, penalty):
 def _finished(model, data, free, theta, far, steep, number, pairs, penalty, tolerance):
     """Return the last Step; warn where it is not the top, or where theta still grew since it was `far` from there."""
     moved = theta - far
-    fields = np.bincount(np.append(pairs[0], pairs[1]), np.abs(np.tile(moved[:len(pairs[0])], 2)), model.n)
-    advise("maximize", steep, tolerance, (fields + np.abs(moved[len(pairs[0]):])).max() if penalty == 0 else 0.0)
+    fields = np.bincount(np.append(pairs[0], pairs[1]), np.abs(np.tile(moved[: len(pairs[0])], 2)), model.n)
+    advise("maximize", steep, tolerance, (fields + np.abs(moved[len(pairs[0]) :])).max() if penalty == 0 else 0.0)
     return Step(model, data, free, float(steep), loop=Loop(number))
 
 
@@ -105,6 +106,7 @@ def _machine(model, pairs, theta):
 
 
 # --- Newton: the bits of a place in a table say which units are -1, or which units a product has ----------------------
+
 
 @dataclass(frozen=True)
 class _Table:
@@ -144,9 +146,12 @@ class _Table:
 
 def _newton(model, data, pairs, theta, penalty, tolerance):
     t, units = model.temperature, 1 << np.arange(model.n)
-    table = _Table(2**model.n, np.append(units[pairs[0]] | units[pairs[1]], units),
-                   np.append(data.corr[pairs], data.mean),
-                   np.append(np.full(len(pairs[0]), penalty * t**2), np.zeros(model.n)))
+    table = _Table(
+        2**model.n,
+        np.append(units[pairs[0]] | units[pairs[1]], units),
+        np.append(data.corr[pairs], data.mean),
+        np.append(np.full(len(pairs[0]), penalty * t**2), np.zeros(model.n)),
+    )
     far, (value, p) = theta, table.likelihood(theta)
     for number in range(STEPS):
         slope, fisher = table.slope(theta, p)
@@ -175,6 +180,7 @@ def _signs(bits):
 
 # --- L-BFGS -----------------------------------------------------------------------------------------------------------
 
+
 def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
     """Climb with another free phase, or with hidden units; data are rows, or the clamped phase of all machines."""
     start, ahead, back = coordinates
@@ -187,7 +193,7 @@ def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
         slope = t * _slope(last, pairs, penalty)
         last = replace(last, gradient_norm=float(np.sqrt(slope @ slope) / t))
         far = theta if last.gradient_norm > 100 * tolerance or far is None else far
-        w = theta[:len(pairs[0])] * t
+        w = theta[: len(pairs[0])] * t
         return penalty / 2 * w @ w - last.log_likelihood.value, -back(slope)
 
     def watch(intermediate_result):
@@ -195,11 +201,18 @@ def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
         if last.gradient_norm <= tolerance:
             raise StopIteration
 
-    found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch,
-                     options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxcor": MEMORY})
+    found = minimize(
+        downhill,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=watch,
+        options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxcor": MEMORY},
+    )
     downhill(found.x)
-    return _finished(last.model, last.data, last.free, ahead(found.x), far, last.gradient_norm, found.nit, pairs,
-                     penalty, tolerance)
+    return _finished(
+        last.model, last.data, last.free, ahead(found.x), far, last.gradient_norm, found.nit, pairs, penalty, tolerance
+    )
 
 
 def _looked(model, data, infer, before):
@@ -236,8 +249,8 @@ def _whitened(theta, seen, pairs):
         return matrix + matrix.T
 
     def ahead(y):
-        weights = (root @ y[:n * n].reshape(n, n) @ root)[pairs]
-        return np.append(weights, scale * y[n * n:] - spread(weights) @ mean)
+        weights = (root @ y[: n * n].reshape(n, n) @ root)[pairs]
+        return np.append(weights, scale * y[n * n :] - spread(weights) @ mean)
 
     def back(slope):
         moved = slope[:count] - slope[count:][pairs[0]] * mean[pairs[1]] - slope[count:][pairs[1]] * mean[pairs[0]]

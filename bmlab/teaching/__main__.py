@@ -31,11 +31,13 @@ def run(options):
         raise ValueError('nbgrader is not installed; pip install -e ".[teach]"')
     if options.command == "handouts":
         from .handouts import hand_out
+
         hand_out(NOTEBOOKS, options.out, say=print)
     elif os.name != "posix":
         raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
     else:
         from .grading import grade
+
         grade(NOTEBOOKS, options.folder, options.out, seconds=options.seconds, gigabytes=options.gigabytes, say=print)
 
 

@@ -26,8 +26,13 @@ from traitlets.config import Config
 from . import sandbox
 from .handouts import points, processed, student_version, tables
 
-RESTORE = [pre.ClearOutput, pre.DeduplicateIds, pre.OverwriteKernelspec,
-           lambda: pre.OverwriteCells(add_missing_cells=True), pre.CheckCellMetadata]
+RESTORE = [
+    pre.ClearOutput,
+    pre.DeduplicateIds,
+    pre.OverwriteKernelspec,
+    lambda: pre.OverwriteCells(add_missing_cells=True),
+    pre.CheckCellMetadata,
+]
 MARK = [pre.LimitOutput, pre.SaveAutoGrades]
 SOLUTION, LARGEST = "solution", 50 * 2**20
 
@@ -38,7 +43,7 @@ class Course:
     def __init__(self, root):
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
-        beside = Path(sys.executable).parent        # nbgrader starts a program called alembic
+        beside = Path(sys.executable).parent  # nbgrader starts a program called alembic
         os.environ["PATH"] = f"{beside}{os.pathsep}{os.environ.get('PATH', '')}"
         self.url = f"sqlite:///{root / 'gradebook.db'}"
 
@@ -83,8 +88,11 @@ class Course:
 
     def write_feedback(self, name, target, say):
         """Make the pages of one notebook, one a student, and copy them to the folder that is sent back."""
-        config = Config(CourseDirectory={"root": str(self.root), "assignment_id": name, "student_id": "*"},
-                        GenerateFeedback={"force": True}, HTMLExporter={"sanitize_html": True})
+        config = Config(
+            CourseDirectory={"root": str(self.root), "assignment_id": name, "student_id": "*"},
+            GenerateFeedback={"force": True},
+            HTMLExporter={"sanitize_html": True},
+        )
         try:
             GenerateFeedback(coursedir=CourseDirectory(config=config), config=config).start()
         except NbGraderException as problem:
@@ -110,7 +118,7 @@ def read(path):
     try:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
-    except Exception as problem:        # whatever nbformat stumbles over, the file is not a notebook
+    except Exception as problem:  # whatever nbformat stumbles over, the file is not a notebook
         raise ValueError("it cannot be read as a notebook") from problem
     return notebook
 
@@ -138,19 +146,23 @@ def collect(folder, names):
 def grade(notebooks, folder, out, *, seconds, gigabytes, say):
     """Grade the notebooks in `folder`; write grades.csv and feedback/ to `out`, and nbgrader's course to out/course."""
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
-    warnings.filterwarnings("ignore", module="nbgrader|nbformat")       # words between libraries
+    warnings.filterwarnings("ignore", module="nbgrader|nbformat")  # words between libraries
     sources = {path.stem: path for path in sorted(notebooks.glob("*.ipynb")) if points(nbformat.read(path, 4))}
     returned, left_out = collect(folder, sources)
     if not returned:
         raise ValueError(f"no returned notebook in {folder}; expected STUDENT/NOTEBOOK.ipynb or STUDENT_NOTEBOOK.ipynb")
     for remark in [f"between you and what is run: {', '.join(sandbox.walls())}", *left_out]:
         say(remark)
-    for earlier in ("feedback", "course/feedback", "course/warm"):      # the gradebook stays, with what a person marked
+    for earlier in ("feedback", "course/feedback", "course/warm"):  # the gradebook stays, with what a person marked
         shutil.rmtree(out / earlier, ignore_errors=True)
     course, full, results = Course((out / "course").resolve()), {}, {}
     for name in sorted({name for _, name in returned}):
-        limits = {"tables": tables(sources[name]), "seconds": seconds, "gigabytes": gigabytes,
-                  "warm": course.root / "warm" / name}
+        limits = {
+            "tables": tables(sources[name]),
+            "seconds": seconds,
+            "gigabytes": gigabytes,
+            "warm": course.root / "warm" / name,
+        }
         full[name] = grade_solution(course, sources[name], limits)
         students = {student: path for (student, its_name), path in returned.items() if its_name == name}
         for student, score, remark in grade_all(course, name, students, limits):
@@ -167,8 +179,10 @@ def grade_solution(course, path, limits):
     score, _ = course.score(SOLUTION, path.stem)
     by_machine = points(nbformat.read(path, 4), by_hand=False)
     if score < by_machine:
-        raise ValueError(f"the solution of {path.stem} scores {score:g} of {by_machine:g} here, so nobody was graded; "
-                         f"look for the first error in {course.root}/autograded/{SOLUTION}/{path.stem}")
+        raise ValueError(
+            f"the solution of {path.stem} scores {score:g} of {by_machine:g} here, so nobody was graded; "
+            f"look for the first error in {course.root}/autograded/{SOLUTION}/{path.stem}"
+        )
     return points(nbformat.read(path, 4))
 
 
@@ -179,7 +193,7 @@ def grade_all(course, name, students, limits):
         for student, path in students.items():
             try:
                 running[student] = pool.submit(sandbox.execute, course.restored(student, path, name), **limits)
-            except Exception as problem:        # whatever is wrong with a file must not end the run
+            except Exception as problem:  # whatever is wrong with a file must not end the run
                 yield student, 0.0, f"{name} was not graded: {problem}"
         for student, run in running.items():
             yield student, *mark_one(course, student, name, run)
@@ -189,7 +203,7 @@ def mark_one(course, student, name, run):
     """Return the score of a submission that was run, and a remark."""
     try:
         course.mark(student, run.result(), name)
-    except Exception as problem:                # nor whatever it put into its outputs
+    except Exception as problem:  # nor whatever it put into its outputs
         return 0.0, f"{name} was not graded: {problem}"
     score, waiting = course.score(student, name)
     return score, f"{name}: {waiting} to be looked at by hand" if waiting else ""

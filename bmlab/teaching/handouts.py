@@ -14,7 +14,7 @@ from nbgrader import preprocessors as pre
 PACKAGE = Path(__file__).resolve().parents[1]
 CUT = [pre.LockCells, pre.ClearSolutions, pre.ClearOutput, pre.CheckCellMetadata, pre.ComputeChecksums]
 HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
-FOLDER = "boltzmann_machines"           # of every zip: unpacked in one place, links between notebooks lead somewhere
+FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links between notebooks lead somewhere
 README = """\
 Boltzmann machines. Unpack every notebook's zip in the same place: all share this folder.
 Install once, here, with Python 3.11 or newer: python -m venv .venv, then .venv/bin/pip install "./bmlab[lab]"

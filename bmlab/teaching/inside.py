@@ -21,9 +21,20 @@ HERE = Path(__file__).resolve()
 SYSTEM = ["/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/System", "/Library"]
 DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"]
 MEGABYTE, LONGEST = 2**20, 10_000
-READ, LIST, WRITE_DEVICE = 0b1101, 0b1000, 0b0110      # execute, write, read, list: the lowest bits of Landlock
-CHANGES = {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "os.chmod",
-           "os.chown", "shutil.rmtree", "shutil.move"}
+READ, LIST, WRITE_DEVICE = 0b1101, 0b1000, 0b0110  # execute, write, read, list: the lowest bits of Landlock
+CHANGES = {
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.truncate",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.chown",
+    "shutil.rmtree",
+    "shutil.move",
+}
 PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "pty.spawn"}
 CALLS = {"socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg"}
 TOO_LONG = "stopped after {:g} seconds: is there an endless loop?"
@@ -36,17 +47,22 @@ def readable():
 
 def set_limits(seconds, gigabytes):
     """Limit this process and its children: memory, processor time, files."""
-    for limit, value in ((resource.RLIMIT_AS, int(gigabytes * 2**30)), (resource.RLIMIT_CPU, int(seconds) + 1),
-                         (resource.RLIMIT_FSIZE, 100 * MEGABYTE), (resource.RLIMIT_CORE, 0)):
+    for limit, value in (
+        (resource.RLIMIT_AS, int(gigabytes * 2**30)),
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_FSIZE, 100 * MEGABYTE),
+        (resource.RLIMIT_CORE, 0),
+    ):
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         try:
             resource.setrlimit(limit, (value, value))
-        except (OSError, ValueError):       # macOS does not limit a process's memory
+        except (OSError, ValueError):  # macOS does not limit a process's memory
             pass
 
 
 # Landlock, after the kernel's documentation (userspace-api/landlock)
+
 
 def landlock():
     """The version of Landlock; 0 or less where there is none."""
@@ -65,7 +81,7 @@ def lock_in(folder):
     for place, rights in allowed + [(Path(device), WRITE_DEVICE) for device in DEVICES]:
         if place.exists():
             allow(call, ruleset, place, rights)
-    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)             # no new privileges
+    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
     if call(446, ruleset, 0):
         raise OSError("Landlock is there but refuses to work; nothing is run without it")
 
@@ -79,6 +95,7 @@ def allow(call, ruleset, place, rights):
 
 
 # The audit hook of the kernel process
+
 
 def under(path, folders):
     """Whether a path, links followed, lies in one of the folders; a number is an open file."""
@@ -111,13 +128,15 @@ def guard(folder):
 def kernel():
     """Be the kernel that holds the student's code."""
     from ipykernel.kernelapp import launch_new_instance
+
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)      # die with the runner
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # die with the runner
     guard(Path(os.environ["BMLAB_FOLDER"]))
     launch_new_instance()
 
 
 # The runner
+
 
 def short(output):
     """An output of bearable size; None if it is a picture or a page beyond any use."""
@@ -132,13 +151,22 @@ def execute(notebook, seconds, folder, report):
     from nbclient import NotebookClient
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
+
     late = {"ename": "CellTimeoutError", "evalue": TOO_LONG.format(seconds), "traceback": [TOO_LONG.format(seconds)]}
     connection = {"transport": "ipc", "ip": str(folder / "k")}
     client = NotebookClient(
-        notebook, kernel_name="student", timeout=seconds, allow_errors=True, interrupt_on_timeout=True,
-        error_on_timeout=late, coalesce_streams=True, store_widget_state=False, record_timing=False,
+        notebook,
+        kernel_name="student",
+        timeout=seconds,
+        allow_errors=True,
+        interrupt_on_timeout=True,
+        error_on_timeout=late,
+        coalesce_streams=True,
+        store_widget_state=False,
+        record_timing=False,
         shutdown_kernel="immediate",
-        config=Config(ConnectionFileMixin=connection), resources={"metadata": {"path": str(folder / "work")}},
+        config=Config(ConnectionFileMixin=connection),
+        resources={"metadata": {"path": str(folder / "work")}},
     )
     client.on_cell_executed = lambda cell, execute_reply, **_: keep_error(cell, execute_reply["content"])
     with client.setup_kernel():
@@ -160,15 +188,17 @@ def keep_error(cell, reply):
 def error(name, text):
     """An error as a notebook stores it."""
     import nbformat
+
     return nbformat.v4.new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
 
 
 def runner():
     """Read the order from stdin, give rights away, execute, and write one line of JSON for each cell."""
     import nbformat
+
     order = json.load(sys.stdin)
     folder = Path(order["folder"])
-    pipe = os.fdopen(os.dup(1), "w", buffering=1)       # a copy that no child inherits
+    pipe = os.fdopen(os.dup(1), "w", buffering=1)  # a copy that no child inherits
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     set_limits(order["seconds"], order["gigabytes"])
     os.environ["BMLAB_FOLDER"] = str(folder)

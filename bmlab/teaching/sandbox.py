@@ -62,16 +62,28 @@ def environment(folder):
     """The variables that a submission sees: none of the teacher's own."""
     jupyter = {f"JUPYTER_{kind}_DIR": str(folder / "jupyter") for kind in ("DATA", "CONFIG", "RUNTIME")}
     home = str(folder / "home")
-    own = {"HOME": home, "TMPDIR": str(folder / "tmp"), "NUMBA_CACHE_DIR": f"{home}/numba",
-           "IPYTHONDIR": f"{home}/ipython", "MPLCONFIGDIR": f"{home}/matplotlib", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {
+        "HOME": home,
+        "TMPDIR": str(folder / "tmp"),
+        "NUMBA_CACHE_DIR": f"{home}/numba",
+        "IPYTHONDIR": f"{home}/ipython",
+        "MPLCONFIGDIR": f"{home}/matplotlib",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return {name: os.environ[name] for name in KEPT if name in os.environ} | ONE_THREAD | jupyter | own
 
 
 def lines_from(order, folder, seconds, wrap):
     """Start the runner, wait, and return what it reported, were it cut short; nothing of it survives."""
     process = subprocess.Popen(
-        [*wrap, sys.executable, str(INSIDE)], cwd=folder / "work", env=environment(folder), text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        [*wrap, sys.executable, str(INSIDE)],
+        cwd=folder / "work",
+        env=environment(folder),
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     late = []
     try:
@@ -99,8 +111,13 @@ def execute(notebook, *, tables=(), seconds=300, gigabytes=4, warm=None, system=
     leaves the audit hook alone.
     """
     with folder_for(tables, warm) as folder:
-        order = {"notebook": notebook, "folder": str(folder), "seconds": seconds, "gigabytes": gigabytes,
-                 "landlock": system}
+        order = {
+            "notebook": notebook,
+            "folder": str(folder),
+            "seconds": seconds,
+            "gigabytes": gigabytes,
+            "landlock": system,
+        }
         said = lines_from(order, folder, seconds, namespaces() if system else [])
         if warm and not warm.exists():
             shutil.copytree(folder / "home", warm)

@@ -4,7 +4,7 @@ from inspect import signature
 
 import numpy as np
 
-MOST = 1000             # stops of a slider
+MOST = 1000  # stops of a slider
 
 
 def stops(name, values):
@@ -12,8 +12,9 @@ def stops(name, values):
     if isinstance(values, list) and values:
         return values
     if not isinstance(values, tuple) or len(values) not in (2, 3) or not values[0] < values[1]:
-        raise ValueError(f"{name} must be (low, high), (low, high, step) or a list, found {values!r}; "
-                         "try (0.5, 4, 0.1)")
+        raise ValueError(
+            f"{name} must be (low, high), (low, high, step) or a list, found {values!r}; try (0.5, 4, 0.1)"
+        )
     low, high = values[:2]
     step = values[2] if values[2:] else 1 if all(isinstance(v, int) for v in values) else (high - low) / 100
     if not 0 < (high - low) / step <= MOST:

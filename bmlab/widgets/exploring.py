@@ -34,8 +34,10 @@ class Explorer(View):
     def __init__(self, draw, stops):
         self._draw, self._stops = draw, stops
         starts = {name: control.start(draw, name, values) for name, values in stops.items()}
-        controls = [{"name": name, "labels": [control.text(v) for v in values], "start": starts[name]}
-                    for name, values in stops.items()]
+        controls = [
+            {"name": name, "labels": [control.text(v) for v in values], "start": starts[name]}
+            for name, values in stops.items()
+        ]
         super().__init__(self._multiples(starts), controls=controls)
         self.on_msg(lambda _, content, __: self.send(self._answer(content["stops"])))
 
@@ -70,6 +72,6 @@ class Explorer(View):
         with redirect_stdout(io.StringIO()) as printed:
             try:
                 self._panel(axes[0, 0], [values[k] for values, k in zip(self._stops.values(), places)])
-            except Exception as error:         # noqa: BLE001   whatever the student's draw raises
+            except Exception as error:  # noqa: BLE001   whatever the student's draw raises
                 printed.write(f"{type(error).__name__}: {error}")
         return {"stops": places, "png": png(figure), "text": printed.getvalue()}

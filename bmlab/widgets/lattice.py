@@ -24,8 +24,9 @@ class LatticeView(View):
 
     def __init__(self, size: int = 128, *, temperature: float = 2.5, field: float = 0.0, seed: int = 0):
         if size < 2 or size % 2:
-            raise ValueError(f"size must be even, or the checkerboard does not close on the torus, found {size}; "
-                             f"try {size + 1}")
+            raise ValueError(
+                f"size must be even, or the checkerboard does not close on the torus, found {size}; try {size + 1}"
+            )
         super().__init__(snapshots(size, field, seed), size=size, temperature=temperature, field=field, seed=seed)
 
     def __repr__(self):

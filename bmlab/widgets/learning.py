@@ -11,7 +11,7 @@ from ..learn.ascent import Step
 from .pictures import course
 from .view import View, script
 
-MOST = 40               # units: a page draws a mark for each pair
+MOST = 40  # units: a page draws a mark for each pair
 
 
 class LearningView(View):
@@ -50,10 +50,16 @@ class LearningView(View):
 def _frame(step):
     """Return what the page draws of a step: numbers of four digits, None where a method knows none."""
     value = step.log_likelihood.value
-    return {"weights": _pairs(step.model.weights, 0.0), "clamped_pairs": _pairs(step.data.corr),
-            "free_pairs": _pairs(step.free.corr), "clamped_means": _row(step.data.mean),
-            "free_means": _row(step.free.mean), "log_likelihood": float(value) if np.isfinite(value) else None,
-            "mismatch": step.mismatch, "converged": bool(step.free.converged)}
+    return {
+        "weights": _pairs(step.model.weights, 0.0),
+        "clamped_pairs": _pairs(step.data.corr),
+        "free_pairs": _pairs(step.free.corr),
+        "clamped_means": _row(step.data.mean),
+        "free_means": _row(step.free.mean),
+        "log_likelihood": float(value) if np.isfinite(value) else None,
+        "mismatch": step.mismatch,
+        "converged": bool(step.free.converged),
+    }
 
 
 def _pairs(matrix, missing=np.nan):

@@ -6,7 +6,7 @@ from ..model import BoltzmannMachine
 from .pictures import converging
 from .view import View, script
 
-MOST = 10               # units: the page lists 2^n states anew whenever a slider moves
+MOST = 10  # units: the page lists 2^n states anew whenever a slider moves
 
 
 class MachineView(View):
@@ -17,8 +17,10 @@ class MachineView(View):
     """
 
     _esm = script("sampler.js", "machine.js")
-    alt = ("A machine as a graph, and how often each state came beside its exact probability, after 10, "
-           "100 and 10,000 states.")
+    alt = (
+        "A machine as a graph, and how often each state came beside its exact probability, after 10, "
+        "100 and 10,000 states."
+    )
     weights = traitlets.List().tag(sync=True)
     biases = traitlets.List().tag(sync=True)
     temperature = traitlets.Float().tag(sync=True)
@@ -29,8 +31,13 @@ class MachineView(View):
             raise ValueError(f"MachineView shows up to {MOST} units, found {model.n}; try bmlab.toy()")
         self._shown = repr(model)
         weights = model.weights.toarray() if model.is_sparse else model.weights
-        super().__init__(converging(model, weights, seed), weights=weights.tolist(), biases=model.biases.tolist(),
-                         temperature=model.temperature, seed=seed)
+        super().__init__(
+            converging(model, weights, seed),
+            weights=weights.tolist(),
+            biases=model.biases.tolist(),
+            temperature=model.temperature,
+            seed=seed,
+        )
 
     def __repr__(self):
         return f"MachineView({self._shown})"

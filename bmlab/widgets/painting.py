@@ -31,8 +31,12 @@ class PaintView(View):
         start = np.zeros(np.prod(shape)) if start is None else np.asarray(start)
         self._readers = Readers(machines, log_z)
         p, means = self._readers.read(start)
-        super().__init__(completed(start, p @ means[:, :len(start)], p, shape, names), shape=list(shape), names=names,
-                         start=start.astype(int).tolist())
+        super().__init__(
+            completed(start, p @ means[:, : len(start)], p, shape, names),
+            shape=list(shape),
+            names=names,
+            start=start.astype(int).tolist(),
+        )
         self.on_msg(lambda _, content, __: self.send(self._answer(content["known"])))
 
     def __repr__(self):
@@ -40,9 +44,13 @@ class PaintView(View):
 
     def _answer(self, known):
         p, means = self._readers.read(known)
-        means = means[:, :len(known)]
-        return {"p": p.tolist(), "best": int(p.argmax()), "means": np.round(means, 2).tolist(),
-                "mean": np.round(p @ means, 2).tolist()}
+        means = means[:, : len(known)]
+        return {
+            "p": p.tolist(),
+            "best": int(p.argmax()),
+            "means": np.round(means, 2).tolist(),
+            "mean": np.round(p @ means, 2).tolist(),
+        }
 
 
 def _checked(machines, log_z, shape, start):
@@ -55,6 +63,8 @@ def _checked(machines, log_z, shape, start):
     if start is not None and np.shape(start) != (pixels,):
         raise ValueError(f"start must have {pixels} pixels, found shape {np.shape(start)}; try start.ravel()")
     if len(log_z) != len(machines):
-        raise ValueError(f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "
-                         "try [mean_field(m).log_z.lower for m in machines]")
+        raise ValueError(
+            f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "
+            "try [mean_field(m).log_z.lower for m in machines]"
+        )
     return shape

@@ -10,15 +10,15 @@ from matplotlib.figure import Figure
 
 from .. import plot
 from ..arrays import states
-from ..infer.chains import Chains
-from ..infer.gibbs_sampling import sweep
-from ..infer.perfect_sampling import probabilities
-from ..makers import ising
+from ..infer.exact.exact_sampling import probabilities
+from ..infer.sampling.chains import Chains
+from ..infer.sampling.gibbs_sampling import sweep
+from ..machines import ising
 
-PAPER = "#f0ede4"               # a unit that is down, and paper that nobody drew on
+PAPER = "#f0ede4"  # a unit that is down, and paper that nobody drew on
 # The ends of plot.weights()' colours: what pushes apart, and what pulls together.
 ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps["PuOr_r"](0.82))}
-CRITICAL = 2 / np.log(1 + np.sqrt(2))       # Kramers and Wannier (1941), Phys. Rev. 60, 252
+CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
 def png(figure: Figure, **metadata) -> str:
@@ -72,8 +72,14 @@ def _graph(n, weights, ax):
     x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
     for i, j in np.argwhere(np.triu(weights)):
         pull = weights[i, j] > 0
-        ax.plot(x[[i, j]], y[[i, j]], "-" if pull else "--", color=ENDS["together" if pull else "apart"], zorder=0,
-                linewidth=0.5 + 5 * abs(weights[i, j]) / abs(weights).max())
+        ax.plot(
+            x[[i, j]],
+            y[[i, j]],
+            "-" if pull else "--",
+            color=ENDS["together" if pull else "apart"],
+            zorder=0,
+            linewidth=0.5 + 5 * abs(weights[i, j]) / abs(weights).max(),
+        )
     ax.scatter(x, y, s=350, color=PAPER, edgecolors="black")
     for i in range(n):
         ax.text(x[i], y[i], i, ha="center", va="center")

@@ -24,9 +24,9 @@ class Readers:
     def read(self, known, sweeps: int = 200, tolerance: float = 1e-4):
         """Return (p, means): the probability of each class, and what each expects, (classes, n), given -1/+1 or 0."""
         free = np.zeros(self.biases.shape[1], bool)
-        free[:len(known)], free[len(known):] = np.asarray(known) == 0, True
+        free[: len(known)], free[len(known) :] = np.asarray(known) == 0, True
         held = np.zeros(len(free))
-        held[:len(known)] = known
+        held[: len(known)] = known
         means = np.tile(held, (len(self.biases), 1))
         with one_thread():
             for _ in range(sweeps if free.any() else 0):

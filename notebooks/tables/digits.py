@@ -24,6 +24,7 @@ Columns of 08_digits.csv: rule, copies, seed, log_z (the method; empty for peers
 cv_errors (of 1000, at the chosen setting, with that log Z), stderr (of log Z, the largest of the ten), low and high
 (log Z less that of ais(), over the ten), setting.
 """
+
 import csv
 import warnings
 from collections import Counter
@@ -50,6 +51,7 @@ HIDDEN = 48
 
 # The images
 
+
 def half_pixel(grey, axis, way):
     """Move images (N, 8, 8) by half a pixel: the average of each and itself moved by one, paper moving in."""
     moved = np.roll(grey, way, axis)
@@ -67,6 +69,7 @@ def training_images(copies):
 
 
 # The rules: images (N, 64), rng, setting -> a machine
+
 
 def independent(images, rng, pseudocount):
     """Pixels without couplings; the pseudo-count keeps a constant pixel's bias finite."""
@@ -88,9 +91,10 @@ def pseudolikelihood(images, rng, penalty):
 def persistent_chains(images, rng, penalty, steps=200):
     """fit() with 100 chains, one sweep a step, from independent pixels; the rate falls to 0."""
     chains = partial(bmlab.gibbs, rng=rng, n_chains=100, burn_in=0, n_sweeps=1)
-    climb = bmlab.fit(independent(images, rng, 2), images, chains, steps=steps, rate=np.linspace(0.05, 0, steps),
-                      penalty=penalty)
-    last = [step.model for step in climb[steps // 2:]]
+    climb = bmlab.fit(
+        independent(images, rng, 2), images, chains, steps=steps, rate=np.linspace(0.05, 0, steps), penalty=penalty
+    )
+    last = [step.model for step in climb[steps // 2 :]]
     return bmlab.BoltzmannMachine(*(np.mean([getattr(m, x) for m in last], 0) for x in ("weights", "biases")))
 
 
@@ -120,6 +124,7 @@ LOG_Z = {"ais": bmlab.ais, "mean field": bmlab.mean_field, "tap": bmlab.tap}
 
 
 # Reading
+
 
 def readers(name, setting, sheets, labels, rng, budget, methods):
     """Learn from sheets of copies (c, N, 64); yield (log Z method, its ten LogZ, images -> digits)."""
@@ -156,6 +161,7 @@ def score(machine, images):
 
 
 # Choosing and testing
+
 
 def cross_validate(name, setting, copies, methods=("ais",)):
     """Return {log Z method: errors of 1000} in five folds of neighbours."""
@@ -200,7 +206,7 @@ def rows(name, setting, copies):
 
 def beside(log_zs, references):
     """Largest stderr, and from where to where ten log Z differ from ten others, as entries of the table."""
-    gaps = [round(one.value - other.value, 2) + 0.0 for one, other in zip(log_zs, references)]     # no -0.00
+    gaps = [round(one.value - other.value, 2) + 0.0 for one, other in zip(log_zs, references)]  # no -0.00
     return f"{max(z.stderr for z in log_zs):.3f}", f"{min(gaps):.2f}", f"{max(gaps):.2f}"
 
 

@@ -32,6 +32,7 @@ of 4-3-4 (found as fast as printed, then lost and found again), the 98.6 % of 40
 Nor do the slowest runs: of 250 runs of 4-2-4 nine come after 1810 cycles or never, in either reading; of 200 of 4-3-4
 twelve and twenty-five come after 1090 or never.
 """
+
 import argparse
 import csv
 import os
@@ -48,12 +49,25 @@ from scipy.stats import binom, binomtest
 import bmlab
 
 TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
-COLUMNS = ("problem", "noise", "seed", "nearly", "differ", "spaced", "completes", "kept", "completes_kept", "G",
-           "largest", "right", "slowly")
+COLUMNS = (
+    "problem",
+    "noise",
+    "seed",
+    "nearly",
+    "differ",
+    "spaced",
+    "completes",
+    "kept",
+    "completes_kept",
+    "G",
+    "largest",
+    "right",
+    "slowly",
+)
 HISTORY_COLUMNS = "problem", "noise", "seed", "cycle", "clashes", "G", "largest", "right", "slowly"
 MEANS = COLUMNS[-6:]
 STEP, T, COUNTED, CYCLES, BLOCK, SHOWN = 2, 10, 10, 4000, 50, 3
-LEARNING = (20, 20, 15, 15, 12, 12) + (T,) * (4 + COUNTED)              # temperature of each unit of time
+LEARNING = (20, 20, 15, 15, 12, 12) + (T,) * (4 + COUNTED)  # temperature of each unit of time
 GENTLE = (20,) * 4 + (15,) * 4 + (12,) * 4 + (T,) * 8 + (T / 2,) * 8
 SLOW = tuple(np.repeat([200, 150, 100, 80, 60, 50, 40, 30, 25, 20, 15, 12, 10, 8, 6, 5], 20))
 NOISE = ("time", "annealing")
@@ -64,21 +78,24 @@ _U = np.uint64
 class Problem(NamedTuple):
     """Hold what distinguishes one experiment, and what they printed."""
 
-    half: int                   # units of V1, and vectors
+    half: int  # units of V1, and vectors
     hidden: int
-    noise: tuple = (0.15, 0.05)     # chances that an on bit is turned off, an off bit on
-    times: int = 2              # annealings of each vector in a cycle
-    noisy: tuple = (0, np.inf)      # the cycles with noise; before them the hidden units have no weights
+    noise: tuple = (0.15, 0.05)  # chances that an on bit is turned off, an off bit on
+    times: int = 2  # annealings of each vector in a cycle
+    noisy: tuple = (0, np.inf)  # the cycles with noise; before them the hidden units have no weights
     goal: str = "differ"
     runs: int = 100
     printed: str = ""
 
 
-PROBLEMS = {"4-2-4": Problem(4, 2, runs=250, printed="250 of 250, median 110, longest 1810"),
-            "4-3-4": Problem(4, 3, goal="spaced", runs=200, printed="200 of 200, median 270, longest 1090"),
-            "8-3-8": Problem(8, 3, noise=(0.15, 0.02), runs=100, printed="16 of 20, median 1570"),
-            "40-10-40": Problem(40, 10, noise=(0.1, 0.0025), times=1, noisy=(300, 800), goal="spaced", runs=6,
-                                printed="98.6 % right")}
+PROBLEMS = {
+    "4-2-4": Problem(4, 2, runs=250, printed="250 of 250, median 110, longest 1810"),
+    "4-3-4": Problem(4, 3, goal="spaced", runs=200, printed="200 of 200, median 270, longest 1090"),
+    "8-3-8": Problem(8, 3, noise=(0.15, 0.02), runs=100, printed="16 of 20, median 1570"),
+    "40-10-40": Problem(
+        40, 10, noise=(0.1, 0.0025), times=1, noisy=(300, 800), goal="spaced", runs=6, printed="98.6 % right"
+    ),
+}
 
 
 def vectors(problem):
@@ -101,6 +118,7 @@ def table_of_odds(temperatures):
 
 
 # --- the machine and its learning, compiled: weights (n, n) are even integers, biases on the diagonal ----------------
+
 
 @compiled
 def draw(random):
@@ -188,19 +206,20 @@ def learn(weights, mask, data, noise, anew, times, odds, random, cycles):
 
 # --- what is asked of the weights (..., n, n) -------------------------------------------------------------------------
 
+
 def log_weight(weights, visible):
     """log sum_h exp(-E(v, h)/T) of visible states (S, v): shape (..., S), hidden units summed out in closed form."""
     v = visible.shape[1]
     biases = np.diagonal(weights, axis1=-2, axis2=-1)[..., None, :]
     own = np.einsum("...sv,sv->...s", visible @ weights[..., :v, :v] + biases[..., :v], visible) / 2
     fields = (visible @ weights[..., :v, v:] + biases[..., v:]) / T
-    return own / T + (np.maximum(fields, 0) + np.log(1 + np.exp(-abs(fields)))).sum(-1)     # log(1 + e^field)
+    return own / T + (np.maximum(fields, 0) + np.log(1 + np.exp(-abs(fields)))).sum(-1)  # log(1 + e^field)
 
 
 def divergence(weights, problem):
     """G: Kullback-Leibler divergence, in nats, of the noisy environment from the free machine at T."""
     states, (off, on) = bmlab.bits(bmlab.states(2 * problem.half)), problem.noise
-    chance = np.where(vectors(problem) == 1, 1 - off, on)[:, None]              # of each bit to be on
+    chance = np.where(vectors(problem) == 1, 1 - off, on)[:, None]  # of each bit to be on
     environment = np.where(states == 1, chance, 1 - chance).prod(-1).mean(0)
     free = log_weight(weights, states.astype(float))
     return environment @ np.log(environment) - free @ environment + logsumexp(free, -1)
@@ -228,10 +247,11 @@ def recalled(weights, problem, temperatures, random, tries=10):
     """The share of vectors on V1 that end with exactly their partner on V2, each annealed `tries` times."""
     data, half, odds, unused = vectors(problem), problem.half, table_of_odds(temperatures), np.zeros_like(weights)
     ends = [anneal(x, half, (0.0, 0.0), False, odds, 0, weights, random, unused) for x in data for _ in range(tries)]
-    return np.mean([(end[half:2 * half] == x[half:]).all() for end, x in zip(ends, np.repeat(data, tries, 0))])
+    return np.mean([(end[half : 2 * half] == x[half:]).all() for end, x in zip(ends, np.repeat(data, tries, 0))])
 
 
 # --- the runs ---------------------------------------------------------------------------------------------------------
+
 
 def stream(*key):
     """The state of the random numbers of one run: the same whatever runs beside it."""
@@ -247,14 +267,23 @@ def blocks(name, noise, seed, cycles=CYCLES):
     for begin in range(0, cycles, BLOCK):
         now = mask if begin >= start else mask & visible & visible[:, None]
         level = problem.noise if start <= begin < end else (0.0, 0.0)
-        weights = learn(weights[-1] if begin else weights, now.astype(np.int32), vectors(problem), level,
-                        noise == "time", problem.times, odds, random, min(BLOCK, cycles - begin))
+        weights = learn(
+            weights[-1] if begin else weights,
+            now.astype(np.int32),
+            vectors(problem),
+            level,
+            noise == "time",
+            problem.times,
+            odds,
+            random,
+            min(BLOCK, cycles - begin),
+        )
         yield weights
 
 
 def first(holds):
     """The first cycle after which it holds, and the share of the later ones in which it does; blank where never."""
-    return (int(holds.argmax()) + 1, f"{holds[holds.argmax():].mean():.3f}") if holds.any() else ("", "")
+    return (int(holds.argmax()) + 1, f"{holds[holds.argmax() :].mean():.3f}") if holds.any() else ("", "")
 
 
 def run(name, noise, seed, cycles=CYCLES):
@@ -271,8 +300,12 @@ def run(name, noise, seed, cycles=CYCLES):
             if seed < SHOWN and (cycle in grid if small else cycle % BLOCK == 0):
                 history.append((name, noise, seed, cycle, (apart == 0).sum(), *described(weights, problem), *recall))
     codes, complete = np.concatenate(codes), np.concatenate(complete)
-    holds = {"nearly": (codes == 0).sum(1) <= 1, "differ": codes.min(1) >= 1, "spaced": codes.min(1) >= 2,
-             "completes": complete}
+    holds = {
+        "nearly": (codes == 0).sum(1) <= 1,
+        "differ": codes.min(1) >= 1,
+        "spaced": codes.min(1) >= 2,
+        "completes": complete,
+    }
     found = [first(what)[0] for what in holds.values()]
     kept = [first(holds[what])[1] for what in (problem.goal, "completes")]
     return (name, noise, seed, *found, *kept, *described(block[-1], problem), *recall), history
@@ -292,6 +325,7 @@ def run_all(tasks, cycles=CYCLES, threads=None):
 
 # --- the summary ------------------------------------------------------------------------------------------------------
 
+
 def median_interval(values, level=0.95):
     """The median, and two order statistics that hold it with this probability whatever the distribution."""
     values, k = np.sort(values), max(int(binom.ppf((1 - level) / 2, len(values), 0.5)), 1)
@@ -302,20 +336,31 @@ def summary(rows, what):
     """Of rows as dictionaries: runs found, runs, share and its interval, median and its interval, longest."""
     cycles = np.array([float(row[what] or np.inf) for row in rows])
     found = int(np.isfinite(cycles).sum())
-    return (found, len(cycles), *binomtest(found, len(cycles)).proportion_ci(),         # Clopper and Pearson (1934)
-            *median_interval(cycles), cycles.max())
+    return (
+        found,
+        len(cycles),
+        *binomtest(found, len(cycles)).proportion_ci(),  # Clopper and Pearson (1934)
+        *median_interval(cycles),
+        cycles.max(),
+    )
 
 
 def report(rows):
     """Print what was found beside what they printed; who never finds it takes for ever."""
     for (name, problem), noise in product(PROBLEMS.items(), NOISE):
         mine = [dict(zip(COLUMNS, row)) for row in rows if row[:2] == (name, noise)]
-        means = [f"{what} {np.mean(known):.3g}" for what in MEANS
-                 if (known := [float(row[what]) for row in mine if row[what] != ""])]
+        means = [
+            f"{what} {np.mean(known):.3g}"
+            for what in MEANS
+            if (known := [float(row[what]) for row in mine if row[what] != ""])
+        ]
         print(f"\n{name}, noise anew each {noise}; printed: {problem.printed}; means: {', '.join(means)}")
         for what in ("nearly", "differ", "spaced", "completes"):
-            print("    {:9} {:3} of {} ({:.1%} to {:.1%}), median {:.0f} ({:.0f} to {:.0f}), longest {:.0f}".format(
-                what, *summary(mine, what)))
+            print(
+                "    {:9} {:3} of {} ({:.1%} to {:.1%}), median {:.0f} ({:.0f} to {:.0f}), longest {:.0f}".format(
+                    what, *summary(mine, what)
+                )
+            )
 
 
 def main():
@@ -324,8 +369,14 @@ def main():
     parser.add_argument("--runs", type=int, help="so many of each, and nothing is written")
     parser.add_argument("--cycles", type=int, default=CYCLES)
     options = parser.parse_args()
-    rows, history = run_all([(name, noise, seed) for (name, problem), noise in product(PROBLEMS.items(), NOISE)
-                             for seed in range(options.runs or problem.runs)], options.cycles)
+    rows, history = run_all(
+        [
+            (name, noise, seed)
+            for (name, problem), noise in product(PROBLEMS.items(), NOISE)
+            for seed in range(options.runs or problem.runs)
+        ],
+        options.cycles,
+    )
     report(rows)
     for path, table in () if options.runs else ((TABLE, [COLUMNS, *rows]), (HISTORY, [HISTORY_COLUMNS, *history])):
         with path.open("w", newline="", encoding="utf-8") as file:

@@ -31,6 +31,7 @@ Columns of 08_mnist.csv: rule, shifts, setting, seed; log_z, which log Z the ten
 Columns of 08_mnist_log_z.csv: rule, shifts, setting, digit, and log Z by each method; "short" is ais with a quarter of
 the temperatures.  Where ais and short differ by more than their errors say, the errors are too small.
 """
+
 import csv
 import sys
 import warnings
@@ -46,11 +47,17 @@ from sklearn.svm import SVC
 import bmlab
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv", "08_mnist_log_z.csv"))
-SETTINGS = {"independent": (0,), "closed form": (0.1, 0.15, 0.2, 0.3), "pseudolikelihood": (0.3, 1.0),
-            "restricted": (50, 100)}
-PEERS = {"logistic regression": [LogisticRegression(C=c, max_iter=1000) for c in (0.001, 0.003, 0.01)],
-         "nearest neighbours": [KNeighborsClassifier(k) for k in (1, 3, 5)],
-         "support vectors": [SVC(C=10, gamma=gamma) for gamma in (0.002, 0.004, 0.008)]}
+SETTINGS = {
+    "independent": (0,),
+    "closed form": (0.1, 0.15, 0.2, 0.3),
+    "pseudolikelihood": (0.3, 1.0),
+    "restricted": (50, 100),
+}
+PEERS = {
+    "logistic regression": [LogisticRegression(C=c, max_iter=1000) for c in (0.001, 0.003, 0.01)],
+    "nearest neighbours": [KNeighborsClassifier(k) for k in (1, 3, 5)],
+    "support vectors": [SVC(C=10, gamma=gamma) for gamma in (0.002, 0.004, 0.008)],
+}
 LONG, SHORT = {"n_chains": 100, "n_temperatures": 400}, {"n_chains": 50, "n_temperatures": 100}
 COLUMNS = "rule", "shifts", "setting", "seed", "log_z", "errors", "held_out", "stderr"
 LOG_Z_COLUMNS = "rule", "shifts", "setting", "digit", "data's -F", "mean field", "tap", "ais", "stderr", "short"
@@ -60,7 +67,7 @@ def shifted(images):
     """The images, and moved by one pixel each way; paper comes in where they leave."""
     paper = np.pad(images.reshape(-1, 28, 28), ((0, 0), (1, 1), (1, 1)), constant_values=-1)
     moves = (1, 1), (0, 1), (2, 1), (1, 0), (1, 2)
-    return np.vstack([paper[:, y:y + 28, x:x + 28].reshape(len(images), -1) for y, x in moves])
+    return np.vstack([paper[:, y : y + 28, x : x + 28].reshape(len(images), -1) for y, x in moves])
 
 
 def independent(images, setting=None, rng=None):
@@ -91,8 +98,12 @@ def restricted(images, hidden, rng, steps=1000):
     return bmlab.BoltzmannMachine(csr_array(learnt.weights), learnt.biases)
 
 
-RULES = {"independent": independent, "closed form": closed_form, "pseudolikelihood": pseudolikelihood,
-         "restricted": restricted}
+RULES = {
+    "independent": independent,
+    "closed form": closed_form,
+    "pseudolikelihood": pseudolikelihood,
+    "restricted": restricted,
+}
 
 
 def learn(rule, setting, images, labels, shifts, seed=0):
@@ -107,8 +118,11 @@ def minus_energies(machines, images):
     n, table = images.shape[1], []
     for machine in machines:
         pull = images @ machine.weights[:n, n:] + machine.biases[n:]
-        table.append(images @ machine.biases[:n] + np.logaddexp(pull, -pull).sum(1)
-                     + ((images @ machine.weights[:n, :n]) * images).sum(1) / 2)
+        table.append(
+            images @ machine.biases[:n]
+            + np.logaddexp(pull, -pull).sum(1)
+            + ((images @ machine.weights[:n, :n]) * images).sum(1) / 2
+        )
     return np.array(table).T
 
 
@@ -144,9 +158,11 @@ def log_zs(rule, setting, machines, sets, length, seed=0):
 
 def calibrated(table, labels):
     """Ten numbers to take off, so that the labels are most probable; the table may be scaled, too."""
+
     def loss(x):
         logs = np.exp(x[10]) * (table - x[:10])
         return (np.logaddexp.reduce(logs, 1) - logs[np.arange(len(labels)), labels]).mean()
+
     return minimize(loss, np.append(np.zeros(10), -2.0)).x[:10]
 
 
@@ -168,8 +184,16 @@ def examine(rule, setting, mnist, shifts, seed, rehearsed):
     found, stderr = log_zs(rule, setting, machines, sets, LONG, seed)
     counts, off = rehearsed
     for name, z in {**found, "calibrated": next(iter(found.values())) + off}.items():
-        yield (rule, "yes" if shifts else "no", setting, seed, name, errors(table, z, mnist.test_labels),
-               counts[name], f"{stderr:.2g}")
+        yield (
+            rule,
+            "yes" if shifts else "no",
+            setting,
+            seed,
+            name,
+            errors(table, z, mnist.test_labels),
+            counts[name],
+            f"{stderr:.2g}",
+        )
 
 
 def rule_rows(rule, mnist):
@@ -188,8 +212,10 @@ def peer_rows(mnist):
     """The peers, chosen on the same held-out images without shifts, examined on the same test images."""
     cut = len(mnist.train) * 4 // 5
     for name, candidates in PEERS.items():
-        wrong = [misread(peer, mnist.train[:cut], mnist.train_labels[:cut], mnist.train[cut:], mnist.train_labels[cut:])
-                 for peer in candidates]
+        wrong = [
+            misread(peer, mnist.train[:cut], mnist.train_labels[:cut], mnist.train[cut:], mnist.train_labels[cut:])
+            for peer in candidates
+        ]
         best = candidates[int(np.argmin(wrong))]
         for shifts in (False, True):
             images, labels = mnist.train, mnist.train_labels
@@ -234,10 +260,15 @@ def main(*folder):
     rows = (row for rule in RULES for row in rule_rows(rule, mnist))
     kept = show((row for source in (rows, peer_rows(mnist)) for row in source), not folder and (TABLE, COLUMNS))
     chosen = {row[0]: row[2] for row in kept}
-    machines = (("closed form", 0.1, False), ("closed form", chosen["closed form"], False),
-                ("restricted", chosen["restricted"], True))
-    show((row for machine in machines for row in log_z_rows(*machine[:2], mnist, machine[2])),
-         not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS))
+    machines = (
+        ("closed form", 0.1, False),
+        ("closed form", chosen["closed form"], False),
+        ("restricted", chosen["restricted"], True),
+    )
+    show(
+        (row for machine in machines for row in log_z_rows(*machine[:2], mnist, machine[2])),
+        not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS),
+    )
 
 
 if __name__ == "__main__":

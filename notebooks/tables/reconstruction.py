@@ -10,6 +10,7 @@ six temperatures.  The columns of the table:
     error     |W - W_true/T| / |W_true/T| of the learned weights, Frobenius norm, to three digits; empty where a method
               refuses the samples, or says that the maximum is at infinity
 """
+
 import csv
 import warnings
 from itertools import product
@@ -32,8 +33,13 @@ def maximize(data):
     return bmlab.maximize(BLANK, data).model
 
 
-METHODS = {"mean field": bmlab.invert_mean_field, "tap": bmlab.invert_tap, "bethe": bmlab.invert_bethe,
-           "pseudolikelihood": bmlab.pseudolikelihood, "maximize": maximize}
+METHODS = {
+    "mean field": bmlab.invert_mean_field,
+    "tap": bmlab.invert_tap,
+    "bethe": bmlab.invert_bethe,
+    "pseudolikelihood": bmlab.pseudolikelihood,
+    "maximize": maximize,
+}
 
 
 def error(learned, true):
@@ -56,8 +62,11 @@ def rows_of(temperature, rows, seed):
 
 def main():
     """Write the table."""
-    with (warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"),
-          TABLE.open("w", newline="", encoding="utf-8") as file):
+    with (
+        warnings.catch_warnings(),
+        threadpool_limits(limits=1, user_api="blas"),
+        TABLE.open("w", newline="", encoding="utf-8") as file,
+    ):
         warnings.simplefilter("error", bmlab.NotConverged)
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)

@@ -20,6 +20,7 @@ The columns of the table:
 
 06_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
 """
+
 import csv
 from itertools import product
 from pathlib import Path
@@ -37,8 +38,9 @@ def learned(data, steps, rng):
     """A restricted machine that has seen the data (N, 19) for so many steps."""
     weights = rng.normal(scale=0.01, size=(data.shape[1], HIDDEN))
     model = bmlab.restricted(weights, np.arctanh(data.mean(0)), np.zeros(HIDDEN))
-    return bmlab.pcd(model, data, rng=rng, steps=steps, rate=np.linspace(0.1, 0, steps), batch=len(data),
-                     n_chains=len(data))
+    return bmlab.pcd(
+        model, data, rng=rng, steps=steps, rate=np.linspace(0.1, 0, steps), batch=len(data), n_chains=len(data)
+    )
 
 
 def log_weight(model, v):
@@ -89,8 +91,10 @@ def main():
         table.writerow(COLUMNS)
         for steps, seed in product(STEPS, SEEDS):
             kept = split(data, seed)
-            for trained, mask, parts in (("all", everything, {"all": everything}),
-                                         ("four fifths", kept, {"trained on": kept, "held out": ~kept})):
+            for trained, mask, parts in (
+                ("all", everything, {"all": everything}),
+                ("four fifths", kept, {"trained on": kept, "held out": ~kept}),
+            ):
                 model = learned(data[mask], steps, np.random.default_rng(seed))
                 for asked, part in parts.items():
                     table.writerows((trained, steps, seed, asked, *row) for row in scores(model, data, part))

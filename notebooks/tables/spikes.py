@@ -18,6 +18,7 @@ are probabilities of the rows of bmlab.states(n), in bits.  The columns of the t
     extrapolated    the same with each entropy taken to 1/N = 0 along the parabola through all bins, the mean of two
                     halves and the mean of four quarters.  Strong and others (1998), Physical Review Letters 80, 197
 """
+
 import csv
 from itertools import product
 from pathlib import Path
@@ -51,7 +52,7 @@ def pairwise(law, tolerance=1e-8):
     n = int(np.log2(len(law)))
     f = features(n)
     wanted, theta = law @ f, np.zeros(n + n * (n - 1) // 2)
-    theta[:n] = np.arctanh(wanted[:n] * (1 - 1e-12))        # the independent law; a unit that never fires is finite
+    theta[:n] = np.arctanh(wanted[:n] * (1 - 1e-12))  # the independent law; a unit that never fires is finite
 
     def weigh(theta):
         energy = f @ theta
@@ -82,7 +83,7 @@ def share(h):
 def frequencies(data):
     """How often each state occurs in the data, as a share."""
     codes = (data > 0) @ (1 << np.arange(data.shape[1])[::-1])
-    return np.bincount(codes, minlength=2**data.shape[1]) / len(data)
+    return np.bincount(codes, minlength=2 ** data.shape[1]) / len(data)
 
 
 def extrapolated(data, h):

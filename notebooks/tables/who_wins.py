@@ -12,6 +12,7 @@ exact().  The columns of the table:
 
 Errors are rounded to three digits.  A method that has not converged, or stands at a saddle, is judged by what it says.
 """
+
 import csv
 import warnings
 from functools import partial
@@ -31,8 +32,12 @@ COLUMNS = "n", "scale", "seed", "method", "moments", "log_z"
 def methods(seed):
     """Name -> method, the sampler with its budget."""
     rng = np.random.default_rng(10**6 + seed)
-    return {"mean field": bmlab.mean_field, "tap": bmlab.tap, "bethe": bmlab.bethe,
-            "gibbs": partial(bmlab.gibbs, rng=rng, **BUDGET)}
+    return {
+        "mean field": bmlab.mean_field,
+        "tap": bmlab.tap,
+        "bethe": bmlab.bethe,
+        "gibbs": partial(bmlab.gibbs, rng=rng, **BUDGET),
+    }
 
 
 def moment_error(answer, truth):

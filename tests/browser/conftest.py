@@ -3,6 +3,7 @@
 They need the package playwright, and a Chromium: `chromium` on the path, or its path in CHROMIUM; no network.
 `pytest tests` leaves this folder out.
 """
+
 import json
 import os
 import shutil
@@ -18,8 +19,15 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def missing(what):
@@ -51,13 +59,25 @@ def lab(tmp_path_factory):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    flags = ["--no-browser", f"--port={port}", f"--ServerApp.root_dir={home / 'work'}", "--IdentityProvider.token=",
-             "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=",
-             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    flags = [
+        "--no-browser",
+        f"--port={port}",
+        f"--ServerApp.root_dir={home / 'work'}",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
     shutil.copytree(ROOT / "notebooks", home / "work" / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     with open(home / "log", "w") as log:
-        server = subprocess.Popen(["make", "lab", f"LAB_FLAGS={' '.join(flags)}"], cwd=ROOT, stdout=log, stderr=log,
-                                  env=os.environ | folders | {"OMP_NUM_THREADS": "1"}, start_new_session=True)
+        server = subprocess.Popen(
+            ["make", "lab", f"LAB_FLAGS={' '.join(flags)}"],
+            cwd=ROOT,
+            stdout=log,
+            stderr=log,
+            env=os.environ | folders | {"OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
     address = f"http://127.0.0.1:{port}"
     for _ in range(300):
         try:
@@ -81,12 +101,20 @@ class Notebook:
 
     def __init__(self, browser, address, folder, **options):
         self.address, self.folder = address, folder
-        self.context = browser.new_context(**({"viewport": {"width": 1100, "height": 900}, "has_touch": True} | options))
+        self.context = browser.new_context(
+            **({"viewport": {"width": 1100, "height": 900}, "has_touch": True} | options)
+        )
         self.page, self.errors, self.outside = self.context.new_page(), [], []
         self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
         self.page.on("pageerror", lambda e: self.errors.append(str(e)))
-        self.page.on("request", lambda r: self.outside.append(r.url) if not r.url.startswith(
-            (address, address.replace("http", "ws"), "data:", "blob:", "about:")) else None)
+        self.page.on(
+            "request",
+            lambda r: (
+                self.outside.append(r.url)
+                if not r.url.startswith((address, address.replace("http", "ws"), "data:", "blob:", "about:"))
+                else None
+            ),
+        )
 
     def write(self, name, *cells):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])

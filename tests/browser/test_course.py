@@ -1,4 +1,5 @@
 """Every notebook as a student meets it: opened in the JupyterLab of `make lab`, run to its end, its views moved."""
+
 import re
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-SCREENS = ROOT / "build" / "screens"        # to be looked at
+SCREENS = ROOT / "build" / "screens"  # to be looked at
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .filter(cell => cell.model.type === 'code' && cell.model.sharedModel.source.trim())
     .map(cell => [cell.model.executionCount, cell.model.executionState,
@@ -32,7 +33,7 @@ def move(view):
     slider = view.get_by_role("slider").first
     if slider.count():
         before = slider.get_attribute("aria-valuetext")
-        for key in ("ArrowRight", "ArrowLeft"):                 # one of them leads away from an end
+        for key in ("ArrowRight", "ArrowLeft"):  # one of them leads away from an end
             slider.press(key)
             if slider.get_attribute("aria-valuetext") != before:
                 return
@@ -65,7 +66,7 @@ def test_a_notebook_runs_to_its_end_and_its_views_move(notebook, name):
         view = views.nth(k)
         view.scroll_into_view_if_needed()
         if (pause := view.get_by_role("button", name="Pause")).count():
-            pause.click()                                       # what moves by itself proves nothing
+            pause.click()  # what moves by itself proves nothing
         before = view.evaluate(SEEN)
         move(view)
         notebook.page.wait_for_function(CHANGED, arg=[view.element_handle(), before], timeout=30_000)

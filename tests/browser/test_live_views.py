@@ -1,6 +1,7 @@
 """Each live view in JupyterLab: it is there, keys and pointer move it, it asks nothing of the network, and a saved
 notebook that is opened again without running shows its picture.
 """
+
 import re
 
 import numpy as np
@@ -35,10 +36,12 @@ IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 @pytest.fixture
 def shown(notebook):
     """Open a new notebook with one view, run it, and return (notebook, view)."""
+
     def show(name, **media):
         notebook.page.emulate_media(**media)
         notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run()
         return notebook, notebook.view(name)
+
     yield show
     assert not notebook.errors and not notebook.outside
 
@@ -74,7 +77,7 @@ def test_a_saved_notebook_opens_with_its_picture_and_no_complaint(shown, name):
     notebook.open(f"{name}.ipynb")
     picture = notebook.page.locator(IMAGES)
     picture.wait_for()
-    notebook.page.wait_for_timeout(3000)            # a new kernel has started by now, and knows of no view
+    notebook.page.wait_for_timeout(3000)  # a new kernel has started by now, and knows of no view
     assert picture.is_visible() and notebook.page.locator(".bmlab").count() == 0
     assert "not found" not in notebook.page.locator(".jp-Notebook").inner_text()
 
@@ -106,7 +109,7 @@ def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
     assert view.get_attribute("data-playing") == "false"
     still = pixels(view)
     canvas.press("ArrowRight")
-    canvas.press("b")                               # the notebook would insert a cell
+    canvas.press("b")  # the notebook would insert a cell
     assert view.get_by_role("slider", name="temperature T").get_attribute("aria-valuetext") == "2.35"
     assert notebook.page.locator(".jp-CodeCell").count() == 2
     assert pixels(view) == still
@@ -149,7 +152,7 @@ def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
     until(notebook, view, "in the wrong place")
     notebook.page.wait_for_timeout(4000)
     wrong = float(text_of(view).split(" % of")[0].split()[-1])
-    assert wrong < 5                                # a thousand updates of 8 states are enough for that
+    assert wrong < 5  # a thousand updates of 8 states are enough for that
     unit = view.get_by_role("button", name="unit 0")
     unit.focus()
     unit.press("Enter")

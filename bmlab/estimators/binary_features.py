@@ -1,0 +1,37 @@
+"""What the estimators share: rows read as -1/+1 and written as they came, and scikit-learn's random_state."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn 1.5
+
+    def validate_data(estimator, X, y="no_validation", **options):
+        return estimator._validate_data(X, y, **options)
+
+
+class Binary:
+    """Read X as -1/+1, and remember how its two values are written."""
+
+    def _read(self, X, y="no_validation", *, reset=False):
+        """Return -1/+1 (N, n), with y where it was given; `reset` learns the features' number, names and values."""
+        read = validate_data(self, X, y, reset=reset)
+        X, *rest = read if isinstance(read, tuple) else (read,)
+        if reset:
+            self.values_ = np.array([-1.0 if np.isin(X, (-1, 1)).all() and (X < 0).any() else 0.0, 1.0])
+        s = np.where(self.binarize < X, 1.0, -1.0)
+        return (s, *rest) if rest else s
+
+    def _written(self, s):
+        """Return the states s in the values of the data that was learned."""
+        return self.values_[(s > 0).astype(int)]
+
+    def score(self, X, y=None):
+        """Return the mean of score_samples(X), in nats a row."""
+        return float(self.score_samples(X).mean())
+
+
+def generator(random_state):
+    """A NumPy generator, decided by what scikit-learn calls a random_state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))

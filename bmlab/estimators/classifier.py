@@ -1,0 +1,82 @@
+"""One density a class, and Bayes' rule:  p(class | x)  is proportional to  p(x | class) p(class)."""
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from .binary_features import Binary
+from .density import BoltzmannDensity
+
+
+class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
+    """Classify binary patterns by p(x | class) of one BoltzmannDensity a class, times how frequent the class is.
+
+    alpha, binarize, random_state       as in BoltzmannDensity
+
+    classes_        the labels, sorted
+    densities_      one BoltzmannDensity a class; None where no row of the class has been seen yet (partial_fit)
+    class_count_    rows seen of each class
+    """
+
+    def __init__(self, alpha=5.0, *, binarize=0.0, random_state=None):
+        self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
+
+    def fit(self, X, y):
+        """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
+        s, y = self._read(X, y, reset=True)
+        check_classification_targets(y)
+        self._begin(np.unique(y))
+        return self._learn(s, y)
+
+    def partial_fit(self, X, y, classes=None):
+        """Learn from more rows; the first call needs all labels that will come, `classes`."""
+        first = not hasattr(self, "classes_")
+        s, y = self._read(X, y, reset=first)
+        check_classification_targets(y)
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit; try classes=np.unique(y)")
+        if first:
+            self._begin(np.unique(classes))
+        unknown = np.setdiff1d(y if classes is None else np.append(y, classes), self.classes_)
+        if len(unknown):
+            raise ValueError(f"label {unknown[0]} is not among {self.classes_}; pass all classes on the first call")
+        return self._learn(s, y)
+
+    def predict(self, X):
+        """Return the most probable class of each row."""
+        best = self._joint(X).argmax(1)
+        return self.classes_[best]
+
+    def predict_proba(self, X):
+        """Return p(class | x), shape (n_samples, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """Return log p(class | x), shape (n_samples, n_classes)."""
+        return log_softmax(self._joint(X), axis=1)
+
+    def _begin(self, classes):
+        self.classes_, self.class_count_ = classes, np.zeros(len(classes), dtype=int)
+        self.densities_ = [None] * len(classes)
+        self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(classes))
+
+    def _learn(self, s, y):
+        for k, label in enumerate(self.classes_):
+            own = s[y == label]
+            if len(own):
+                density = self.densities_[k] or BoltzmannDensity(self.alpha, random_state=int(self._seeds[k]))
+                self.densities_[k] = density.partial_fit(own)
+                self.class_count_[k] += len(own)
+        return self
+
+    def _joint(self, X):
+        """log p(x, class), up to a constant: (n_samples, n_classes); -inf for a class that was never seen."""
+        check_is_fitted(self)
+        s = self._read(X)
+        joint = np.full((len(s), len(self.classes_)), -np.inf)
+        for k in np.flatnonzero(self.class_count_):
+            joint[:, k] = self.densities_[k].score_samples(s) + np.log(self.class_count_[k])
+        return joint

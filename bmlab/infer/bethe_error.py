@@ -1,0 +1,111 @@
+"""Evidence for or against Bethe, from what three theories say of one machine, and the error that it foretells.
+
+Mean field, TAP and Bethe are three theories of one machine, and where they fall apart none is to be trusted.  How far
+apart they are, and how far Bethe is from itself (linear response against its own beliefs), foretells Bethe's error:
+
+    log error  =  c_0 + sum_k c_k log x_k  +  noise,
+
+x_1 and x_2 being the inconsistency of Bethe and of TAP, x_3 and x_4 the rms of mean field - Bethe and of TAP - Bethe,
+over means and correlations.  FITS has the c of machines of four kinds; `python benchmarks/choosing.py --fit` prints
+them.  This is calibration, not proof.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..estimate import Estimate, coupled_pairs
+from ..model import BoltzmannMachine
+from .variational.belief_propagation import bethe, messages_from
+from .variational.coordinate_descent import SAME
+from .variational.naive_mean_field import mean_field
+from .variational.tap_equations import tap
+
+STARTS = 5  # of each theory; Bethe must always end in one fixed point
+SWEEPS = 100  # of Bethe's messages; where they need more, loops are too strong
+NOTHING = 1e-9  # logarithms of disagreements begin here
+
+
+class Fit(NamedTuple):
+    """Hold c for (1, log x_1, ..., log x_4), and the log of the factor that 95 % of errors stay below."""
+
+    c: tuple
+    margin: float
+
+
+FITS = {
+    "moments": Fit((-2.59, 0.26, 0.95, 0.79, -0.58), 1.85),
+    "log_z": Fit((-4.92, 0.62, 0.78, 0.23, -0.49), 1.99),
+}  # log_z: of the error divided by n
+
+
+class Evidence(NamedTuple):
+    """Hold Bethe's answer, the disagreements x (4,), and the doubt that makes them worthless ("": there is none)."""
+
+    answer: Estimate | None
+    x: np.ndarray
+    doubt: str
+
+    def error(self, want: str) -> float:
+        """Return the error to expect, in the middle of the cases; infinite where there is a doubt."""
+        if self.doubt:
+            return np.inf
+        size = len(self.answer.mean) if want == "log_z" else 1
+        return size * float(np.exp(FITS[want].c[0] + FITS[want].c[1:] @ np.log(np.maximum(self.x, NOTHING))))
+
+    def most(self, want: str) -> float:
+        """Return what 95 % of errors stay below."""
+        return float(self.error(want) * np.exp(FITS[want].margin))
+
+
+def weigh(model: BoltzmannMachine) -> Evidence:
+    """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
+    field, second = mean_field(model, starts=STARTS), tap(model, starts=STARTS)
+    _, _, orders_2, orders_3 = second.info["orders"]
+    if not _settled(second):
+        return doubtful("TAP finds no stable answer")
+    if len(second.info["fixed points"]) > 1:
+        return doubtful(f"TAP has {len(second.info['fixed points'])} fixed points")
+    if abs(orders_3) > abs(orders_2) / 2:
+        return doubtful("Plefka's third term is not small")
+    belief = bethe(model, max_sweeps=SWEEPS)
+    if not _settled(belief):
+        return doubtful("Bethe finds no stable answer")
+    by_field, by_second, by_belief = (moments_of(model, x.mean, x.corr) for x in (field, second, belief))
+    if np.abs(by_belief).max(initial=0) > 1:
+        return doubtful("Bethe's correlations pass 1")
+    if _several(model, field.info["fixed points"][1:], belief.mean):
+        return doubtful("Bethe has several fixed points")
+    x = [
+        belief.info["inconsistency"],
+        second.info["inconsistency"],
+        rms(by_field - by_belief),
+        rms(by_second - by_belief),
+    ]
+    return Evidence(belief, np.array(x), "")
+
+
+def _several(model, others, mean):
+    """Whether Bethe, sent out from other fixed points of mean field, does not come back to these means."""
+    found = (bethe(model, start=messages_from(model, m), max_sweeps=SWEEPS).mean for m in others)
+    return any(not np.abs(other - mean).max() < SAME for other in found)
+
+
+def _settled(answer):
+    return answer.converged and answer.info["stable"]
+
+
+def doubtful(reason) -> Evidence:
+    """Return the evidence of somebody who was not asked any further."""
+    return Evidence(None, np.full(4, np.nan), reason)
+
+
+def moments_of(model, mean, corr):
+    """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
+    row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
+    return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])
+
+
+def rms(x) -> float:
+    """Return the root of the mean square; 0 of nothing."""
+    return float(np.sqrt(np.mean(x**2))) if len(x) else 0.0

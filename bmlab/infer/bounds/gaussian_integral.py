@@ -1,0 +1,68 @@
+"""Gaussian bound: log Z from above by one Gaussian integral, for couplings too dense for trees.
+
+Take x in place of s in f(x) = x'Jx/2 + b'x - x'Dx/2 (J, b in units of T, D diagonal with D - J positive definite), and
+add to s uniform noise u in [-1, 1]^n.  On average f changes by -1/2 sum_i d_i <u_i^2> = -sum_i d_i / 6, so by Jensen
+exp(f(s) - sum_i d_i / 6) <= <exp f(s + u)>.  The cubes s + [-1, 1]^n fill [-2, 2]^n side by side, hence
+
+    Z exp(-sum_i d_i (1/2 + 1/6))  <=  2^-n integral exp f(x) dx,
+
+    log Z  <=  B(d) = n/2 log(pi/2) - 1/2 log det(D - J) + 1/2 b'(D - J)^-1 b + 2/3 sum_i d_i.
+
+B is convex in d, and Newton's method finds the best.  This is the dual of the log-determinant relaxation of Wainwright
+and Jordan (2006), IEEE Trans. Signal Process. 54, 2099.  Free units lose 0.18 nats each; strong couplings, where a unit
+has many partners, lose less than in trees.
+"""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from ...threads import one_thread
+
+STEPS = 50  # of Newton's method; five to ten are usual
+ENOUGH = 1e-6  # nats that a step should bring
+DEFINITE, SINGULAR = 1e-6, 1e-8  # D - J begins above zero by this share, and comes no nearer to it than by that one
+
+
+def gaussian_bound(model: BoltzmannMachine) -> float:
+    """Return an upper bound on log Z that is proven up to rounding; it costs some ten inverses of n x n."""
+    j = (model.weights.toarray() if model.is_sparse else model.weights) / model.temperature
+    b = model.biases / model.temperature
+    with one_thread():
+        d = _first(j, b)
+        bound, gradient, hessian = _bound(j, b, d)
+        for _ in watched(range(STEPS), "step"):
+            step, share = np.linalg.solve(hessian, -gradient), 1.0
+            trial = _bound(j, b, d + step)
+            while not trial[0] <= bound:
+                share /= 2
+                trial = _bound(j, b, d + share * step)
+            d, gain = d + share * step, bound - trial[0]
+            bound, gradient, hessian = trial
+            if gain < ENOUGH:
+                break
+    return float(bound - model.offset / model.temperature)
+
+
+def _first(j, b):
+    """Return d (n,): the best without couplings, where 4 d^2 - 3 d = 3 b^2, raised by the largest eigenvalue of J."""
+    top = np.linalg.eigvalsh(j)[-1] if len(b) else 0.0
+    return (1 + DEFINITE) * top + 3 / 8 * (1 + np.sqrt(1 + 16 / 3 * b**2))
+
+
+def _bound(j, b, d):
+    """Return B(d), its gradient and its second derivatives; infinite where D - J is not positive definite, or hardly.
+
+    From a matrix that is singular but for rounding nothing follows.
+    """
+    try:
+        factor = cho_factor(np.diag(d) - j)
+    except np.linalg.LinAlgError:
+        return np.inf, None, None
+    if (np.diag(factor[0]) ** 2 < SINGULAR * d).any():
+        return np.inf, None, None
+    inverse = cho_solve(factor, np.eye(len(d)))
+    x = inverse @ b
+    value = len(d) / 2 * np.log(np.pi / 2) - np.log(np.diag(factor[0])).sum() + b @ x / 2 + 2 / 3 * d.sum()
+    return value, 2 / 3 - np.diag(inverse) / 2 - x**2 / 2, inverse * (inverse / 2 + np.outer(x, x))

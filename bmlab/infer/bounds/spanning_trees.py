@@ -1,0 +1,79 @@
+"""Spanning trees of a machine: to find one, and to solve many side by side, exactly.
+
+On a tree two passes do: from the leaves each unit sums itself out and tells its parent the field that it leaves,
+
+    u_t = atanh(tanh j_t tanh h_t),       h_t = b_t + sum of what its children told it,
+
+then from the root each unit hears what comes from above.  (belief_propagation.py, on one tree and without a search for
+the end.)  Minimum spanning trees are SciPy's; parts that are not coupled are linked by couplings of strength 0.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from ...model import BoltzmannMachine
+from ..variational.belief_propagation import Graph
+
+
+class Trees(NamedTuple):
+    """Hold K spanning trees, a column each, from the root on: (n, K).
+
+    unit, above   which unit stands at each place, and the place of its parent
+    own, back     its edge to the parent in a Graph, and the reverse; one more than all edges where there is none
+    """
+
+    unit: np.ndarray
+    above: np.ndarray
+    own: np.ndarray
+    back: np.ndarray
+
+
+def best_tree(model: BoltzmannMachine, graph: Graph, price) -> Trees:
+    """Return the spanning tree of least price (edges,), all prices below 0, as one column (n,) of Trees."""
+    n, edges = model.n, len(graph.j)
+    if not n:
+        return Trees(*np.zeros((4, 0), int))
+    links = _links(graph, n)
+    tree = csgraph.minimum_spanning_tree(sparse.csr_array((price, graph.col, graph.indptr), shape=(n, n)))
+    unit, parent = csgraph.breadth_first_order(abs(tree) + links, 0, directed=False)
+    place = np.empty(n, int)
+    place[unit] = np.arange(n)
+    above = parent[unit]
+    above[0] = unit[0]
+    number = sparse.csr_array((np.arange(1, edges + 1), graph.col, graph.indptr), shape=(n, n))
+    own = np.asarray(number[unit, above]).ravel() - 1
+    own[own < 0] = edges
+    return Trees(unit, place[above], own, np.append(graph.back, edges)[own])
+
+
+def _links(graph, n):
+    """Couplings of strength 0 that hang the parts of a machine together, so that every forest is a tree."""
+    pattern = sparse.csr_array((graph.j, graph.col, graph.indptr), shape=(n, n))
+    _, first = np.unique(csgraph.connected_components(pattern, directed=False)[1], return_index=True)
+    return sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
+
+
+def solve_trees(above, fields, j):
+    """Solve K trees side by side, from the leaves to the roots and back; all arrays are (n, K), the root at place 0.
+
+    Return log Z (K,), the fields that units feel in all, and for each place but the root, of the pair with its parent,
+    the field of either without the other.
+    """
+    heard, tree, log_z = fields.copy(), np.arange(fields.shape[1]), 0.0
+    news, one, other = np.zeros_like(fields), np.zeros_like(fields), np.zeros_like(fields)
+    for t in range(len(fields) - 1, 0, -1):
+        with_plus, with_minus = _log_2cosh(heard[t] + j[t]), _log_2cosh(heard[t] - j[t])
+        news[t] = (with_plus - with_minus) / 2
+        log_z = log_z + (with_plus + with_minus) / 2
+        heard[above[t], tree] += news[t]
+    for t in range(1, len(fields)):
+        one[t], other[t] = heard[t], heard[above[t], tree] - news[t]
+        heard[t] += (_log_2cosh(other[t] + j[t]) - _log_2cosh(other[t] - j[t])) / 2
+    return log_z + _log_2cosh(heard[:1]).sum(0), heard, one, other
+
+
+def _log_2cosh(x):
+    return np.logaddexp(x, -x)

@@ -1,0 +1,57 @@
+"""Exact answers for a dozen units: two small tables, one matrix of all states.
+
+Split the units into two halves.  Beside each state of a half write down all that the energy can see of it,
+
+    x = [1, s_i, s_i s_j]    and    y = [1, s_k, s_k s_l],
+
+then minus the energy of all 2^n states is one bilinear form, with the biases and weights standing in a matrix Q,
+and the moments are the same form turned round:
+
+    -E = x Q y',      Z = sum exp(-E/T),      x' exp(-E/T) y = Z [1, <s_k>, <s_k s_l>; <s_i>, <s_i s_k>, ...; ...].
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ...arrays import states
+
+
+def sum_by_tables(model):
+    """Return (log Z without the offset, mean, corr with ones on the diagonal)."""
+    n, (x, y, place, upper, lower) = model.n, _tables(model.n)
+    weights = model.weights.toarray() if model.is_sparse else model.weights
+    q = np.zeros(x.shape[1] * y.shape[1])
+    q[place[1 : n + 1]], q[place[n + 1 :]] = model.biases, weights.take(upper)
+    q /= model.temperature
+    logs = x @ q.reshape(x.shape[1], -1) @ y.T
+    top = logs.max()
+    logs -= top
+    moments = (x.T @ np.exp(logs, out=logs) @ y).take(place)  # [Z, Z <s_i>, Z <s_i s_j>]
+    mean_and_corr = moments[1:] / moments[0]
+    corr = np.ones(n * n)
+    corr[upper] = corr[lower] = mean_and_corr[n:]
+    return top + np.log(moments[0]), mean_and_corr[:n], corr.reshape(n, n)
+
+
+@lru_cache(maxsize=16)
+def _tables(n):
+    """x and y; where 1, biases and upper weights stand in Q, flattened; where upper and lower weights stand in W."""
+    half = n // 2
+    (x, first), (y, second) = _everything(range(half)), _everything(range(half, n))
+    row, col = np.triu_indices(n, 1)
+    terms = [(), *((i,) for i in range(n))] + list(zip(row.tolist(), col.tolist()))
+    place = [
+        first[tuple(i for i in term if i < half)] * len(second) + second[tuple(i for i in term if i >= half)]
+        for term in terms
+    ]
+    return x, y, np.array(place, dtype=int), row * n + col, col * n + row
+
+
+def _everything(units):
+    """All states of some units beside their products of up to two, and the column of each product."""
+    units, s = list(units), states(len(units))
+    pairs = [(i, j) for i in units for j in units if i < j]
+    products = [s[:, units.index(i)] * s[:, units.index(j)] for i, j in pairs]
+    columns = [(), *((i,) for i in units), *pairs]
+    return np.column_stack([np.ones(len(s)), s, *products]), {term: k for k, term in enumerate(columns)}

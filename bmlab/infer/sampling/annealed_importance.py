@@ -1,0 +1,171 @@
+"""Annealed importance sampling: log Z, carried from a machine of independent units to the one that is asked about.
+
+Biases a that are weak are all that the units have at first.  The rest is switched on in steps from beta_0 = 0 to
+beta_K = 1:
+
+    f_k(s) = exp((beta_k (s'Ws/2 + (b - a)'s) + a's - offset) / T),      Z_0 = exp(-offset/T) prod_i 2 cosh(a_i/T)
+
+A chain starts from f_0, and before each sweep at beta_k its weight takes the factor f_k(s) / f_{k-1}(s).  Then
+
+    <w> Z_0 = Z      and      <w x(s)> / <w> = <x>      exactly, however short the ladder and poor the mixing:
+
+what suffers is the spread of w, and with it the answer of a finite number of chains.  Neal (2001), Statistics and
+Computing 11, 125; for these machines Salakhutdinov and Murray (2008), ICML.
+
+One class of units that are not coupled to each other need not be sampled for the weights.  Given the others, r, sum
+over it; the fields of its units are h_i = beta_k (sum_j w_ij r_j + b_i - a_i) + a_i:
+
+    f_k(r) = exp((beta_k (r'Wr/2 + (b - a)'r) + a'r - offset) / T) prod_i 2 cosh(h_i/T).
+
+The start has the biases a = b + c W m that mean field fits, m = tanh((b + c W m)/T), with the couplings weakened by c
+to half of where a second solution could appear, and cut at T/2, so that every unit begins with a fair chance of either
+sign.  A better guess of the means (all of mean field, or strong biases as they are) has chosen a valley; its chains
+hardly reach the others, and as their weights are much alike they look certain.
+"""
+
+from itertools import pairwise
+from warnings import warn
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+from scipy.special import expit
+
+from ...arrays import check_generator
+from ...estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from ...threads import one_thread
+from .chains import Chains
+
+PILOT = 5  # the pilot has so many times fewer chains and steps
+ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
+CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
+SHARE = 0.1  # of the chains that must count for the error bar to be believed
+
+
+def ais(
+    model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_chains: int = 1000, n_temperatures: int = 1000
+) -> Estimate:
+    """Answer by `n_chains` independent annealing runs of `n_temperatures` steps, each with its weight.
+
+    start     is accepted and ignored: the runs must begin where Z is known
+    log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
+    stderr    from the weights that were seen.  A valley that no run has found, or a rare run of great weight, is not
+              in it: where the weights are heavy-tailed the error bar is too small, and the value mostly too low.
+    converged the effective number of runs, (sum w)^2 / sum w^2, is at least a tenth of them.  No proof, see stderr.
+    state     last states (chains, n); they follow p(s) only together with the weights exp(info["log_weights"]).
+    info      also the effective number of runs "ess", and the ladder "betas", made by a pilot run: steps of equal
+              spread of the weights, so that each loses the same share of the runs
+    Raises ValueError for less than 2 chains or temperatures.
+    """
+    check_generator(rng)
+    if n_chains < 2 or n_temperatures < 2:
+        raise ValueError(f"n_chains and n_temperatures must be at least 2, found {n_chains} and {n_temperatures}")
+    with one_thread():
+        first = _first_biases(model)
+        betas = _ladder(model, first, rng, n_chains, n_temperatures)
+        chains = _first_chains(model, first, rng, n_chains)
+        log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
+    return _estimate(model, chains.s.T.astype(float), log_w, betas)
+
+
+def _anneal(chains, first, betas):
+    """Take the chains up the ladder, in place; yield what each step adds to their log weights, (chains,)."""
+    model, alone = chains.model, chains.classes[0] if chains.classes else slice(0)
+    temperature, rest = model.temperature, model.biases[:, None] - first
+    for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
+        r = chains.s.astype(float)
+        r[alone] = 0
+        pull = model.weights @ r + rest
+        before, after = ((beta * pull[alone] + first[alone]) / temperature for beta in (low, high))
+        gain = (high - low) / (2 * temperature) * (r * (pull + rest)).sum(0)
+        yield gain + (_log_2cosh(after) - _log_2cosh(before)).sum(0)
+        chains.beta = np.full_like(chains.beta, high / temperature)
+        chains.biases = (rest + first / high)[:, 0]
+        chains.sweep()
+
+
+def _ladder(model, first, rng, n_chains, n_temperatures):
+    """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
+    even = np.linspace(0, 1, n_temperatures // PILOT + 2)
+    pilot = _first_chains(model, first, rng, n_chains // PILOT + 2)
+    spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
+    length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
+    return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
+
+
+def _first_biases(model):
+    """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
+    weak, a = 0.5 * model.temperature / max(_pull(model), 0.5 * model.temperature), model.biases
+    for _ in range(ROUNDS):
+        a = model.biases + weak * (model.weights @ np.tanh(a / model.temperature))
+    return a.clip(-CUT * model.temperature, CUT * model.temperature)
+
+
+def _pull(model):
+    """Return the largest size of an eigenvalue of W, which is at most T where mean field can have one solution only."""
+    if model.n < 3 or not model.has_couplings:
+        return abs(model.weights).sum()
+    return abs(eigsh(model.weights, 1, v0=np.cos(np.arange(model.n)), tol=1e-3, return_eigenvectors=False)[0])
+
+
+def _first_chains(model, first, rng, n_chains):
+    """Return Chains in independent states of f_0."""
+    up = expit(2 * first / model.temperature)[:, None]
+    chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng)
+    chains.classes = sorted(model.colours, key=len, reverse=True)  # what is summed over is drawn anew first of all
+    return chains
+
+
+def _first_log_z(model, first):
+    return _log_2cosh(first / model.temperature).sum() - model.offset / model.temperature
+
+
+def _log_2cosh(x):
+    size = np.abs(x)
+    return size + np.log(1 + np.exp(-2 * size))
+
+
+def _estimate(model, s, log_w, betas):
+    top, count = log_w.max(), len(log_w)
+    w = np.exp(log_w - top)
+    log_z = LogZ(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
+    w /= w.sum()
+    (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
+    ess = 1 / (w @ w)
+    _advise(ess, count)
+    return Estimate(
+        mean.clip(-1, 1),
+        as_corr(model, pairs),
+        log_z,
+        _stderr(mean, mean2, ess, count),
+        as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
+        method="ais",
+        converged=bool(ess >= SHARE * count),
+        state=s,
+        info={"ess": ess, "log_weights": log_w, "betas": betas, "n_chains": count},
+    )
+
+
+def _moments(model, s, w):
+    """Return sums over the chains of w s_i and of w s_i s_j."""
+    return w @ s, pair_sums(model, s * np.sqrt(w)[:, None])
+
+
+def _stderr(x, x2, ess, count):
+    """Return the error of averages x = sum w y of y = -1/+1: the root of sum w^2 (y - x)^2, where x2 = sum w^2 y.
+
+    No less than 2/ess, which one more run could change: a unit that was always +1 is not known to be.
+    """
+    spread = np.sqrt(np.maximum((1 + x**2) / ess - 2 * x * x2, 0) * count / (count - 1))
+    return np.maximum(spread, 2 / ess)
+
+
+def _advise(ess, count):
+    if ess < SHARE * count:
+        warn(
+            f"ais() rests on {ess:.1f} of its {count} runs, where a tenth is asked for: its error bar is too small. "
+            "Raise n_temperatures.",
+            NotConverged,
+            stacklevel=4,
+        )

@@ -1,0 +1,217 @@
+"""Chains side by side: the states of many copies of one machine, and what a sweep does to them.
+
+A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  We
+draw u digit by digit, and only as far as needed.  Its first 16 bits k say that u is in [k, k + 1) / 65536, and nearly
+always p is outside: then they decide.  Once in 65536 updates they do not, and the digits that follow are made for this
+one update.  So two random bytes are enough for an update; the walk is the same, to the bit, as with all digits drawn
+in advance and `bmlab.sweep`.
+
+Two engines walk: NumPy, which takes the fields of a block of units from one matrix product, and Numba's compiled
+loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the same states.
+"""
+
+import importlib.util
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from ...threads import one_thread
+from .random_stream import fine_digits, stream
+
+BLOCK = 32  # units whose fields the NumPy engine takes from one product
+TOGETHER = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
+WORTH = 2**20  # updates in a session after which importing Numba pays
+ORDERS = ("colours", "sequential", "random")
+RULES = ("gibbs", "metropolis")
+BACKENDS = ("auto", "numpy", "numba")
+
+
+class Chains:
+    """Hold states s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
+
+    beta (chains,) and biases (n,) are the machine's own, and may be replaced between sweeps: tempering and
+    annealing do.
+    """
+
+    updates = 0  # made in this session, by all chains
+
+    def __init__(
+        self,
+        model: BoltzmannMachine,
+        s,
+        rng: np.random.Generator,
+        *,
+        order: str = "colours",
+        rule: str = "gibbs",
+        backend: str = "auto",
+    ):
+        for name, value, known in (("order", order, ORDERS), ("rule", rule, RULES), ("backend", backend, BACKENDS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; found {value!r}")
+        if rule != "gibbs" and backend == "numba":
+            raise ValueError(f"the Numba backend has no rule {rule!r}; use backend='numpy'")
+        self.model, self.s, self.rng = model, np.array(s, dtype=np.int8, order="C"), rng
+        self.order, self.rule, self.backend = order, rule, backend
+        self.beta = np.full(self.s.shape[1], 1 / model.temperature)
+        self.biases = model.biases
+        self.classes = model.colours if order == "colours" else None
+        self.key, *self.seeds = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.seeds = np.array(self.seeds, np.uint64)
+        self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
+        self.count = 0  # sweeps made
+        self._compiled = self._plain = None
+
+    def sweep(self, count: int = 1) -> None:
+        """Make `count` sweeps and keep the last states only."""
+        for _ in self.steps(count):
+            pass
+
+    def draws(self, count: int) -> Iterator[np.ndarray]:
+        """Make `count` sweeps and yield the states after each, in blocks (sweeps, n, chains)."""
+        yield from (out for _, out in self.steps(count, keep=True))
+
+    def steps(self, count: int, keep: bool = False) -> Iterator[tuple[int, np.ndarray]]:
+        """Make `count` sweeps, a few at a time; yield how many, and their states (none unless `keep`)."""
+        size = max(1, TOGETHER // (self.s.size + 1))
+        for done in watched(range(0, count, size), "block"):
+            k = self.first_bits(min(size, count - done))
+            out = np.empty(k.shape if keep else (0, 0, 0), np.int8)
+            self.advance(k, self.lines(len(k)), out)
+            self.count += len(k)
+            yield len(k), out
+
+    def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
+        """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); states go to `out`, if it has
+        room."""
+        Chains.updates += k.size
+        self._engine()(k, lines, out)
+
+    def _engine(self):
+        """Return the engine; "auto" goes over to Numba, in the midst of a walk if need be, once that is worth it."""
+        if self._compiled is None and _use_numba(self):
+            self._compiled = _numba_engine(self)
+        if self._compiled is None and self._plain is None:
+            self._plain = _NumpyEngine(self)
+        return self._compiled or self._plain
+
+    def first_bits(self, sweeps: int) -> np.ndarray:
+        """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
+        size = sweeps * self.s.size
+        first, begin = divmod(self.count * self.s.size, 4)  # four to each 64-bit number of the stream
+        words = np.empty(-(-(begin + size) // 4), np.uint64)
+        if self._compiled is None:
+            words[:] = stream(self.key, np.arange(first, first + len(words), dtype=np.uint64))
+        else:
+            self._compiled.fill(words, self.key, np.uint64(first))
+        return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self.s.shape)
+
+    def lines(self, sweeps: int) -> np.ndarray:
+        """Return which unit is updated when, (sweeps, n), or (1, n) where all sweeps are alike."""
+        n = len(self.s)
+        if self.order == "random":
+            return self.sites.integers(0, n, (sweeps, n))
+        line = np.concatenate([*self.classes, np.empty(0, int)]) if self.classes is not None else np.arange(n)
+        return line.astype(np.int64)[None]
+
+
+def chance_of_plus(x, s, rule="gibbs"):
+    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
+    if rule == "gibbs":
+        return 1 / (1 + np.exp(-x))
+    turn = np.exp(np.minimum(-s * x, 0))
+    return np.where(s > 0, 1 - turn, turn)
+
+
+class _NumpyEngine:
+    """Blocks of units: fields from one product, then one unit after the other where they are coupled inside."""
+
+    def __init__(self, chains):
+        self.chains, model = chains, chains.model
+        self.blocks = (
+            None
+            if chains.order == "random"
+            else [_block(model, units) for units in _lines(chains.classes or [[i] for i in range(model.n)])]
+        )
+
+    def __call__(self, k, units, out):
+        chains, s = self.chains, self.chains.s.astype(float)
+        self.beta2 = 2 * chains.beta
+        with one_thread(), np.errstate(over="ignore"):  # exp(-x) = inf: never +1
+            for t in range(len(k)):
+                done = 0
+                for block in self._random_blocks(units[t]) if self.blocks is None else self.blocks:
+                    self._update(block, s, k[t, done : done + len(block[0])], (chains.count + t) * len(s) + done)
+                    done += len(block[0])
+                if len(out):
+                    out[t] = s
+        chains.s[...] = s
+
+    def _random_blocks(self, line):
+        return [_block(self.chains.model, line[a : a + BLOCK]) for a in range(0, len(line), BLOCK)]
+
+    def _update(self, block, s, k, place):
+        units, columns, across, inner = block
+        h = across @ s[columns] + self.chains.biases[units, None]
+        if inner is None:
+            s[units] = self._choose(h, s[units], k, place)
+            return
+        flips = np.empty((len(units), s.shape[1]))
+        for r, i in enumerate(units):
+            h[r] += inner[r, :r] @ flips[:r]
+            new = self._choose(h[r], s[i], k[r], place + r)
+            flips[r] = new - s[i]
+            s[i] = new
+
+    def _choose(self, h, s, k, place):
+        """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
+        p = 65536 * chance_of_plus(self.beta2 * h, s, self.chains.rule)
+        whole = p.astype(np.int32)
+        up = k < whole
+        doubt = np.flatnonzero(k == whole)
+        if len(doubt):
+            row, chain = np.divmod(doubt, k.shape[-1])
+            digits = fine_digits(stream(self.chains.seeds[chain], (place + row).astype(np.uint64)))
+            up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
+        return 2.0 * up - 1
+
+
+def _lines(classes):
+    """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
+    lines = []
+    for units in classes:
+        if lines and len(lines[-1]) + len(units) <= BLOCK:
+            lines[-1] = np.concatenate([lines[-1], units])
+        else:
+            lines.append(np.asarray(units))
+    return lines
+
+
+def _block(model, units):
+    """Return (units, the columns they are coupled to, weights across, weights inside or None)."""
+    rows = model.weights[units]
+    columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
+    if not model.is_sparse and len(columns) > 0.9 * model.n:
+        columns = slice(None)
+    inner = rows[:, units]
+    inner = inner.toarray() if model.is_sparse else inner
+    return units, columns, rows[:, columns], inner if inner.any() else None
+
+
+def _use_numba(chains):
+    """Whether to walk by Numba: asked for; or installed, and worth its import."""
+    if chains.backend != "auto" or chains.rule != "gibbs":
+        return chains.backend == "numba"
+    return Chains.updates > WORTH and importlib.util.find_spec("numba") is not None
+
+
+def _numba_engine(chains):
+    """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
+    try:
+        from . import kernels
+    except ModuleNotFoundError:
+        raise ValueError(
+            "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
+        ) from None
+    return kernels.Engine(chains)

@@ -1,0 +1,278 @@
+"""Replica exchange: copies of the machine at temperatures from cold to hot, which swap their temperatures.
+
+Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each sweep neighbours swap with the chance
+
+    a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
+
+which leaves the product of all p_k as it is.  So a state that is stuck in a valley climbs to where there are no
+valleys (beta = 0: units are tossed like coins) and comes back to another one.  Swendsen and Wang (1986), Phys. Rev.
+Lett. 57, 2607; Geyer (1991), Computing Science and Statistics 23, 156; Hukushima and Nemoto (1996), J. Phys. Soc.
+Jpn. 65, 1604.  Even and odd pairs take turns, which carries a replica on in its direction: Okabe and others (2001),
+Chem. Phys. Lett. 335, 435; Syed and others (2022), J. R. Stat. Soc. B 84, 321.
+
+The replicas know log Z, by thermodynamic integration of d log Z / d beta = -<E> from Z = 2^n at beta = 0:
+
+    log Z_0 = n log 2 + sum_k d_k,      d_k = log(Z_k / Z_{k+1}) = -D_k M_k + log <f(D_k (M_k - E))>_{k+1}
+                                                                           - log <f(D_k (E - M_k))>_k
+
+with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)).  For M_k half-way between the mean energies of k and k+1 the
+first term is the trapezoid rule; the two others are all that it leaves out, whatever M_k is (Bennett 1976, J. Comput.
+Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is seen by comparing ladders.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from warnings import warn
+
+import numpy as np
+from scipy.special import expit
+
+from ...arrays import check_generator
+from ...estimate import Estimate, LogZ, NotConverged
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from .chains import Chains
+from .diagnostics import average, mean_and_stderr
+
+REJECTED = 0.5  # share of swaps; near a half round trips cost least (Syed and others, 2022)
+SETTLE = 20  # sweeps at each temperature of the first cooling
+ROUNDS, PILOT = 3, 100  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
+TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many independent draws
+RHAT = 1.1
+BLOCK = 2**20  # numbers in a block of states kept until they are summed
+MOMENTS = 1000  # the most that info keeps
+
+
+class Ladder(NamedTuple):
+    """Hold temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder."""
+
+    temperatures: np.ndarray
+    s: np.ndarray
+
+
+def temper(
+    model: BoltzmannMachine,
+    *,
+    rng: np.random.Generator,
+    start: Ladder | None = None,
+    temperatures=None,
+    n_chains: int = 32,
+    burn_in: int = 500,
+    n_sweeps: int = 4000,
+) -> Estimate:
+    """Answer by averaging over `n_sweeps` of `n_chains` independent ladders of replicas, after `burn_in` sweeps.
+
+    start         the `state` of a former answer, to go on from; it brings its temperatures and n_chains along.
+    temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
+                  run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
+    log_z         nan unless the last temperature is np.inf.
+    stderr        spread of the independent ladders; nan for log_z of a single one.
+    converged     R-hat of every unit below 1.1, and ten round trips a ladder: from hot to cold and back.  A valley that
+                  no ladder has found is not seen by any such test.
+    info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat; and for plot.replicas, of
+                  the first ladder at up to 1000 moments, energies and rungs of its replicas (moments, replicas).
+    Raises ValueError where temperatures do not begin with the machine's or do not increase.
+    """
+    check_generator(rng)
+    if n_sweeps < 1 or n_chains < 1:
+        raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
+    replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)
+    level = sum((e.mean(0) for e in replicas.sweeps(burn_in)), replicas.energies().mean(0)) / (burn_in + 1)
+    tally = Tally(replicas, level, -(-n_sweeps // MOMENTS))
+    found = average(model, tally.cold_states(n_sweeps), len(replicas.at), n_sweeps)
+    info = {
+        "temperatures": replicas.temperatures,
+        "acceptance": tally.sums[0].mean(0) / n_sweeps,
+        "round_trips": tally.round_trips / len(replicas.at),
+        "rhat": found.rhat,
+    } | tally.first_ladder()
+    return Estimate(
+        found.mean,
+        found.corr,
+        tally.log_z(),
+        found.mean_stderr,
+        found.corr_stderr,
+        method="temper",
+        converged=_converged(info),
+        state=replicas.ladder(),
+        info=info,
+    )
+
+
+class Replicas:
+    """Move independent ladders of replicas, all of them chains side by side.
+
+    at (n_chains, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
+    """
+
+    def __init__(self, model: BoltzmannMachine, ladder: Ladder, rng: np.random.Generator):
+        self.model, self.rng, self.temperatures = model, rng, ladder.temperatures
+        self.beta = 1 / ladder.temperatures
+        self.at = np.arange(np.prod(ladder.s.shape[:2])).reshape(ladder.s.shape[:2])
+        self.chains = Chains(model, ladder.s.reshape(self.at.size, model.n).T, rng)
+
+    def ladder(self) -> Ladder:
+        """Return where the replicas are now."""
+        return Ladder(self.temperatures, self.chains.s.T[self.at])
+
+    def energies(self) -> np.ndarray:
+        """Return the energies at each rung, (n_chains, rungs)."""
+        return self.model.energy(self.chains.s.T)[self.at]
+
+    def sweeps(self, count: int) -> Iterator[np.ndarray]:
+        """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
+        for _ in watched(range(count), "sweep"):
+            self.chains.beta[self.at] = self.beta
+            self.chains.sweep()
+            energies = self.energies()
+            yield energies
+            self.exchange(energies, self.chains.count % 2)
+
+    def exchange(self, energies, first: int) -> None:
+        """Offer a swap to the rungs k and k + 1, for k = first, first + 2, ..."""
+        cold, hot = self.at[:, first:-1:2], self.at[:, first + 1 :: 2]
+        swapped = self.rng.random(cold.shape) < swap_chance(self.beta, energies)[:, first::2]
+        cold[:], hot[:] = np.where(swapped, (hot, cold), (cold, hot))
+
+
+def swap_chance(beta, energies) -> np.ndarray:
+    """Return the chance (..., rungs - 1) that neighbours swap: min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1})))."""
+    return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
+
+
+# The ladder
+
+
+def _first_ladder(model, rng, start, temperatures, n_chains):
+    if start is not None:
+        _check_start(start, temperatures, model.n)
+        temperatures = start.temperatures
+    if temperatures is None:
+        return choose_ladder(model, rng, n_chains)
+    t = np.array(temperatures, dtype=float)
+    if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
+        raise ValueError(
+            f"temperatures must increase from the machine's {model.temperature:g}, found {t}; leave them "
+            f"out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
+        )
+    return start or Ladder(t, _tossed(rng, n_chains, len(t), model.n))
+
+
+def _check_start(start, temperatures, n):
+    if temperatures is not None:
+        raise ValueError("start brings its temperatures along; pass start or temperatures, not both")
+    if not isinstance(start, Ladder) or start.s.shape[2] != n:
+        raise ValueError(
+            f"start must be the `state` of a temper() answer for {n} units, found {type(start).__name__} "
+            f"of shape {np.shape(getattr(start, 's', start))}; leave it out"
+        )
+
+
+def choose_ladder(model: BoltzmannMachine, rng: np.random.Generator, n_chains: int) -> Ladder:
+    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
+    ladder = _cooled(model, rng, n_chains)
+    for _ in range(ROUNDS):
+        ladder = _evened(model, rng, ladder)
+    return ladder
+
+
+def _cooled(model, rng, n_chains):
+    """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
+    chains, beta, states = Chains(model, _tossed(rng, model.n, n_chains), rng), [0.0], []
+    while True:
+        chains.beta[:] = beta[-1]
+        energies = np.concatenate([model.energy(s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
+        states.append(chains.s.T.copy())
+        if beta[-1] == 1 / model.temperature:
+            return Ladder(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
+        spread = np.sqrt(np.var(energies, axis=0).mean())
+        beta.append(min(1 / model.temperature, beta[-1] + 1 / max(spread, 1e-300)))
+
+
+def _evened(model, rng, ladder):
+    """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
+    replicas = Replicas(model, ladder, rng)
+    rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT)], axis=0)
+    climb = np.append(0, np.cumsum(rejected + 1e-9))
+    rungs = 1 + int(np.ceil(climb[-1] / REJECTED))
+    beta = np.interp(np.linspace(0, climb[-1], rungs), climb, replicas.beta)
+    nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
+    return Ladder(_temperatures(beta), replicas.ladder().s[:, nearest])
+
+
+def _temperatures(beta):
+    return np.divide(1, beta, out=np.full(len(beta), np.inf), where=np.array(beta) > 0)
+
+
+def _tossed(rng, *shape):
+    return rng.choice(np.array([-1, 1], np.int8), shape)
+
+
+# The answer
+
+
+class Tally:
+    """Sum up what log Z and the reader of `info` need, while the coldest states pass by.
+
+    level (rungs,) are energies that <E> is near to; every `stride`-th moment of the first ladder is kept.
+    sums (3, n_chains, rungs - 1): chance of a swap, and Bennett's f of the colder and of the hotter neighbour.
+    """
+
+    def __init__(self, replicas: Replicas, level: np.ndarray, stride: int):
+        self.replicas, self.stride, self.moments = replicas, stride, []
+        self.step, self.middle = -np.diff(replicas.beta), (level[:-1] + level[1:]) / 2
+        self.sums = np.zeros((3, len(replicas.at), len(self.step)))
+        self.was_hot, self.round_trips = np.zeros(replicas.at.size, bool), 0  # since it was last the coldest
+
+    def cold_states(self, n_sweeps: int) -> Iterator[np.ndarray]:
+        """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
+        chains = self.replicas.chains
+        size = max(1, BLOCK // (chains.s.size + 1))
+        for done in watched(range(0, n_sweeps, size), "stretch"):
+            states = []
+            for t, energies in enumerate(self.replicas.sweeps(min(size, n_sweeps - done)), done):
+                self._add(t, energies)
+                states.append(chains.s[:, self.replicas.at[:, 0]])
+            yield np.array(states)
+
+    def _add(self, t, energies):
+        at = self.replicas.at
+        self.sums += (
+            swap_chance(self.replicas.beta, energies),
+            expit(self.step * (energies[:, :-1] - self.middle)),
+            expit(self.step * (self.middle - energies[:, 1:])),
+        )
+        self.round_trips += self.was_hot[at[:, 0]].sum()
+        self.was_hot[at[:, 0]] = False
+        self.was_hot[at[:, -1]] = True
+        if t % self.stride == 0:
+            rungs = at[0].argsort()
+            self.moments.append((energies[0, rungs], rungs))
+
+    def first_ladder(self) -> dict:
+        """Return energies and rungs (moments, replicas) of the first ladder."""
+        energies, rungs = map(np.array, zip(*self.moments, strict=True))
+        return {"energies": energies, "rungs": rungs}
+
+    def log_z(self) -> LogZ:
+        """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0."""
+        if self.replicas.beta[-1] > 0:
+            return LogZ(np.nan)
+        _, cold, hot = self.sums
+        total = np.log(hot.mean(0) / cold.mean(0)) - self.step * self.middle
+        noise = hot / hot.mean(0) - cold / cold.mean(0)  # of one ladder, to first order
+        _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
+        return LogZ(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))
+
+
+def _converged(info):
+    converged = bool(info["rhat"] < RHAT and info["round_trips"] >= TRIPS)
+    if not converged:
+        warn(
+            f"temper() has R-hat {info['rhat']:.4g} (below {RHAT} is asked for; nan: pip install arviz-stats) and "
+            f"{info['round_trips']:.3g} round trips a ladder (at least {TRIPS}): the ladders disagree, or are too "
+            "short to tell. Raise n_sweeps and burn_in.",
+            NotConverged,
+            stacklevel=3,
+        )
+    return converged

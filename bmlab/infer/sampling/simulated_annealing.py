@@ -1,0 +1,71 @@
+"""Simulated annealing: sweep while the temperature falls, and keep the best state on the way.
+
+    schedule T_1, T_2, ...:  at each, one Gibbs sweep of p(s) = exp(-E(s)/T) / Z
+
+At a high temperature a chain goes anywhere; at a low one it only goes downhill.  Cooled slowly enough it ends in a
+deep valley: in the deepest with certainty only for schedules far slower than anybody waits for.  Kirkpatrick, Gelatt
+and Vecchi (1983), Science 220, 671.
+
+Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps at T = 20, 2 at 15, and so on:
+np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...arrays import check_generator
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from .chains import Chains
+from .gibbs_sampling import first_states
+
+
+class Annealed(NamedTuple):
+    """Hold the best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did."""
+
+    energies: np.ndarray
+    states: np.ndarray
+
+    @property
+    def energy(self) -> float:
+        """The lowest energy of all."""
+        return float(self.energies.min())
+
+    @property
+    def state(self) -> np.ndarray:
+        """A state (n,) that has it."""
+        return self.states[self.energies.argmin()]
+
+
+def annealed(
+    model: BoltzmannMachine, schedule, *, rng: np.random.Generator, n_chains: int = 100, start=None
+) -> Annealed:
+    """Cool `n_chains` chains along `schedule`, one sweep at each of its temperatures; return the best states met.
+
+    schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part
+    start     states (chains, n), or (chains, v) for the first v units, as in gibbs(); None: random states
+    Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
+    ground_state() does, where it can.
+    """
+    check_generator(rng)
+    if n_chains < 1:
+        raise ValueError(f"n_chains must be at least 1, found {n_chains}")
+    chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
+    states, energies = chains.s.T.astype(float), model.energy(chains.s.T)
+    for temperature in watched(_checked(schedule), "sweep"):
+        chains.beta[:] = 1 / temperature
+        chains.sweep()
+        now = model.energy(chains.s.T)
+        better = now < energies
+        states[better], energies[better] = chains.s.T[better], now[better]
+    return Annealed(energies, states)
+
+
+def _checked(schedule):
+    schedule = np.array(schedule, dtype=float)
+    if schedule.ndim != 1 or not (schedule > 0).all():
+        raise ValueError(
+            f"schedule must be a row of positive temperatures, found {schedule}; try np.geomspace(10, 0.1, 100)"
+        )
+    return schedule

@@ -1,0 +1,134 @@
+"""Down a free energy of the means, one unit after the other, from several starts side by side.
+
+    G(m) ~ -log Z,      means m_i = <s_i> where G is lowest
+
+The theories of mean field and of Thouless, Anderson and Palmer have a G that is convex in each single m_i.  So a unit
+can be put where G is lowest given the others, and G falls with every update; updated all at once, the units can chase
+each other for ever.  Where the last digits come slowly, Newton's step is tried, and taken if G falls.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from ...model import BoltzmannMachine
+from ...progress_bars import watched
+from .linear_response import positive_solver
+
+SAME = 1e-6  # means that differ by less are one fixed point
+SMALL = 300  # units up to which all eigenvectors are found at once
+ROUNDING = 1e-14  # of G, in units of it
+PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at once
+
+
+class Theory(NamedTuple):
+    """Hold what a theory of one machine says, all in units of T.
+
+    value      m (n,) -> G(m)
+    lowest     fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest over these units, given the others
+    curvature  m (n,) -> (own, pull), see linear_response.py
+    """
+
+    value: Callable
+    lowest: Callable
+    curvature: Callable
+
+
+class Descent(NamedTuple):
+    """Hold distinct fixed points (k, n) with their G (k,), lowest first; the last move and the number of sweeps."""
+
+    means: np.ndarray
+    values: np.ndarray
+    moved: float
+    sweeps: int
+
+
+def descend(
+    model: BoltzmannMachine, theory: Theory, start, starts: int, damping: float, tolerance: float, max_sweeps: int
+) -> Descent:
+    """Go down from several starts until a sweep moves no mean by more than `tolerance`.
+
+    Raises ValueError for no start or sweep, a start that does not fit, and a damping that is not in [0, 1).
+    """
+    check_sweeps(max_sweeps)
+    if not 0 <= damping < 1:
+        raise ValueError(f"damping must be at least 0 and below 1, found {damping}; try 0.5")
+    m, rows = first_means(model, start, starts), rows_by_class(model)
+    last, due = np.inf, PATIENCE
+    for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
+        moved = sweep_down(m, theory.lowest, damping, rows)
+        if moved <= tolerance:
+            break
+        if sweeps == due:
+            m = np.column_stack([_newton(model, theory, column) for column in m.T])
+            last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
+    return _distinct(theory, m, moved, sweeps)
+
+
+def check_sweeps(max_sweeps):
+    """Raise ValueError where there is no sweep to make."""
+    if max_sweeps < 1:
+        raise ValueError(f"max_sweeps must be at least 1, found {max_sweeps}; try 100")
+
+
+def rows_by_class(model):
+    """Return (units, their rows of W/T, their b/T) for each class of units that are not coupled to each other."""
+    j, alone = model.weights / model.temperature, model.biases[:, None] / model.temperature
+    classes = [units if len(units) > 1 else slice(units[0], units[0] + 1) for units in model.colours]
+    return [(units, j[units], alone[units]) for units in classes]
+
+
+def sweep_down(m, lowest, damping, rows):
+    """Move every mean to where G is lowest given the others, in place, class after class; return the largest move."""
+    before = m.copy()
+    for units, j, alone in rows:
+        m[units] = damping * m[units] + (1 - damping) * lowest(j @ m + alone, units, m)
+    return float(np.abs(m - before).max(initial=0))
+
+
+def first_means(model, start, starts):
+    """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
+    if starts < 1:
+        raise ValueError(f"starts must be at least 1, found {starts}; try 5")
+    alone = model.biases / model.temperature
+    m = np.tanh(alone) if start is None else np.array(start, dtype=float)
+    if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
+        raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
+    if starts == 1 or not model.has_couplings:
+        return m[:, None]
+    pulls = _leading_fields(model, starts // 2) / model.temperature
+    valleys = np.tanh(alone + np.concatenate([pulls, -pulls]))
+    return np.column_stack([m, *valleys[: starts - 1]])
+
+
+def _leading_fields(model, count):
+    """Return W v (count, n) for the eigenvectors v of length sqrt(n) with the largest eigenvalues."""
+    count = min(count, model.n)
+    if model.n <= SMALL:
+        values, vectors = np.linalg.eigh(model.weights.toarray() if model.is_sparse else model.weights)
+    else:
+        values, vectors = eigsh(model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)
+    return (values * vectors).T[::-1][:count] * np.sqrt(model.n)
+
+
+def _newton(model, theory, m):
+    """Return where the curvature says that G is lowest; m itself where G is not convex, or would not be lower there."""
+    (own, pull), root = theory.curvature(m), np.sqrt(1 - m**2)
+    solve = positive_solver(model, own, pull)
+    if solve is None:
+        return m
+    lowest = theory.lowest(model.field(m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
+    there = np.clip(m + root * solve(own * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
+    now = theory.value(m)
+    return there if theory.value(there) <= now + ROUNDING * abs(now) else m
+
+
+def _distinct(theory, m, moved, sweeps):
+    values = np.array([theory.value(column) for column in m.T])
+    kept = []
+    for k in values.argsort(kind="stable"):
+        if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME for other in kept):
+            kept.append(k)
+    return Descent(m.T[kept].copy(), values[kept], moved, sweeps)

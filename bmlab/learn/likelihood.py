@@ -1,0 +1,204 @@
+"""The two phases of learning, and what their difference is.
+
+    log p(v)   = log Z(clamped to v) - log Z(free)
+    dL/dw_ij   = (<s_i s_j>_clamped - <s_i s_j>_free) / T
+    dL/db_i    = (<s_i>_clamped - <s_i>_free) / T
+
+L is the mean of log p(v) over the data.  Data (N, v) belongs to the first v units; the other units are hidden, and
+the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 5-6 and appendix.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import check_spins
+from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
+from ..infer.exact.enumeration import exact
+from ..model import BoltzmannMachine
+from ..progress_bars import watched
+from ..threads import one_thread
+
+
+def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estimate:
+    """Average the machine over the data (N, v), -1/+1: moments of all n units, and the mean of log Z(clamped).
+
+    An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
+    Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
+    Otherwise `infer` answers one clamped machine for each distinct pattern; `start` is the state of an earlier answer.
+    Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
+    """
+    rows = checked_rows(model, data)
+    groups = _by_unknown(np.isnan(rows))
+    if len(groups) == 1:
+        return clamped_alike(model, rows, groups[0][0], infer, start)
+    answers = [
+        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
+        for k, (unknown, where) in enumerate(groups)
+    ]
+    return _pooled(answers, np.array([len(where) for _, where in groups]) / len(rows))
+
+
+def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
+    """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
+    pairs = (answer.corr * model.weights).sum() / 2  # w_ii = 0
+    log_z = float(pairs + model.biases @ answer.mean - model.offset) / model.temperature
+    return replace(answer, log_z=LogZ(log_z, 0.0, log_z, log_z))
+
+
+def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate):
+    """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T."""
+    return (clamped.corr - free.corr) / model.temperature, (clamped.mean - free.mean) / model.temperature
+
+
+def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
+    """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0."""
+    c, f = clamped.log_z, free.log_z
+    lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
+    return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
+
+
+def checked_rows(model, data):
+    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as clamped() says."""
+    data = np.atleast_2d(np.array(data, dtype=float))
+    _checked_data(model, np.where(np.isnan(data), 1.0, data))
+    return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
+
+
+def _checked_data(model, data):
+    data = np.atleast_2d(check_spins(data))
+    if data.ndim > 2 or not len(data) or data.shape[1] > model.n:
+        raise ValueError(
+            f"data must have at least one row and at most {model.n} columns, found {data.shape}; "
+            "pass (N, visible units)"
+        )
+    return data
+
+
+def _by_unknown(unknown):
+    """Return (unknown units, rows) for each set of unknown units that occurs."""
+    if (unknown == unknown[0]).all():
+        return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
+    sets, which = np.unique(unknown, axis=0, return_inverse=True)
+    return [(np.flatnonzero(s), np.flatnonzero(which.ravel() == k)) for k, s in enumerate(sets)]
+
+
+def clamped_alike(model, rows, unknown, infer, start):
+    """The clamped phase of rows with the same unknown units."""
+    among = model.weights[unknown][:, unknown]
+    if not (among.nnz if model.is_sparse else among.any()):
+        with one_thread():
+            return _closed_form(model, rows, unknown)
+    return _pattern_by_pattern(model, rows, unknown, infer, start)
+
+
+def _closed_form(model, rows, unknown):
+    """Given the data every hidden unit is independent: <h_j> = tanh(f_j/T), log Z = -E(v)/T + sum log 2 cosh(f_j/T).
+
+    f is the field of the hidden units; their products then factorise too.
+    """
+    if not len(unknown):
+        return restated(
+            model,
+            Estimate(
+                rows.mean(0),
+                as_corr(model, pair_sums(model, rows) / len(rows)),
+                LogZ(np.nan),
+                method="clamped",
+                info={"hidden": 0, "road": "averages of the data"},
+            ),
+        )
+    s = rows.copy()
+    s[:, unknown] = 0  # a unit at 0 has no energy and sends no field
+    f = model.field(s)[:, unknown] / model.temperature
+    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(s) / model.temperature).mean().item()
+    s[:, unknown] = np.tanh(f)
+    return Estimate(
+        s.mean(0),
+        as_corr(model, pair_sums(model, s) / len(s)),
+        LogZ(log_z, 0.0, log_z, log_z),
+        method="clamped",
+        info={"hidden": len(unknown), "road": "closed form"},
+    )
+
+
+def _pattern_by_pattern(model, rows, unknown, infer, start):
+    """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
+    known = np.setdiff1d(np.arange(model.n), unknown)
+    patterns, count = np.unique(rows[:, known], axis=0, return_counts=True)
+    share = count / len(rows)
+    answers = [
+        infer(model.clamp(known, v), start=None if start is None else start[k])
+        for k, v in enumerate(watched(patterns, "pattern"))
+    ]
+    s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
+    s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
+    mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)
+    corr, corr_stderr = _joined_corr(model, s, unknown, share, answers, mean_stderr)
+    return Estimate(
+        share @ s,
+        corr,
+        _mean_log_z([a.log_z for a in answers], share),
+        mean_stderr,
+        corr_stderr,
+        method=f"clamped, {answers[0].method}",
+        converged=all(a.converged for a in answers),
+        state=[a.state for a in answers],
+        info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
+    )
+
+
+def _joined_corr(model, s, unknown, share, answers, error):
+    """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
+    pairs = pair_sums(model, s * np.sqrt(share)[:, None])
+    _put_hidden(model, pairs, unknown, sum(p * a.corr for p, a in zip(share, answers, strict=True)))
+    row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
+    errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
+    if not np.isscalar(answers[0].corr_stderr):
+        squares = sum(p**2 * a.corr_stderr * a.corr_stderr for p, a in zip(share, answers, strict=True))
+        _put_hidden(model, errors, unknown, np.sqrt(squares))
+    return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
+
+
+def _put_hidden(model, pairs, unknown, hidden):
+    """Overwrite what belongs to two hidden units, in the layout of pair_sums()."""
+    if not model.is_sparse:
+        pairs[np.ix_(unknown, unknown)] = hidden
+        return
+    row, col = coupled_pairs(model)
+    place = np.full(model.n, -1)
+    place[unknown] = np.arange(len(unknown))
+    both = (place[row] >= 0) & (place[col] >= 0)
+    pairs[both] = hidden[place[row[both]], place[col[both]]]
+
+
+def _pooled(answers, share):
+    """Average answers about different rows, by their share of all rows."""
+    mean, corr = (
+        sum(p * part for p, part in zip(share, parts, strict=True))
+        for parts in ([a.mean for a in answers], [a.corr for a in answers])
+    )
+    errors = (
+        np.sqrt(sum(p**2 * e * e for p, e in zip(share, parts, strict=True)))
+        for parts in ([a.mean_stderr for a in answers], [a.corr_stderr for a in answers])
+    )
+    return Estimate(
+        mean,
+        corr,
+        _mean_log_z([a.log_z for a in answers], share),
+        *errors,
+        method=answers[-1].method,
+        converged=all(a.converged for a in answers),
+        state=[a.state for a in answers],
+        info={"hidden": max(a.info["hidden"] for a in answers), "road": f"{len(answers)} sets of unknowns"},
+    )
+
+
+def _combined(errors, share):
+    """Standard error of a weighted mean of independent answers."""
+    return np.sqrt(sum(p**2 * np.square(e) for p, e in zip(share, errors, strict=True)))
+
+
+def _mean_log_z(answers, share):
+    value, _, lower, upper = (float(np.sum(share * column)) for column in np.array(answers).T)
+    return LogZ(value, float(_combined([a.stderr for a in answers], share)), lower, upper)

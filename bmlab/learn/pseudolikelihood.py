@@ -1,0 +1,220 @@
+"""Pseudolikelihood: learning without log Z, by how well each unit is predicted from all the others.
+
+    PL(W, b) = mean over the data of sum_i log p(s_i | the rest),      p(s_i | the rest) = 1 / (1 + exp(-2 s_i h_i))
+
+with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  log p = s_i h_i - log 2 cosh h_i, so
+PL is concave, and its slope compares each unit with its prediction:
+
+    dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>.
+
+In the limit of many data its maximum is the true machine, at any temperature, for two matrix products a step.
+
+The climb is L-BFGS in coordinates where the curvature is about one.  Were 1 - tanh^2 h_i the same for all data, say
+v_i = 1 / (C^-1)_ii with their covariance C, a change X of W would meet the curvature  C X V + V X C:  for
+X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.  That takes half to a third of
+the steps.
+
+As a score the same number judges restricted machines too.  With the hidden units, not coupled to each other, summed
+out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v))):
+
+    A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
+"""
+
+from warnings import warn
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..estimate import NotConverged
+from ..model import BoltzmannMachine, symmetric
+from ..progress_bars import ticks, watched
+from ..threads import one_thread
+from .ascent import checked_couplings
+from .inversion import checked_data, refuse_constant
+from .likelihood import _checked_data
+
+TOLERANCE = 1e-6  # of the largest component of the slope
+STEPS = 5000
+FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
+BLOCK = 2**18  # fields at a time: of many data they would fill the memory
+RIDGE = 0.01  # added to C in the coordinates: it may be singular
+
+
+def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> BoltzmannMachine:
+    """Return the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
+
+    penalty    the climbed function is PL - penalty * sum_{i<j} w_ij^2: PL meets each weight twice, the likelihood
+               once, so this is about as strong as the same number in fit()
+    couplings  boolean (n, n): the weights that exist; None: all
+    It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
+    where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
+    Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
+    pair lacks one of its four combinations.
+    """
+    data = checked_data(data)
+    mask = ~np.eye(data.shape[1], dtype=bool)
+    if couplings is not None:
+        mask &= checked_couplings(couplings, len(mask))
+    if not 0 <= penalty < np.inf:
+        raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
+    refuse_constant(data.mean(0), "leave the unit out")
+    with one_thread():
+        if penalty == 0:
+            refuse_absent(data.mean(0), data.T @ data / len(data), len(data), np.nonzero(mask))
+        return climb(*_distinct(data), penalty, mask)
+
+
+def climb(s, share, penalty, mask) -> BoltzmannMachine:
+    """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
+    ahead, back, start = _coordinates(s, share, penalty, mask)
+    here = far = ahead(start)  # far: where the slope was last above a hundred times the tolerance
+    steep, tick = np.inf, ticks("step")
+
+    def downhill(y):
+        nonlocal here, steep
+        here = ahead(y)
+        value, slope = value_and_slope(s, share, penalty, mask, here)
+        steep = np.abs(slope).max()
+        return -value, -back(slope)
+
+    def watch(intermediate_result):
+        nonlocal far
+        next(tick)
+        far = here if steep > 100 * TOLERANCE else far
+        if steep <= TOLERANCE:
+            raise StopIteration
+
+    found = minimize(
+        downhill,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=watch,
+        options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS},
+    )
+    downhill(found.x)
+    advise("pseudolikelihood", steep, TOLERANCE, np.abs(here - far).sum(0).max() if penalty == 0 else 0.0)
+    return BoltzmannMachine(symmetric(here[:-1]), here[-1])
+
+
+def value_and_slope(s, share, penalty, mask, w):
+    """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
+    rows = max(BLOCK // s.shape[1], 256)
+    blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
+    value, weights, biases = (sum(parts) for parts in zip(*blocks, strict=True))
+    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
+    return value - penalty * (w[:-1] ** 2).sum() / 2, slope
+
+
+def _by_units(s, share, w):
+    """Return the sum of share * log p(s_i | the rest), and its slopes as if w_ij were of unit j alone."""
+    h = s @ w[:-1]
+    h += w[-1]
+    t = np.tanh(h)
+    log_p = s * h - np.abs(h) + np.log1p((np.abs(t) - 1) / 2)  # |h| - log((1 + tanh |h|)/2) = log 2 cosh h
+    missed = s - t
+    return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
+
+
+def _coordinates(s, share, penalty, mask):
+    """Return (y -> parameters, slope by parameters -> slope by y, the y of units alone)."""
+    n, mean = s.shape[1], share @ s
+    covariance = (s.T * share) @ s - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
+    root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
+    l, q = np.linalg.eigh(np.outer(root, root) * covariance)
+    q, scale = root[:, None] * q, 1 / np.sqrt(l[:, None] + l)
+
+    def ahead(y):
+        weights = mask * (q @ (scale * y.reshape(n + 1, n)[:n]) @ q.T)
+        return np.vstack([weights, root * y[n * n :] - mean @ weights])  # fields at the means are coordinates too
+
+    def back(slope):
+        moved = np.outer(mean, slope[n])
+        weights = mask * (slope[:n] - moved - moved.T) / 2
+        return np.vstack([scale * (q.T @ weights @ q), root * slope[n]]).ravel()
+
+    return ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root)
+
+
+def _distinct(data):
+    """Return the patterns that occur (K, n) and the share (K,) of each."""
+    code = np.ascontiguousarray(np.packbits(data > 0, axis=1))
+    _, first, count = np.unique(code.view(f"V{code.shape[1]}").ravel(), return_index=True, return_counts=True)
+    return data[first], count / len(data)
+
+
+def refuse_absent(mean, corr, count, pairs):
+    """Refuse a coupled pair that lacks a combination: PL grows for ever with its weight and the two biases."""
+    row, col = pairs
+    for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        found = count / 4 * (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel())
+        for k in np.flatnonzero(found < 0.5):
+            raise ValueError(
+                f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
+                "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
+            )
+
+
+def advise(name, steep, tolerance, moved):
+    """Warn where a climb ended at too steep a slope, or where it still moved fields far at its end."""
+    if steep > tolerance:
+        warn(
+            f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for; pass penalty=0.01, or a "
+            "larger one.",
+            NotConverged,
+            stacklevel=5,
+        )
+    elif moved > FAR:
+        warn(
+            f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units "
+            "can be told from the others without error, and the maximum is at infinity; pass penalty=0.01.",
+            NotConverged,
+            stacklevel=5,
+        )
+
+
+# --- the score --------------------------------------------------------------------------------------------------------
+
+
+def pseudo_log_likelihood(model: BoltzmannMachine, data) -> float:
+    """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
+
+    It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
+    Raises ValueError where data is not -1/+1 or wider than the machine, or where hidden units are coupled.
+    """
+    return float(log_conditionals(model, data).sum(1).mean())
+
+
+def log_conditionals(model: BoltzmannMachine, data) -> np.ndarray:
+    """Return log p(v_i | the other visible units), shape of data (N, v); raises as pseudo_log_likelihood()."""
+    data = _checked_data(model, data)
+    visible = data.shape[1]
+    if model.clamp(slice(0, visible), 1.0).has_couplings:
+        raise ValueError(
+            f"hidden units (here the last {model.n - visible}) must not be coupled to each other; "
+            "judge such a machine by bmlab.log_likelihood"
+        )
+    with one_thread():
+        return -np.logaddexp(0, _gain_of_turning(model, data))
+
+
+def _gain_of_turning(model, data):
+    """A(v with v_i turned) - A(v) for each pattern and each i: (N, v)."""
+    visible = data.shape[1]
+    unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
+    field = model.field(unset) / model.temperature
+    f, across = field[:, visible:], _across(model, visible) / model.temperature
+    gain, before = -2 * data * field[:, :visible], _log_2cosh(f).sum(1)
+    for i in watched(range(visible if f.size else 0), "unit"):
+        gain[:, i] += _log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
+    return gain
+
+
+def _across(model, visible):
+    block = model.weights[:visible, visible:]
+    return block.toarray() if model.is_sparse else block
+
+
+def _log_2cosh(x):
+    size = np.abs(x)
+    return size + np.log1p(np.exp(-2 * size))

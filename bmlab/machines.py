@@ -1,0 +1,83 @@
+"""Machines with a name in the literature; each maker returns a BoltzmannMachine.
+
+sherrington_kirkpatrick   every pair coupled at random: a spin glass, the hard case
+ising                     a lattice, nearest neighbours coupled: the case with exact answers
+hopfield                  stored patterns as valleys of the energy
+restricted                two layers and no coupling inside a layer
+toy, medium               the two machines that return in every notebook of the course
+"""
+
+import numpy as np
+from scipy import sparse
+
+from .arrays import check_spins
+from .model import BoltzmannMachine, symmetric
+
+
+def sherrington_kirkpatrick(n: int, rng: np.random.Generator, scale: float = 1.0) -> BoltzmannMachine:
+    """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
+
+    The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792;
+    the small biases, ours, break the tie between s and -s.
+    """
+    weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(n)
+    return BoltzmannMachine(weights, rng.normal(scale=0.1 * scale, size=n))
+
+
+def ising(shape, coupling: float = 1.0, field: float = 0.0, periodic: bool = True) -> BoltzmannMachine:
+    """Couple nearest neighbours of a lattice of `shape` (a number, or one number a direction); sparse weights.
+
+    Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
+    ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
+    """
+    if np.min(shape) < 1:
+        raise ValueError(f"shape must hold positive numbers, found {shape}; try (4, 4)")
+    site = np.arange(np.prod(shape)).reshape(shape)
+    bonds = [_bonds(site, axis, periodic) for axis in range(site.ndim)]
+    row, col = np.concatenate([np.zeros((2, 0), int), *bonds], axis=1)
+    weights = sparse.coo_array((np.full(len(row), float(coupling)), (row, col)), shape=(site.size, site.size))
+    return BoltzmannMachine(weights + weights.T, np.full(site.size, float(field)))
+
+
+def hopfield(patterns) -> BoltzmannMachine:
+    """Store patterns (p, n) of -1/+1 as valleys: w_ij = sum over patterns of s_i s_j / n.
+
+    Hopfield (1982), Proc. Natl. Acad. Sci. 79, 2554, eq. 2; about 0.138 n patterns fit.
+    """
+    patterns = np.atleast_2d(check_spins(patterns, "patterns"))
+    n = patterns.shape[1]
+    return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n))
+
+
+def restricted(weights, visible_biases, hidden_biases) -> BoltzmannMachine:
+    """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer.
+
+    The visible units come first.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6 ("harmonium").
+    """
+    weights = np.asarray(weights, dtype=float)
+    v, h = weights.shape
+    return BoltzmannMachine(
+        np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]]),
+        np.concatenate([visible_biases, hidden_biases]),
+    )
+
+
+def toy() -> BoltzmannMachine:
+    """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2."""
+    return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], [0.5, 0, 0])
+
+
+def medium() -> BoltzmannMachine:
+    """Return the course's ten frustrated units: a Sherrington-Kirkpatrick machine, the same in every notebook.
+
+    Mean field is good at T = 4 and has broken down at T = 1.
+    """
+    return sherrington_kirkpatrick(10, np.random.default_rng(1985))
+
+
+def _bonds(site, axis, periodic):
+    """Pairs (2, m) of neighbours along one axis; a ring of one has none."""
+    to = np.roll(site, -1, axis)
+    inner = slice(None) if periodic and site.shape[axis] > 1 else slice(0, -1)
+    keep = np.moveaxis(np.stack([site, to]), axis + 1, 1)[:, inner]
+    return keep.reshape(2, -1)

@@ -1,0 +1,67 @@
+"""Progress bars, tqdm's, for whatever takes longer than a second:
+
+with bmlab.progress():
+    bmlab.ais(machine, rng=rng)
+"""
+
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from itertools import count
+from operator import length_hint
+from time import perf_counter
+from types import SimpleNamespace
+
+DELAY = 1.0  # seconds that a loop may take unseen
+_shown = ContextVar("bars are shown", default=False)
+
+
+@contextmanager
+def progress():
+    """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm."""
+    _tqdm()
+    token = _shown.set(True)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
+def watched(things, unit: str, total: int | None = None):
+    """Return the things to be gone through, with a bar where bars are shown."""
+    return _late(things, unit, total or length_hint(things) or None) if _shown.get() else things
+
+
+def _late(things, unit, total):
+    """Yield the things; the bar is made when DELAY has passed, for most loops are short, and bars of a page are not."""
+    begin, bar = perf_counter(), None
+    try:
+        for made, thing in enumerate(things, 1):
+            yield thing
+            if bar is not None:
+                bar.update(1)
+            elif perf_counter() - begin > DELAY:
+                bar = _tqdm()(unit=unit, total=total, initial=made, leave=False)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def ticks(unit: str):
+    """Return what counts for ever by next(), for a loop that is not our own."""
+    return iter(watched(count(), unit))
+
+
+def progress_bar(asked: bool, total: int, unit: str):
+    """Return a context with a bar to be moved by hand, or one that shows nothing."""
+    if not asked:
+        return nullcontext(SimpleNamespace(update=lambda made: None, set_postfix_str=lambda text, refresh: None))
+    return _tqdm()(total=total, unit=unit)
+
+
+def _tqdm():
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as missing:
+        message = "a progress bar needs tqdm, which is not installed; pip install tqdm, or ask for none"
+        raise ModuleNotFoundError(message, name=missing.name) from None
+    return tqdm

@@ -1,0 +1,129 @@
+"""ais: no bias in exp(log Z), honest errors, the class that is summed over, and its doubts."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bmlab
+
+quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+
+
+def glass(n, scale=1.0, temperature=1.0, offset=0.0):
+    """Return a glass with biases of order one."""
+    rng = np.random.default_rng(n)
+    weights = bmlab.sherrington_kirkpatrick(n, rng, scale).weights
+    return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
+
+
+def log_ratios(model, runs, **settings):
+    """Return log Z of many runs, less the exact one, and their standard errors."""
+    answers = [bmlab.ais(model, rng=np.random.default_rng(seed), **settings).log_z for seed in range(runs)]
+    return np.array([(a.value, a.stderr) for a in answers]).T - [[bmlab.exact(model).log_z.value], [0.0]]
+
+
+def law_unbiased(model=None, n_temperatures=4):
+    """<exp(log Z)> = Z on a ladder far too short: the mean of 4000 weights is within 5 of its standard errors."""
+    model = model or glass(6, scale=1.5, temperature=0.8, offset=0.6)
+    answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=4000, n_temperatures=n_temperatures)
+    ratio = np.exp(answer.info["log_weights"] - bmlab.exact(model).log_z.value)
+    assert ratio.std() > 0.1 and abs(ratio.mean() - 1) < 5 * ratio.std() / np.sqrt(len(ratio))
+
+
+def law_uncoupled():
+    """Nothing is left to chance where nothing is coupled: log Z is exact, and its stderr 0."""
+    for model in (glass(1, 0.0), glass(300, 0.0, temperature=1.7, offset=-2.0)):
+        log_z = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=5, n_temperatures=3).log_z
+        assert abs(log_z.value - bmlab.exact(model).log_z.value) < 1e-11 * model.n and log_z.stderr < 1e-11
+
+
+MACHINES = {
+    "full": glass(8, scale=2.0, temperature=1.4, offset=3.0),
+    "restricted": bmlab.restricted(np.random.default_rng(0).normal(size=(9, 4)), np.linspace(-1, 1, 9), np.zeros(4)),
+    "more hidden than visible": bmlab.restricted(np.random.default_rng(0).normal(size=(3, 9)), np.zeros(3), np.ones(9)),
+    "lattice": bmlab.ising((4, 5), field=0.1).at(2.0),
+}
+
+
+@quietly
+@pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
+def test_the_weights_have_no_bias_however_short_the_ladder(model):
+    law_unbiased(model)
+
+
+def test_machines_without_couplings_are_exact():
+    law_uncoupled()
+
+
+@quietly
+def test_the_stated_error_of_log_z_covers():
+    """|error| < 2 stderr in 95.4 % of 200 runs, known to 1.5 %, of which four; < 4 in all but one at most."""
+    error, stderr = log_ratios(glass(6), 200, n_chains=200, n_temperatures=10)
+    two, four = (np.mean(np.abs(error) < k * stderr) for k in (2, 4))
+    assert 0.954 - 0.06 < two and four >= 0.995
+
+
+@quietly
+def test_the_error_is_no_larger_than_it_must_be():
+    """Errors in units of stderr have spread 1, known from 200 runs to 1/sqrt(400); four of these are allowed."""
+    error, stderr = log_ratios(glass(6), 200, n_chains=200, n_temperatures=10)
+    assert abs(np.std(error / stderr) - 1) < 0.2
+
+
+@pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
+def test_the_weighted_moments_are_those_of_the_machine(model):
+    """Within 5 standard errors in every entry, some 200 of them."""
+    answer, true = bmlab.ais(model, rng=np.random.default_rng(1), n_temperatures=100), bmlab.exact(model)
+    assert (np.abs(answer.mean - true.mean) <= 5 * answer.mean_stderr).all()
+    gap, stderr = answer.corr - true.corr, answer.corr_stderr
+    if model.is_sparse:
+        gap, stderr = gap.toarray(), stderr.toarray()
+    known = np.isfinite(gap)
+    assert (np.abs(gap)[known] <= 5 * stderr[known] + 1e-12).all()
+
+
+def test_the_largest_class_is_summed_over():
+    """A restricted machine whose layer of one is sampled from 2 states, the other summed: the first step is exact."""
+    model = bmlab.restricted([[2.0]] * 12, np.linspace(-1, 1, 12), [0.0])
+    answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=4000, n_temperatures=2)
+    up = np.exp(np.logaddexp(x := model.biases[:12] + 2, -x).sum())
+    down = np.exp(np.logaddexp(x := model.biases[:12] - 2, -x).sum())
+    assert abs(up + down - np.exp(bmlab.exact(model).log_z.value)) < 1e-9 * (up + down)
+    assert len(np.unique(answer.info["log_weights"].round(9))) <= 2 * 2  # two states, on each of two steps
+
+
+def test_the_ladder_goes_from_the_start_to_the_machine():
+    betas = bmlab.ais(glass(8, 3.0), rng=np.random.default_rng(0), n_temperatures=50).info["betas"]
+    assert betas[0] == 0 and betas[-1] == 1 and len(betas) == 51 and (np.diff(betas) > 0).all()
+
+
+@quietly
+def test_start_is_ignored_and_the_same_generator_gives_the_same_answer():
+    one, other = (
+        bmlab.ais(glass(5), rng=np.random.default_rng(3), start=start, n_chains=20, n_temperatures=5)
+        for start in (None, np.ones((3, 5)))
+    )
+    assert one.log_z == other.log_z and (one.state == other.state).all() and one.state.shape == (20, 5)
+
+
+def test_a_machine_without_free_units_has_the_log_z_of_its_state():
+    model = bmlab.toy().at(2.0).clamp([0, 1, 2], [1, 1, -1])
+    answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=5, n_temperatures=3)
+    assert answer.log_z.value == -model.offset / 2 and answer.mean.shape == (0,)
+
+
+def test_a_long_ladder_converges_and_a_short_one_says_that_it_has_not():
+    model = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(0), 4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300).converged
+    with pytest.warns(bmlab.NotConverged, match="of its 100 runs.*Raise n_temperatures") as caught:
+        answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=4)
+    assert not answer.converged and answer.info["ess"] < 10 and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("settings", [{"n_chains": 1}, {"n_temperatures": 1}])
+def test_too_few_runs_or_steps_are_refused(settings):
+    with pytest.raises(ValueError, match="n_chains and n_temperatures must be at least 2, found"):
+        bmlab.ais(bmlab.toy(), rng=np.random.default_rng(0), **settings)

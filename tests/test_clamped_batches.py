@@ -1,0 +1,133 @@
+"""The clamped phase with all patterns side by side: as one after the other, and right within its error."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_contract import machine
+from test_likelihood import DATA, by_definition, missing, uncoupled_hidden
+
+import bmlab
+from bmlab.learn import clamped_batches
+
+
+@pytest.mark.parametrize("data", [DATA, missing(DATA)], ids=["hidden", "missing"])
+def test_mean_field_is_that_of_one_pattern_after_the_other(data):
+    """The same fixed points, of which there is one at this temperature; and the same bound."""
+    model = machine(7, temperature=4.0, offset=0.3)
+    one = bmlab.clamped_mean_field(model, data, tolerance=1e-13)
+    other = bmlab.clamped(model, data, bmlab.mean_field)
+    assert one.converged and np.abs(one.mean - other.mean).max() < 1e-11
+    assert abs(one.log_z.lower - other.log_z.lower) < 1e-11 and one.log_z.value == one.log_z.lower
+    products = np.mean([np.outer(s, s) for s in one.state], axis=0)
+    assert np.abs(one.corr - products)[~np.eye(7, dtype=bool)].max() < 1e-12 and (np.diag(one.corr) == 1).all()
+
+
+def law_lower():
+    """Its log Z is below the exact one, converged or not, at any temperature."""
+    for seed in range(20):
+        model = machine(7, seed, temperature=0.8)
+        for sweeps in (0, 1, 100):
+            found = bmlab.clamped_mean_field(model, missing(DATA, seed), max_sweeps=sweeps)
+            assert found.log_z.lower <= bmlab.clamped(model, missing(DATA, seed)).log_z.value
+
+
+def test_its_bound_holds():
+    law_lower()
+
+
+def law_covers():
+    """Chains are right within their stated error: 5 % beyond two of it, as of 50 groups, counted over machines."""
+    inside = []
+    for seed in range(12):
+        model, rng = machine(7, seed, temperature=2.0), np.random.default_rng(seed)
+        mean, corr, _ = by_definition(model, DATA)
+        answer = bmlab.clamped_gibbs(model, DATA, rng=rng, n_chains=50, n_sweeps=40)
+        assert not answer.mean_stderr[:4].any() and np.isnan(answer.log_z.value)
+        assert np.allclose(answer.corr[:4, :4], corr[:4, :4])
+        inside += list((np.abs(answer.mean - mean) < 2 * answer.mean_stderr)[4:])
+        inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[np.triu_indices(7, 1)][-6:])
+    assert np.mean(inside) > 0.945 - 4 * np.sqrt(0.05 * 0.95 / 12)
+
+
+def test_chains_cover():
+    law_covers()
+
+
+def law_holes():
+    """A missing entry of one row is drawn in that row only."""
+    model, data = uncoupled_hidden(), missing(DATA)
+    answer = bmlab.clamped_gibbs(model, data, rng=np.random.default_rng(0), n_chains=400)
+    true = bmlab.clamped(model, data)
+    known = ~np.isnan(data)
+    assert (answer.state.reshape(400, len(data), 7)[:, :, :4][:, known] == data[known]).all()
+    assert (np.abs(answer.mean - true.mean) < 6 * answer.mean_stderr + 1e-12).all()
+
+
+def test_missing_entries_are_drawn():
+    law_holes()
+
+
+def test_states_go_on():
+    model = machine(7, temperature=4.0)
+    first = bmlab.clamped_mean_field(model, DATA, tolerance=1e-10)
+    assert bmlab.clamped_mean_field(model, DATA, start=first.state).info["sweeps"] == 1
+    rng = np.random.default_rng(0)
+    chains = bmlab.clamped_gibbs(model, DATA, rng=rng, n_chains=5)
+    assert bmlab.clamped_gibbs(model, DATA, rng=rng, n_chains=5, start=chains.state, burn_in=0).mean.shape == (7,)
+
+
+@pytest.mark.parametrize(
+    "infer",
+    [
+        lambda model: bmlab.clamped_mean_field(model, DATA),
+        lambda model: bmlab.clamped_gibbs(model, DATA, rng=np.random.default_rng(0)),
+    ],
+    ids=["mean field", "gibbs"],
+)
+def test_sparse_weights_give_the_same(infer):
+    """Sums over the couplings alone differ in the last bits, which decide about no uniform number here."""
+    model = machine(7, temperature=4.0)
+    thin = bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, 4.0)
+    one, other = infer(model), infer(thin)
+    assert sparse.issparse(other.corr) and np.abs(one.mean - other.mean).max() < 1e-12
+    assert np.abs(one.corr - other.corr.toarray()).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    "clamped",
+    [
+        partial(bmlab.clamped_mean_field, tolerance=1e-6),
+        partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0), burn_in=2),
+    ],
+    ids=["mean field", "gibbs"],
+)
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_machine_with_coupled_hidden_units_learns_with_it(clamped, batch):
+    """Judged by the exact likelihood, which the loop never sees."""
+    model = machine(7, scale=0.3)
+    steps = bmlab.fit(model, DATA, steps=150, rate=0.1, clamped=clamped, batch=batch, rng=np.random.default_rng(1))
+    true = [
+        bmlab.log_likelihood(bmlab.clamped(s.model, DATA), bmlab.exact(s.model)).value for s in (steps[0], steps[-1])
+    ]
+    assert true[1] > true[0] + 0.5
+
+
+def test_a_sweep_is_that_of_the_sampler():
+    """Nothing clamped, the same uniforms: the same states as bmlab.sweep."""
+    model, rng = machine(6), np.random.default_rng(0)
+    s, u = rng.choice([-1.0, 1.0], (9, 6)), rng.random((9, 6))
+    expected = bmlab.sweep(model, s, u)
+    clamped_batches._sweep(model, s, np.ones_like(s, dtype=bool), range(6), u)
+    assert (s == expected).all()
+
+
+def test_what_makes_no_sense_is_refused_and_nothing_hidden_is_no_doubt():
+    model, rng = machine(7), np.random.default_rng(0)
+    with pytest.raises(ValueError, match="n_chains and n_sweeps must be at least 1, found 10 and 0"):
+        bmlab.clamped_gibbs(model, DATA, rng=rng, n_sweeps=0)
+    for infer in (bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=rng)):
+        with pytest.raises(ValueError, match=r"the state of an answer about 6 rows, found shape \(3, 7\)"):
+            infer(model, DATA, start=np.zeros((3, 7)))
+    assert bmlab.clamped_gibbs(machine(4), DATA, rng=rng).converged

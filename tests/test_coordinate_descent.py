@@ -1,0 +1,135 @@
+"""descend: every update lowers G, Newton's step never raises it, several starts find several valleys."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import bmlab
+from bmlab.infer.variational import coordinate_descent, naive_mean_field, tap_equations
+
+THEORIES = {"mean field": naive_mean_field.theory, "tap": tap_equations.theory}
+every_theory = pytest.mark.parametrize("theory", THEORIES.values(), ids=THEORIES)
+MACHINES = {"dense": bmlab.medium().at(1.2), "sparse": bmlab.ising((3, 5), -1.0, 0.4).at(1.5)}
+every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
+
+
+def law_falls(theory, model, damping=0.0):
+    """G after each update of one class of units; its rounding is 1e-13, some 50 roundings of terms of order one."""
+    said, m = theory(model), np.random.default_rng(0).uniform(-1, 1, (model.n, 1))
+    values = [said.value(m[:, 0])]
+    for row in 10 * coordinate_descent.rows_by_class(model):
+        coordinate_descent.sweep_down(m, said.lowest, damping, [row])
+        values.append(said.value(m[:, 0]))
+    assert (np.diff(values) <= 1e-13).all() and values[-1] < values[0] - 1
+
+
+@every_theory
+@every_machine
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+def test_every_update_lowers_the_free_energy(theory, model, damping):
+    law_falls(theory, model, damping)
+
+
+def law_newton(theory, model):
+    """It is refused where G would rise, and taken somewhere."""
+    said, rng, moved = theory(model), np.random.default_rng(1), 0
+    for m in rng.uniform(-1, 1, (200, model.n)):
+        there = coordinate_descent._newton(model, said, m)
+        assert said.value(there) <= said.value(m) + 2 * coordinate_descent.ROUNDING * abs(said.value(m))
+        moved += (there != m).any()
+    assert moved > 0
+
+
+@every_theory
+@every_machine
+def test_newton_never_raises_it(theory, model):
+    law_newton(theory, model)
+
+
+@every_theory
+def test_newton_ends_what_sweeps_alone_would_not(theory, monkeypatch):
+    """G is nearly flat, mean field's about T = 4 and TAP's about T = 2: a sweep leaves nearly all of the error."""
+    model = bmlab.ising((4, 4), field=1e-6).at(4.001 if theory is naive_mean_field.theory else 2.1)
+    calm = partial(
+        coordinate_descent.descend, model, theory(model), np.full(16, 1e-4), 1, 0.0, tolerance=1e-12, max_sweeps=300
+    )
+    assert calm().moved <= 1e-12
+    monkeypatch.setattr(coordinate_descent, "_newton", lambda model, theory, m: m)
+    assert calm().moved > 1e-9
+
+
+def law_valleys(shape=(4, 4)):
+    """With 4 neighbours, T = 2 and field 0.1 both solve m = tanh((4 m + 0.1) / 2); the one along the field is lower."""
+    answer = bmlab.mean_field(bmlab.ising(shape, field=0.1).at(2.0), starts=5)
+    valleys, energies = answer.info["fixed points"], answer.info["free energies"]
+    uniform = valleys[np.ptp(valleys, axis=1) < 1e-9, 0]
+    assert (np.sign(uniform) == [1, -1]).all() and np.abs(uniform - np.tanh((4 * uniform + 0.1) / 2)).max() < 1e-11
+    assert (np.diff(energies) > 0).all() and (answer.mean == valleys[0]).all()
+    assert answer.log_z.lower == -energies[0] / 2.0
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (18, 18)], ids=["all eigenvectors", "the leading ones"])
+def test_several_starts_find_both_valleys_of_a_ferromagnet(shape):
+    law_valleys(shape)
+
+
+def law_distinct(method):
+    """Nine starts among two stored patterns and their negatives."""
+    patterns = np.random.default_rng(2).choice([-1.0, 1.0], size=(2, 40))
+    answer = method(bmlab.hopfield(patterns).at(0.4), starts=9)
+    points, energies = answer.info["fixed points"], answer.info["free energies"]
+    apart = np.abs(points[:, None] - points[None]).max(-1) + np.eye(len(points))
+    assert len(points) > 1 and apart.min() > coordinate_descent.SAME and (np.diff(energies) >= 0).all()
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_fixed_points_are_told_once_each_and_lowest_first(method):
+    law_distinct(method)
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_what_cannot_be_started_from_is_refused(method):
+    with pytest.raises(ValueError, match="starts must be at least 1, found 0; try 5"):
+        method(bmlab.medium(), starts=0)
+    for start in (np.zeros(3), np.full(10, 1.5), np.full(10, np.nan)):
+        with pytest.raises(ValueError, match=r"start must be 10 means in \[-1, 1\], found shape"):
+            method(bmlab.medium(), start=start)
+
+
+def law_cooled(method):
+    """One answer a temperature, each as if it had been given the state of the one before."""
+    model, state = bmlab.medium(), None
+    answers = list(bmlab.cooled(model, [4.0, 3.0, 2.0], method))
+    for temperature, answer in zip([4.0, 3.0, 2.0], answers, strict=True):
+        by_hand = method(model.at(temperature), start=state)
+        assert (answer.mean == by_hand.mean).all() and answer.info["sweeps"] == by_hand.info["sweeps"]
+        state = by_hand.state
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])
+def test_cooled_starts_each_temperature_from_the_one_before(method):
+    law_cooled(method)
+
+
+def test_cooling_stays_in_the_valley_that_opens_first():
+    """A weak field chooses the sign while there is one valley; started cold and against it, the means stay behind."""
+    model = bmlab.ising((4, 4), field=0.01)
+    *_, cold = bmlab.cooled(model, np.linspace(6, 1, 11), bmlab.mean_field)
+    trapped = bmlab.mean_field(model.at(1.0), start=-cold.mean)
+    assert (cold.mean > 0.9).all() and (trapped.mean < -0.9).all() and cold.log_z.lower > trapped.log_z.lower
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"damping": 1.0}, "damping must be at least 0 and below 1, found 1.0; try 0.5"),
+        ({"damping": -0.1}, "damping must be at least 0 and below 1, found -0.1"),
+        ({"max_sweeps": 0}, "max_sweeps must be at least 1, found 0; try 100"),
+    ],
+)
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])
+def test_options_that_make_no_sense_are_refused(method, wrong, sentence):
+    if method is not bmlab.bethe or "damping" not in wrong:
+        with pytest.raises(ValueError, match=sentence):
+            method(bmlab.medium(), **wrong)

@@ -1,0 +1,169 @@
+"""The clamped phase: three roads to one answer, sparse or dense, with errors where it sampled."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_contract import machine, referee
+
+import bmlab
+from bmlab.learn import likelihood
+
+DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9]]
+
+
+def uncoupled_hidden(seed=0):
+    model = machine(7, seed, temperature=1.4, offset=0.3)
+    weights = np.array(model.weights)
+    weights[4:, 4:] = 0
+    return bmlab.BoltzmannMachine(weights, model.biases, 1.4, 0.3)
+
+
+def assert_equal(one, other, slack=1e-12):
+    assert np.abs(one.mean - other.mean).max() < slack
+    assert abs(one.corr - other.corr).max() < slack
+    assert np.abs(np.subtract(one.log_z[:1] + one.log_z[2:], other.log_z[:1] + other.log_z[2:])).max() < slack
+
+
+def by_definition(model, data):
+    """Average over the patterns of sums over the states that begin with each."""
+    s, answers = bmlab.states(model.n), []
+    for v in data:
+        own = s[(s[:, : len(v)] == v).all(1)]
+        logs = -model.energy(own) / model.temperature
+        p = np.exp(logs - np.logaddexp.reduce(logs))
+        answers.append((p @ own, own.T @ (p[:, None] * own), np.logaddexp.reduce(logs)))
+    return [np.mean([a[k] for a in answers], axis=0) for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)],
+    ids=["nothing hidden", "hidden units apart", "hidden units coupled"],
+)
+def test_the_clamped_phase_is_its_definition(model):
+    answer, (mean, corr, log_z) = bmlab.clamped(model, DATA), by_definition(model, DATA)
+    assert np.abs(answer.mean - mean).max() < 1e-12 and np.abs(answer.corr - corr).max() < 1e-12
+    assert abs(answer.log_z.value - log_z) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "model", [machine(4, temperature=1.4), uncoupled_hidden()], ids=["nothing hidden", "hidden units apart"]
+)
+def test_the_closed_form_and_pattern_by_pattern_agree(model):
+    rows = likelihood.checked_rows(model, DATA)
+    hidden = np.arange(4, model.n)
+    assert_equal(
+        likelihood._closed_form(model, rows, hidden),
+        likelihood._pattern_by_pattern(model, rows, hidden, bmlab.exact, None),
+    )
+
+
+def missing(data, seed=0):
+    """The data with a third of its entries missing; two rows whole, one without any."""
+    holes = np.random.default_rng(seed).random(data.shape) < 1 / 3
+    holes[[0, 3]], holes[1] = False, True
+    return np.where(holes, np.nan, data)
+
+
+def law_missing():
+    """A missing entry is summed over in its row: the likelihood is that of what is known."""
+    for model in (machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)):
+        data = missing(DATA)
+        s, answers = bmlab.states(model.n), []
+        for v in data:
+            own = s[((s[:, :4] == v) | np.isnan(v)).all(1)]
+            logs = -model.energy(own) / model.temperature
+            p = np.exp(logs - np.logaddexp.reduce(logs))
+            answers.append((p @ own, own.T @ (p[:, None] * own), np.logaddexp.reduce(logs)))
+        mean, corr, log_z = (np.mean([a[k] for a in answers], axis=0) for k in range(3))
+        answer = bmlab.clamped(model, data)
+        assert np.abs(answer.mean - mean).max() < 1e-12 and np.abs(answer.corr - corr).max() < 1e-12
+        assert abs(answer.log_z.value - log_z) < 1e-12 and answer.log_z.lower == answer.log_z.upper
+        thin = bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, 1.4, model.offset)
+        assert_equal(
+            answer,
+            replace(
+                bmlab.clamped(thin, data),
+                corr=bmlab.clamped(thin, data).corr.toarray()
+                + np.where(model.weights + np.eye(model.n), 0, answer.corr),
+            ),
+        )
+
+
+def test_missing_entries_are_hidden_in_their_rows():
+    law_missing()
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_missing_entries_can_be_sampled():
+    model, data = machine(7, temperature=1.4), missing(DATA)
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=64, n_sweeps=200, burn_in=20)
+    answer, true = bmlab.clamped(model, data, infer), bmlab.clamped(model, data)
+    again = bmlab.clamped(model, data, infer, start=answer.state)
+    for one in (answer, again):
+        off = np.abs(one.corr - true.corr)[np.triu_indices(7, 1)]
+        assert (off < 6 * one.corr_stderr[np.triu_indices(7, 1)] + 1e-12).all() and off.max() > 0
+
+
+def test_what_nothing_hides_is_restated_for_another_machine():
+    one, other = machine(4, seed=1, temperature=1.4), machine(4, seed=2, temperature=0.7, offset=0.2)
+    assert_equal(likelihood.restated(other, bmlab.clamped(one, DATA)), bmlab.clamped(other, DATA))
+
+
+@pytest.mark.parametrize("model", [machine(4), uncoupled_hidden(), machine(7)], ids=["nothing", "apart", "coupled"])
+def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
+    mask = np.ones((model.n, model.n))
+    mask[0, 1] = mask[1, 0] = 0
+    full = bmlab.BoltzmannMachine(model.weights * mask, model.biases, 1.4)
+    thin = bmlab.BoltzmannMachine(sparse.csr_array(full.weights), full.biases, 1.4)
+    one, other = bmlab.clamped(thin, DATA), bmlab.clamped(full, DATA)
+    coupled = (full.weights != 0) | np.eye(model.n, dtype=bool)
+    assert np.allclose(one.corr.toarray()[coupled], other.corr[coupled], atol=1e-12)
+    assert np.allclose(one.mean, other.mean, atol=1e-12) and np.isclose(one.log_z.value, other.log_z.value)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_errors_of_a_sampled_clamped_phase_hold_hidden_units_only_and_cover():
+    model, inside = machine(7, temperature=1.4), []
+    mean, corr, _ = by_definition(model, DATA)
+    for seed in range(20):
+        infer = partial(bmlab.gibbs, rng=np.random.default_rng(seed), n_chains=32, n_sweeps=50, burn_in=20)
+        answer = bmlab.clamped(model, DATA, infer)
+        assert not answer.mean_stderr[:4].any() and not answer.corr_stderr[:4, :4].any()
+        inside += list(np.abs(answer.mean - mean)[4:] < 2 * answer.mean_stderr[4:])
+        inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[:4, 4:].ravel())
+        inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[np.triu_indices(7, 1)][-3:])
+    assert np.mean(inside) > 0.945 - 4 * np.sqrt(0.05 * 0.95 / 20)  # a run's errors hang together: count runs
+    assert np.isnan(answer.log_z.value)
+
+
+def test_the_state_of_a_clamped_phase_can_be_handed_back():
+    model = machine(7, temperature=2.0)
+    first = bmlab.clamped(model, DATA, bmlab.mean_field)
+    again = bmlab.clamped(model, DATA, bmlab.mean_field, start=first.state)
+    assert first.converged and np.allclose(first.mean, again.mean, atol=1e-10)
+
+
+def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
+    model = machine(4)
+    answer = bmlab.log_likelihood(bmlab.clamped(model, DATA), bmlab.exact(model))
+    assert answer.lower == answer.upper == answer.value <= 0
+    assert np.isclose(answer.value, np.mean(-model.energy(DATA)) - referee(model)[0])
+    unknown = bmlab.gibbs(model, rng=np.random.default_rng(0))
+    assert bmlab.log_likelihood(bmlab.clamped(model, DATA), unknown).upper == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (bmlab.bits(DATA), r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
+        (np.ones((2, 9)), r"at most 7 columns, found \(2, 9\)"),
+        (np.ones((0, 4)), "at least one row"),
+    ],
+)
+def test_wrong_data_is_refused(data, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.clamped(uncoupled_hidden(), data)

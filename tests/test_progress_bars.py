@@ -1,0 +1,139 @@
+"""progress(): a bar for every loop that takes longer than a second, none for others, and answers that do not change."""
+
+import sys
+from functools import partial
+from io import StringIO
+
+import numpy as np
+import pytest
+from tqdm import tqdm
+
+import bmlab
+from bmlab import progress_bars
+from bmlab.estimators import density
+from bmlab.infer.bounds.gaussian_integral import gaussian_bound
+from bmlab.infer.exact.cutset_conditioning import sum_listed
+
+MODEL, DATA = bmlab.medium(), np.random.default_rng(0).choice([-1.0, 1.0], (20, 4))
+LATTICE = bmlab.ising((4, 4))
+NARROW = bmlab.restricted(np.ones((6, 8)) / 4, np.zeros(6), np.zeros(8))
+blank = bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4))
+bonds = bmlab.sherrington_kirkpatrick(6, np.random.default_rng(1))
+
+
+def new(seed=0):
+    return np.random.default_rng(seed)
+
+
+LOOPS = {  # name -> units of its own bars, and a call
+    "exact": ("tile", lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(14, new())).log_z.value),
+    "exact, listed": ("tile", lambda: sum_listed(NARROW, np.arange(6))[0]),
+    "exact, eliminated": ("unit", lambda: bmlab.exact(bmlab.ising((3, 30))).log_z.value),
+    "gibbs": ("block", lambda: bmlab.gibbs(MODEL, rng=new(), n_sweeps=200).mean),
+    "ais": ("temperature", lambda: bmlab.ais(MODEL, rng=new(), n_chains=50, n_temperatures=50).log_z.value),
+    "temper": ("sweep stretch", lambda: bmlab.temper(MODEL, rng=new(), n_chains=4, n_sweeps=100).mean),
+    "visited": ("block", lambda: bmlab.visited(MODEL, rng=new(), n_sweeps=50).log_z.value),
+    "annealed": ("sweep", lambda: bmlab.annealed(MODEL, [3, 2, 1], rng=new()).energies),
+    "mean_field": ("sweep", lambda: bmlab.mean_field(MODEL.at(4)).mean),
+    "linear response": ("block", lambda: bmlab.mean_field(LATTICE.at(5)).corr.data),
+    "bethe": ("sweep", lambda: bmlab.bethe(MODEL.at(4)).mean),
+    "trw": ("tree", lambda: bmlab.trw(MODEL, n_trees=3).log_z.value),
+    "gaussian bound": ("step", lambda: gaussian_bound(MODEL)),
+    "fit": ("step", lambda: bmlab.fit(blank, DATA, steps=3, rate=0.1)[-1].model.weights),
+    "maximize": (
+        "step",
+        lambda: bmlab.maximize(blank, DATA, partial(bmlab.exact, pairs="all"), penalty=0.1).model.weights,
+    ),
+    "pseudolikelihood": ("step", lambda: bmlab.pseudolikelihood(DATA, penalty=0.1).weights),
+    "pseudo_log_likelihood": ("unit", lambda: bmlab.pseudo_log_likelihood(NARROW, DATA[:, [0, 1, 2, 3, 0, 1]])),
+    "pcd": (
+        "step",
+        lambda: (
+            bmlab.pcd(
+                bmlab.restricted(np.zeros((4, 2)), np.zeros(4), np.zeros(2)), DATA, rng=new(), rate=0.1, steps=5
+            ).weights
+        ),
+    ),
+    "clamped": ("pattern", lambda: bmlab.clamped(bonds, DATA).mean),
+    "clamped_gibbs": ("sweep", lambda: bmlab.clamped_gibbs(bonds, DATA, rng=new()).mean),
+    "complete": ("row", lambda: bmlab.complete(blank, np.where(DATA > 0, DATA, np.nan)).mean),
+    "draw": ("sweep", lambda: density.draw(MODEL, 5, new(), bmlab.ais(MODEL, rng=new(), n_chains=50))),
+}
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The units of the bars that are made, all of them at once."""
+    told, real = set(), progress_bars._tqdm()
+
+    def recording(**options):
+        told.add(options["unit"])
+        return real(**options | {"disable": True})
+
+    monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    return told
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_long_loop_has_a_bar_and_the_same_answer(name, made):
+    units, call = LOOPS[name]
+    plain = call()
+    assert not made
+    with bmlab.progress():
+        assert np.array_equal(call(), plain)
+    assert made >= set(units.split())
+    made.clear()
+    call()
+    assert not made
+
+
+def test_short_loops_make_no_bar_at_all(made, monkeypatch):
+    """In a notebook a bar is a widget of the page, seen or not: thousands of short loops must not leave any."""
+    monkeypatch.setattr(progress_bars, "DELAY", 1e9)
+    with bmlab.progress():
+        LOOPS["ais"][1]()
+    assert not made
+
+
+def test_a_bar_counts_every_thing_of_a_loop_and_is_closed(monkeypatch):
+    shown = []
+
+    def kept(**options):
+        shown.append(tqdm(**options, file=StringIO()))
+        return shown[-1]
+
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    monkeypatch.setattr(progress_bars, "_tqdm", lambda: kept)
+    with bmlab.progress():
+        assert list(progress_bars.watched(iter("abcd"), "letter", 4)) == list("abcd")
+        for letter in progress_bars.watched("abcd", "letter"):
+            if letter == "c":
+                break
+    assert [(bar.n, bar.total) for bar in shown] == [(4, 4), (2, 4)]
+    assert not tqdm._instances
+
+
+def test_a_bar_is_seen_only_after_its_delay(capsys, monkeypatch):
+    def run():
+        with bmlab.progress():
+            bmlab.annealed(MODEL, np.ones(50), rng=new(), n_chains=2)
+        return capsys.readouterr().err
+
+    assert run() == ""
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    assert "sweep" in run()
+
+
+def test_it_ends_where_an_error_ends_it(made):
+    with pytest.raises(ZeroDivisionError), bmlab.progress():
+        1 / 0  # noqa: B018
+    bmlab.annealed(MODEL, [1.0], rng=new())
+    assert not made
+
+
+def test_without_tqdm_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install tqdm"), bmlab.progress():
+        pass
