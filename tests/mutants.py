@@ -885,7 +885,7 @@ MUTANTS = [
     Mutant(
         "proven bounds have no veto",
         choosing._checked,
-        "<= bethe_error.answer.log_z.value <=",
+        "<= evidence.answer.log_z.value <=",
         "<=",
         partial(test_choosing.law_veto),
     ),
