@@ -9,7 +9,7 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 
 from . import data
 from .arrays import bits, spins, states
-from .estimate import Estimate, LogZ, NotConverged
+from .estimate import Estimate, LogZ, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.choosing import auto
@@ -29,7 +29,7 @@ from .interop import from_dimod, from_networkx, to_dimod, to_networkx
 from .introspection import about, show
 from .learn.ascent import Step, ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
-from .learn.completion import Completion, Probability, complete, conditional
+from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
 from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
@@ -47,7 +47,7 @@ __all__ = [
     "Estimate",
     "LogZ",
     "NotConverged",
-    "Probability",
+    "Method",
     "Step",
     "about",
     "ais",

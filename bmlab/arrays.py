@@ -33,10 +33,17 @@ def check_spins(values, name: str = "data") -> np.ndarray:
     return values
 
 
-def check_generator(rng) -> None:
-    """Raise ValueError where `rng` is no numpy Generator; randomness is always passed in."""
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng must be a NumPy generator, found {rng!r}; pass np.random.default_rng(0)")
+def generator(rng) -> np.random.Generator:
+    """Return the generator of whatever numpy.random.default_rng takes: one is kept, a seed makes one (SPEC 7).
+
+    Raises ValueError for anything else.
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"rng must be a NumPy generator or a seed, found {rng!r}; pass np.random.default_rng(0)"
+        ) from None
 
 
 def _some_values(values):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from .arrays import check_generator, spins, states
+from .arrays import generator, spins, states
 
 DIGITS_SOURCE = (
     "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, "
@@ -207,7 +207,7 @@ def raster(bins: int, rng: np.random.Generator) -> Raster:
     0.064, as in 20 ms of retina; the law is near to a pairwise one, and is none.
     Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
     """
-    check_generator(rng)
+    rng = generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law

@@ -6,7 +6,8 @@ A method is a callable  model -> Estimate.  What it does not know is nan, never 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Protocol
+from warnings import warn
 
 import numpy as np
 from scipy import sparse
@@ -15,37 +16,76 @@ from .html_repr import estimate_card
 from .model import BoltzmannMachine
 
 
-class LogZ(NamedTuple):
-    """Hold log Z: a value with its noise, and an interval that is proof.
+class LogZ(float):
+    """Hold log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
-    value   best single number; nan where the method gives none
+    value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
     """
 
-    value: float
-    stderr: float = 0.0
-    lower: float = -np.inf
-    upper: float = np.inf
+    stderr: float
+    lower: float
+    upper: float
+
+    def __new__(cls, value: float = np.nan, stderr: float = 0.0, lower: float = -np.inf, upper: float = np.inf):
+        made = super().__new__(cls, value)
+        made.__dict__.update(stderr=float(stderr), lower=float(lower), upper=float(upper))
+        return made
+
+    def __getnewargs__(self):
+        return self.value, self.stderr, self.lower, self.upper
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} of a LogZ cannot be changed; make a new one, LogZ(value, stderr, lower, upper)")
+
+    @property
+    def value(self) -> float:
+        """The number as a plain float."""
+        return float(self)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both bounds are the value."""
+        return self.lower == self.upper
+
+    def __repr__(self):
+        return f"LogZ({self})"
 
     def __str__(self):
-        if np.isnan(self.value) and not np.isfinite([self.lower, self.upper]).any():
+        if np.isnan(self) and not np.isfinite([self.lower, self.upper]).any():
             return "unknown"
         noise = f" ± {self.stderr:.2g}" if self.stderr > 0 else ""
-        return f"{self.value:.4f}{noise}{self._proof()}"
+        return f"{_digits(self)}{noise}{self._proof()}"
 
     def _proof(self):
-        if self.lower == self.upper:
+        if self.is_exact:
             return " (exact)"
         if np.isfinite([self.lower, self.upper]).all():
-            return f" in [{self.lower:.4f}, {self.upper:.4f}]"
+            return f" in [{_digits(self.lower)}, {_digits(self.upper)}]"
         if np.isfinite(self.lower):
-            return f" (proven: at least {self.lower:.4f})"
-        return f" (proven: at most {self.upper:.4f})" if np.isfinite(self.upper) else ""
+            return f" (proven: at least {_digits(self.lower)})"
+        return f" (proven: at most {_digits(self.upper)})" if np.isfinite(self.upper) else ""
+
+
+UNKNOWN = LogZ()
+
+
+def _digits(x):
+    """Four decimals, or four digits of what is small."""
+    return format(float(x), ".4g" if 0 < abs(x) < 0.1 else ".4f")
 
 
 class NotConverged(UserWarning):
     """Warn that an Estimate has converged=False, and say what to try."""
+
+
+class Method(Protocol):
+    """What answers about a machine: exact, gibbs, mean_field, ...; other options are bound by functools.partial."""
+
+    def __call__(self, model: BoltzmannMachine, *, start: Any = None) -> Estimate:
+        """Answer; `start` is the `state` of an earlier answer, or None."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +96,35 @@ class Estimate:
     corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
                         where the machine's weights are sparse
     log_z               LogZ
-    converged           whether the method's own test was passed
+    converged, message  whether the method's own test was passed, and in a sentence why it stopped
+    draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
     info                what only a person needs
     """
 
     mean: np.ndarray
-    corr: np.ndarray
-    log_z: LogZ
+    corr: np.ndarray | sparse.csr_array
+    log_z: LogZ = UNKNOWN
     mean_stderr: np.ndarray | float = 0.0
-    corr_stderr: np.ndarray | float = 0.0
+    corr_stderr: np.ndarray | sparse.csr_array | float = 0.0
     method: str = ""
     converged: bool = True
+    message: str = ""
+    draws: np.ndarray | None = None
     state: Any = None
     info: dict = field(default_factory=dict)
 
     @property
     def covariance(self) -> np.ndarray:
-        """<s_i s_j> - <s_i><s_j>, shape (n, n), dense."""
-        corr = self.corr.toarray() if sparse.issparse(self.corr) else self.corr
-        return corr - np.outer(self.mean, self.mean)
+        """<s_i s_j> - <s_i><s_j>, shape (n, n), dense; nan for a pair that is not known."""
+        return _dense(self.corr) - np.outer(self.mean, self.mean)
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """Pearson's correlations, the covariance over the spreads, shape (n, n); nan also where a unit is constant."""
+        spread = np.sqrt(1 - self.mean**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.covariance / np.outer(spread, spread)
 
     def _repr_html_(self):
         return estimate_card(self)
@@ -83,6 +132,22 @@ class Estimate:
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
+
+
+def warned(answer: Estimate, stacklevel: int = 3) -> Estimate:
+    """Return the answer; where it has not converged, warn whoever called the method with its message."""
+    if not answer.converged:
+        warn(answer.message, NotConverged, stacklevel=stacklevel)
+    return answer
+
+
+def _dense(corr):
+    """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold."""
+    if not sparse.issparse(corr):
+        return corr
+    held, found = corr.tocoo(), np.full(corr.shape, np.nan)
+    found[held.row, held.col] = held.data
+    return found
 
 
 # Correlations of a sparse machine live on its couplings.  The two functions below are the only place that knows how.

@@ -128,10 +128,10 @@ def learning(steps, ax, what="log_likelihood", label=None):
 def log_z(estimates, ax):
     """Draw log Z of several Estimates of one machine: points with 2 stderr, and what is proven as a thick bar."""
     for row, estimate in enumerate(estimates):
-        value, stderr, lower, upper = estimate.log_z
+        z = estimate.log_z
         colour = COLOURS.get(estimate.method, "black")
-        ax.errorbar(value, row, xerr=2 * stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
-        _proven(ax, row, value, lower, upper, colour)
+        ax.errorbar(z.value, row, xerr=2 * z.stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
+        _proven(ax, row, z.value, z.lower, z.upper, colour)
     ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
     ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
     return ax
@@ -140,7 +140,7 @@ def log_z(estimates, ax):
 def bracket(proven, estimates, ax):
     """Draw where a Bracket proves log Z to lie, as a grey band, and the answers of several Estimates beside it."""
     log_z(estimates, ax)
-    _, _, lower, upper = proven.log_z
+    lower, upper = proven.log_z.lower, proven.log_z.upper
     ax.axvspan(lower, upper, color="0.88", zorder=0)
     for end, name, side in ((lower, proven.lower_by, "right"), (upper, proven.upper_by, "left")):
         ax.axvline(end, color="0.5", linewidth=1, zorder=0)

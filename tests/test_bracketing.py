@@ -111,4 +111,4 @@ def test_it_needs_time(seconds):
 
 def test_it_needs_a_generator():
     with pytest.raises(ValueError, match="rng must be a NumPy generator"):
-        bmlab.bracket(bmlab.toy(), rng=3)
+        bmlab.bracket(bmlab.toy(), rng="three")

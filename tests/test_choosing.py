@@ -117,7 +117,7 @@ def law_veto():
         assert choosing._tested(model, said, other, 100.0, want).doubt == ""
     below = bmlab.LogZ(0.0, 0.0, 0.0, truth.log_z.value - 1)
     assert "outside" in choosing._checked(said, below).doubt
-    assert choosing._checked(said, truth.log_z._replace(lower=0.0, upper=100.0)) is said
+    assert choosing._checked(said, bmlab.LogZ(truth.log_z, 0.0, 0.0, 100.0)) is said
 
 
 def test_samples_and_proofs_have_a_veto():

@@ -251,7 +251,7 @@ def test_the_raster_is_nearly_pairwise_and_not_quite():
 
 def test_the_raster_takes_its_randomness_from_the_caller():
     with pytest.raises(ValueError, match="rng must be a NumPy generator"):
-        data.raster(10, 0)
+        data.raster(10, "zero")
 
 
 @pytest.mark.parametrize("between", [" ", "\t", ",", ", ", ""])

@@ -1,9 +1,14 @@
 """What an answer says of itself."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bmlab
+from bmlab.estimate import warned
 
 
 @pytest.mark.parametrize(
@@ -36,3 +41,40 @@ def test_covariance_is_correlation_less_the_product_of_means(model):
 def test_a_result_cannot_be_changed():
     with pytest.raises(AttributeError):
         bmlab.exact(bmlab.toy()).mean = 0
+
+
+def test_log_z_is_a_number_with_its_proof_beside_it():
+    log_z = bmlab.LogZ(2.0, 0.5, 1.5, 2.5)
+    assert np.exp(log_z) == np.exp(2.0) and np.array([log_z, log_z]).shape == (2,) and f"{log_z:.1f}" == "2.0"
+    assert (log_z.value, log_z.stderr, log_z.lower, log_z.upper) == (2.0, 0.5, 1.5, 2.5)
+    for copy in (pickle.loads(pickle.dumps(log_z)), deepcopy(log_z)):
+        assert vars(copy) == vars(log_z) and copy == log_z and str(copy) == str(log_z)
+    with pytest.raises(AttributeError, match="stderr of a LogZ cannot be changed; make a new one"):
+        log_z.stderr = 0.0
+
+
+@pytest.mark.parametrize("model", [bmlab.ising((4, 4), 0.3, field=0.3), bmlab.medium()])
+def test_what_is_not_known_of_a_pair_is_nan(model):
+    """Unknown correlations were taken for 0: the covariance of units 0 and 10 of the lattice was -0.673."""
+    answer = bmlab.exact(model)
+    truth = bmlab.exact(bmlab.BoltzmannMachine(dense(model.weights), model.biases))
+    known = ~np.isnan(answer.covariance)
+    assert known.sum() == (model.n + model.weights.nnz if model.is_sparse else model.n**2)
+    assert np.abs((answer.covariance - truth.covariance)[known]).max() < 1e-12
+    spread = np.sqrt(np.diag(truth.covariance))
+    assert np.abs((answer.correlation - truth.covariance / np.outer(spread, spread))[known]).max() < 1e-12
+
+
+def dense(weights):
+    return weights.toarray() if sparse.issparse(weights) else weights
+
+
+def test_a_warning_is_the_message_and_points_to_the_caller():
+    answer = bmlab.Estimate(np.zeros(1), np.eye(1), converged=False, message="it stopped early; give it time.")
+
+    def method():
+        return warned(answer)
+
+    with pytest.warns(bmlab.NotConverged, match="it stopped early; give it time.") as caught:
+        assert method() is answer
+    assert caught[0].filename == __file__

@@ -214,7 +214,7 @@ def test_progress_is_shown(capsys):
         ({"rate": []}, "rate has no numbers, so no step was made"),
         ({"batch": 99, "rng": np.random.default_rng(0)}, "batch must be 1 to 10, the rows of the data, found 99"),
         ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
-        ({"batch": 3}, "rng must be a NumPy generator, found None"),
+        ({"batch": 3}, "batches are drawn by rng; pass rng="),
     ],
 )
 def test_options_that_make_no_sense_are_refused(wrong, sentence):

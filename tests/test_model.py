@@ -238,10 +238,10 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
         (lambda: bmlab.states(40), r"would list 2\^40 states and stops at 2\^30; use exact\(\) or sample\(\)"),
         (lambda: bmlab.ising(-3), r"shape must hold positive numbers, found -3"),
         (
-            lambda: bmlab.sample(bmlab.toy(), 3, 0),
-            r"rng must be a NumPy generator, found 0; pass np\.random\.default_rng\(0\)",
+            lambda: bmlab.sample(bmlab.toy(), 3, -1),
+            r"rng must be a NumPy generator or a seed, found -1; pass np\.random\.default_rng\(0\)",
         ),
-        (lambda: bmlab.gibbs(bmlab.toy(), rng=0), "rng must be a NumPy generator, found 0"),
+        (lambda: bmlab.gibbs(bmlab.toy(), rng="zero"), "rng must be a NumPy generator or a seed, found 'zero'"),
         (
             lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
             "must be at least 1, found 1000 and 0",

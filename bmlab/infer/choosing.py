@@ -14,8 +14,8 @@ from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 
-from ..arrays import check_generator
-from ..estimate import Estimate, NotConverged
+from ..arrays import generator
+from ..estimate import Estimate, LogZ, NotConverged
 from ..model import BoltzmannMachine
 from .bethe_error import FITS, doubtful, moments_of, rms, weigh
 from .bounds.bracketing import without_exact as bracket_without_exact
@@ -42,7 +42,7 @@ def auto(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float = 
               from evidence (see above), which proves nothing.
     Raises ValueError where want or seconds is none of these.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if want not in FITS or not seconds > 0:
         raise ValueError(f"want must be 'moments' or 'log_z' and seconds positive, found {want!r} and {seconds}")
     way = plan(model)
@@ -201,4 +201,4 @@ def _explained(answer, error, because):
 def _within(answer, proven):
     """Put the proven bounds beside log Z, and log Z between them: it is there."""
     value = float(np.clip(answer.log_z.value, proven.lower, proven.upper))
-    return replace(answer, log_z=answer.log_z._replace(value=value, lower=proven.lower, upper=proven.upper))
+    return replace(answer, log_z=LogZ(value, answer.log_z.stderr, proven.lower, proven.upper))

@@ -24,7 +24,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from scipy.sparse import issparse
 
-from ..arrays import check_generator
+from ..arrays import generator
 from ..estimate import Estimate, LogZ, NotConverged, coupled_pairs
 from ..html_repr import step_card
 from ..infer.exact.enumeration import exact
@@ -118,7 +118,7 @@ def ascend(
         checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n),
     )
     if not isinstance(model, Step):
-        model = Step(model, None, None, loop=Loop(-1, (), int(rng.integers(2**63)) if batch else None))
+        model = Step(model, None, None, loop=Loop(-1, (), int(generator(rng).integers(2**63)) if batch else None))
     step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
     size = next(islice(rates, step.loop.number, None), None) if step.data else 0.0
     rows = _rows(data, batch, step.loop)
@@ -235,7 +235,8 @@ def _check(data, chains, penalty, l1, momentum, batch, rng):
     if penalty < 0 or l1 < 0 or not 0 <= momentum < 1:
         raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {penalty}, {l1} and {momentum}")
     if batch is not None:
-        check_generator(rng)
+        if rng is None:
+            raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
         if not 1 <= batch <= len(data):
             raise ValueError(f"batch must be 1 to {len(data)}, the rows of the data, found {batch}; None takes all")
 

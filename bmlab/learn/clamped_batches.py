@@ -16,7 +16,7 @@ free phase does not fall short too (Neal and Hinton 1998; Salakhutdinov and Hint
 import numpy as np
 from scipy.special import entr
 
-from ..arrays import check_generator
+from ..arrays import generator
 from ..estimate import Estimate, LogZ, as_corr, pair_sums
 from ..infer.sampling.chains import chance_of_plus
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
@@ -87,7 +87,7 @@ def clamped_gibbs(
     stderr     the spread of the chains' averages over all patterns
     converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_chains < 1 or n_sweeps < 1:
         raise ValueError(f"n_chains and n_sweeps must be at least 1, found {n_chains} and {n_sweeps}")
     rows, hidden = _begun(model, data)

@@ -34,20 +34,6 @@ class Mode(NamedTuple):
     proven: np.ndarray | bool
 
 
-class Probability(NamedTuple):
-    """Hold a probability as LogZ holds log Z; lower = upper where exact, 0 and 1 where nothing is proven."""
-
-    value: float
-    stderr: float = 0.0
-    lower: float = 0.0
-    upper: float = 1.0
-
-    def __str__(self):
-        noise = f" ± {self.stderr:.2g}" if self.stderr > 0 else ""
-        exactly = self.lower == self.upper
-        return f"{self.value:.4g}{noise}" + (" (exact)" if exactly else f" in [{self.lower:.4g}, {self.upper:.4g}]")
-
-
 @dataclass(frozen=True, eq=False)
 class Completion:
     """Hold rows of known and missing units, completed.
@@ -118,23 +104,23 @@ def complete(model: BoltzmannMachine, known, infer=exact) -> Completion:
     return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), answers)
 
 
-def conditional(model: BoltzmannMachine, query, given, infer=exact) -> Probability:
+def conditional(model: BoltzmannMachine, query, given, infer=exact) -> LogZ:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values); {} knows nothing.
 
     The value is nan where `infer` gives no log Z, and cut at 1 where its two log Z contradict each other: then it is
     too coarse.  One unit needs no log Z: p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     A query that contradicts what is given has probability 0, one that is given 1.
-    Raises ValueError for what is no unit or no value.
+    It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  Raises ValueError for what is no unit or no value.
     """
     query, given = _row(model, query, "query"), _row(model, given, "given")
     if (query * given < 0).any():
-        return Probability(0.0, 0.0, 0.0, 0.0)
+        return LogZ(0.0, 0.0, 0.0, 0.0)
     both = np.where(query, query, given)
     if (both == given).all():
-        return Probability(1.0, 0.0, 1.0, 1.0)
+        return LogZ(1.0, 0.0, 1.0, 1.0)
     log_p = log_likelihood(_answer(model, both, infer), _answer(model, given, infer))
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
-    return Probability(value, value * log_p.stderr, lower, upper)
+    return LogZ(value, value * log_p.stderr, lower, upper)
 
 
 # Rows (n,) hold -1/+1, and 0 where nothing is known.

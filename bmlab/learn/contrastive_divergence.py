@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg.blas import sgemm
 
-from ..arrays import check_generator
+from ..arrays import generator
 from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -59,7 +59,7 @@ def pcd(
     Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
     """
-    check_generator(rng)
+    rng = generator(rng)
     data = _checked_data(model, data)
     rates = _checked_rates(rate, steps)
     if chains not in ("previous", "data"):

@@ -200,5 +200,5 @@ def _combined(errors, share):
 
 
 def _mean_log_z(answers, share):
-    value, _, lower, upper = (float(np.sum(share * column)) for column in np.array(answers).T)
+    value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
     return LogZ(value, float(_combined([a.stderr for a in answers], share)), lower, upper)

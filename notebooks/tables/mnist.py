@@ -134,7 +134,8 @@ def errors(table, log_z, labels):
 def by_ais(machines, length, seed=0):
     """log Z of each by ais, and its standard error: two rows."""
     rngs = [np.random.default_rng([1, seed, k]) for k in range(len(machines))]
-    return np.array([bmlab.ais(m, rng=rng, **length).log_z[:2] for m, rng in zip(machines, rngs, strict=True)]).T
+    found = [bmlab.ais(m, rng=rng, **length).log_z for m, rng in zip(machines, rngs, strict=True)]
+    return np.array([(z.value, z.stderr) for z in found]).T
 
 
 def minus_f(machines, sets, noise):

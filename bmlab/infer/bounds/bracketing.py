@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from ...arrays import check_generator
+from ...arrays import generator
 from ...estimate import LogZ, NotConverged
 from ...model import BoltzmannMachine
 from ..exact.enumeration import exact
@@ -61,7 +61,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float
     Every bound is proven for real numbers; in doubles it is right to about 1e-12 of its size.
     Raises ValueError where seconds is not positive.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, found {seconds}; try 5.0")
     way = plan(model)

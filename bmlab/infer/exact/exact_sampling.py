@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import check_generator, states
+from ...arrays import generator, states
 from ...model import BoltzmannMachine
 from . import variable_elimination
 from .cutset_conditioning import cover, draw_listed
@@ -31,7 +31,7 @@ class GroundState(NamedTuple):
 
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
-    check_generator(rng)
+    rng = generator(rng)
     way = plan(model)
     refuse_if_too_dear(way)
     s = np.empty((size, model.n))

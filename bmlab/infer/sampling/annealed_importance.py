@@ -30,7 +30,7 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 from scipy.special import expit
 
-from ...arrays import check_generator
+from ...arrays import generator
 from ...estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -58,7 +58,7 @@ def ais(
               spread of the weights, so that each loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_chains < 2 or n_temperatures < 2:
         raise ValueError(f"n_chains and n_temperatures must be at least 2, found {n_chains} and {n_temperatures}")
     with one_thread():

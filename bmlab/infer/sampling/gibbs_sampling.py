@@ -16,7 +16,7 @@ from warnings import warn
 
 import numpy as np
 
-from ...arrays import check_generator, check_spins
+from ...arrays import check_spins, generator
 from ...estimate import Estimate, LogZ, NotConverged
 from ...model import BoltzmannMachine
 from ...progress_bars import progress_bar
@@ -69,7 +69,7 @@ def gibbs(
     converged R-hat of every unit below 1.01, see diagnostics.py.  A mode that no chain has found is not seen by any such
               test.  info has R-hat and the effective sample size of the worst unit.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_sweeps < 1 or n_chains < 1:
         raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
     if not 0 <= draws <= n_sweeps:

@@ -27,7 +27,7 @@ from warnings import warn
 import numpy as np
 from scipy.special import expit
 
-from ...arrays import check_generator
+from ...arrays import generator
 from ...estimate import Estimate, LogZ, NotConverged
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -73,7 +73,7 @@ def temper(
                   the first ladder at up to 1000 moments, energies and rungs of its replicas (moments, replicas).
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_sweeps < 1 or n_chains < 1:
         raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
     replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)

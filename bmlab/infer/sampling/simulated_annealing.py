@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import check_generator
+from ...arrays import generator
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from .chains import Chains
@@ -48,7 +48,7 @@ def annealed(
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_chains < 1:
         raise ValueError(f"n_chains must be at least 1, found {n_chains}")
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)

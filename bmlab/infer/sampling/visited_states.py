@@ -18,7 +18,7 @@ from warnings import warn
 
 import numpy as np
 
-from ...arrays import check_generator
+from ...arrays import generator
 from ...estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
 from ...model import BoltzmannMachine
 from .chains import Chains
@@ -53,7 +53,7 @@ def visited(
               (info["missed"]).  A valley that no chain has found is not seen by this test.
     Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
     """
-    check_generator(rng)
+    rng = generator(rng)
     if n_sweeps < 2 or n_chains < 1:
         raise ValueError(f"n_sweeps must be at least 2 and n_chains 1, found {n_sweeps} and {n_chains}; raise them")
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, order="sequential")
