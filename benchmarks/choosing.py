@@ -169,7 +169,7 @@ def fit(rows):
     table = np.array(rows)
     left = np.column_stack([np.ones(len(table)), table[:, 2:]])
     print(f"{len(table)} machines without a doubt")
-    for want, y in zip(("moments", "log_z"), table[:, :2].T):
+    for want, y in zip(("moments", "log_z"), table[:, :2].T, strict=True):
         c = robust(left, y)
         rest = y - left @ c
         print(
@@ -192,7 +192,7 @@ def main():
     tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
     work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
     with ProcessPoolExecutor(options.jobs) as pool:
-        rows = list(pool.map(work, *zip(*tasks)))
+        rows = list(pool.map(work, *zip(*tasks, strict=True)))
     if options.fit:
         fit([row for row in rows if row])
     else:

@@ -28,7 +28,7 @@ def answers(n, scale, seeds):
             seconds, answer = once(partial(estimator, model, rng=np.random.default_rng(10**6 + seed)))
             log_z = answer.log_z
             found[name].append((log_z.value - truth, log_z.stderr, answer.converged, seconds))
-    return {name: map(np.array, zip(*rows)) for name, rows in found.items()}
+    return {name: map(np.array, zip(*rows, strict=True)) for name, rows in found.items()}
 
 
 def line(n, scale, name, error, stderr, converged, seconds):

@@ -83,7 +83,7 @@ def pixels(png):
 
 def keep_unchanged_pictures(new_cell, old_cell):
     """Put the old bytes back where the pixels are the same (the bytes also name matplotlib's version)."""
-    for new, old in zip(pictures(new_cell), pictures(old_cell)):
+    for new, old in zip(pictures(new_cell), pictures(old_cell), strict=False):
         if np.array_equal(pixels(new["image/png"]), pixels(old["image/png"])):
             new["image/png"] = old["image/png"]
 
@@ -93,7 +93,7 @@ def refreshed(path):
     old, new = (nbformat.read(path, as_version=4) for _ in range(2))
     execute(new, path)
     tidy(new)
-    for new_cell, old_cell in zip(new.cells, old.cells):
+    for new_cell, old_cell in zip(new.cells, old.cells, strict=True):
         keep_unchanged_pictures(new_cell, old_cell)
     return nbformat.writes(new) + "\n"
 

@@ -113,7 +113,7 @@ def test_every_figure_is_told_in_words_of_its_own(notebook):
 
 def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
     code = code_cells(notebook)
-    for before, cell, after in zip([None, *code], code, [*code[1:], None]):
+    for before, cell, after in zip([None, *code[:-1]], code, [*code[1:], None], strict=True):
         if any("image/png" in out.get("data", {}) for out in cell.outputs) and "widgets." not in cell.source:
             near = [out for one in (before, cell, after) if one for out in one.outputs]
             assert any(re.search(r"\d", printed(out)) for out in near), cell.source
@@ -143,8 +143,8 @@ def test_exercises_are_to_do_to_make_to_think_and_to_stretch(notebook):
 
 def test_an_answer_is_followed_by_a_locked_cell_that_teaches_and_one_that_hides(notebook):
     graded = [cell for cell in notebook.cells if nbgrader(cell)]
-    assert 4 <= len(graded) and all(nbgrader(cell)["schema_version"] == 3 for cell in graded)
-    for answer, test in zip(graded[::2], graded[1::2]):
+    assert len(graded) >= 4 and all(nbgrader(cell)["schema_version"] == 3 for cell in graded)
+    for answer, test in zip(graded[::2], graded[1::2], strict=True):
         assert nbgrader(answer)["solution"] and not nbgrader(answer)["locked"]
         assert nbgrader(test)["locked"] and nbgrader(test)["points"] > 0
         visible, hidden = test.source.split("### BEGIN HIDDEN TESTS")

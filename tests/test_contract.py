@@ -273,7 +273,7 @@ def law_engines_agree(model, sweeps=200, n_chains=40, **options):
     one, other = (np.concatenate(list(walk.draws(sweeps))) for walk in walks)
     assert (one == other).all()
     s = start
-    for states, (units, u) in zip(one, uniforms(model, start, sweeps, **options)):
+    for states, (units, u) in zip(one, uniforms(model, start, sweeps, **options), strict=True):
         s = bmlab.sweep(model, s, u, units=units)
         assert (s == states.T).all()
 

@@ -26,7 +26,7 @@ def zoo():
 def animals_with(zoo, name):
     """The set of names of the animals that have one property."""
     column = zoo.data[:, zoo.properties.index(name)]
-    return {animal for animal, answer in zip(zoo.names, column) if answer == 1}
+    return {animal for animal, answer in zip(zoo.names, column, strict=True) if answer == 1}
 
 
 def test_digits_have_the_promised_shapes_and_units(digits):
@@ -90,12 +90,12 @@ def test_only_the_platypus_gives_milk_and_lays_eggs(zoo):
 
 
 def test_milk_makes_the_mammal_and_feathers_make_the_bird(zoo):
-    assert animals_with(zoo, "milk") == {n for n, c in zip(zoo.names, zoo.classes) if c == "mammal"}
-    assert animals_with(zoo, "feathers") == {n for n, c in zip(zoo.names, zoo.classes) if c == "bird"}
+    assert animals_with(zoo, "milk") == {n for n, c in zip(zoo.names, zoo.classes, strict=True) if c == "mammal"}
+    assert animals_with(zoo, "feathers") == {n for n, c in zip(zoo.names, zoo.classes, strict=True) if c == "bird"}
 
 
 def test_one_frog_of_the_two_is_venomous(zoo):
-    frogs = [row for row, name in zip(zoo.data, zoo.names) if name == "frog"]
+    frogs = [row for row, name in zip(zoo.data, zoo.names, strict=True) if name == "frog"]
     (differs,) = np.flatnonzero(frogs[0] != frogs[1])
     assert zoo.properties[differs] == "venomous"
 
@@ -202,7 +202,7 @@ def test_the_shifter_holds_every_pattern_shifted_every_way_once():
     made = data.shifter(4)
     assert made.data.shape == (48, 11) and made.shifts.shape == (48,)
     assert len(np.unique(np.c_[made.data[:, :4], made.shifts], axis=0)) == 48
-    for row, shift in zip(made.data, made.shifts):
+    for row, shift in zip(made.data, made.shifts, strict=True):
         np.testing.assert_array_equal(row[4:8], np.roll(row[:4], shift))
         np.testing.assert_array_equal(row[8:], [1 if way == shift else -1 for way in (-1, 0, 1)])
 

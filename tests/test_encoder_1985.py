@@ -135,7 +135,7 @@ def test_divergence_is_that_of_two_enumerated_distributions(name):
     for k, x in product(range(problem.half), range(2**v)):
         bits = bmlab.bits(bmlab.states(v)[x])
         rates = [((1 - off) if i % problem.half == k else on) for i in range(v)]
-        environment[x] += np.prod([r if b else 1 - r for r, b in zip(rates, bits)]) / problem.half
+        environment[x] += np.prod([r if b else 1 - r for r, b in zip(rates, bits, strict=True)]) / problem.half
     truth = (environment * np.log(environment / p)).sum()
     assert encoder.divergence(weights, problem) == pytest.approx(truth, rel=1e-9)
 
@@ -170,7 +170,7 @@ def test_completion_is_the_most_probable_state_of_the_clamped_machine():
     history = np.concatenate(list(encoder.blocks("4-3-4", "time", 0, 200)))[10::10]
     for weights in history:
         model, right = machine(weights), True
-        for (known, asked), k in product(((0, 4), (4, 0)), range(4)):
+        for known, k in product((0, 4), range(4)):
             given = model.clamp(np.arange(known, known + 4), 2.0 * (np.arange(4) == k) - 1)
             s = bmlab.states(7)  # the asked group (4 units), then 3 hidden ones
             p = np.exp(-(given.energy(s) - given.energy(s).min()) / T).reshape(16, 8).sum(1)

@@ -48,8 +48,10 @@ def by_definition(model):
             v = mpmath.matrix(x.tolist())
             weight.append(mpmath.exp(((v.T * w * v)[0] / 2 + (b.T * v)[0]) / mpmath.mpf(model.temperature)))
         z = mpmath.fsum(weight)
-        mean = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, i])) / z for i in range(model.n)]
-        corr = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, 0] * s[:, j])) / z for j in range(model.n)]
+        mean = [mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, i], strict=True)) / z for i in range(model.n)]
+        corr = [
+            mpmath.fsum(p * int(x) for p, x in zip(weight, s[:, 0] * s[:, j], strict=True)) / z for j in range(model.n)
+        ]
         return float(mpmath.log(z)), np.array(mean, dtype=float), np.array(corr, dtype=float)
 
 
@@ -111,7 +113,7 @@ def test_uncoupled_parts_add_their_log_z_and_factorise():
     alone = [bmlab.exact(part) for part in parts]
     mean = np.concatenate([a.mean for a in alone])
     corr = np.outer(mean, mean)
-    for k, a in zip((0, 16, 19, 33, 34), alone):
+    for k, a in zip((0, 16, 19, 33, 34), alone, strict=True):
         corr[k : k + len(a.mean), k : k + len(a.mean)] = a.corr
     assert abs(answer.log_z.value - sum(a.log_z.value for a in alone)) < 1e-11
     assert np.abs(answer.mean - mean[shuffle]).max() < 1e-12
@@ -245,7 +247,7 @@ def test_what_it_may_cost_is_the_callers_choice():
     model = random_machine(27)
     with pytest.raises(ValueError, match="it stops at 1e-06 ms"):
         bmlab.exact(model, max_seconds=1e-9)
-    with pytest.raises(ValueError, match="and 1 MiB. Use"):
+    with pytest.raises(ValueError, match=r"and 1 MiB\. Use"):
         bmlab.exact(model, max_bytes=2**20)
 
 

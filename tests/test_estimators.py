@@ -311,9 +311,7 @@ def test_hidden_units_learn_what_independent_units_cannot():
 def test_single_steps_learn_and_go_on_after_a_pickle():
     X = bmlab.data.zoo().data
     shell = RestrictedBoltzmann(10, random_state=0)
-    scores = []
-    for _ in range(300):
-        scores.append(shell.partial_fit(X).score(X))
+    scores = [shell.partial_fit(X).score(X) for _ in range(300)]
     assert scores[-1] > 0.8 * scores[0]
     other = pickle.loads(pickle.dumps(shell))
     assert shell.partial_fit(X).score(X) == other.partial_fit(X).score(X)

@@ -1,7 +1,7 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
 
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -50,7 +50,7 @@ def test_it_ends_where_nothing_changes_any_more():
     steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
     moved = [
         max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
-        for a, b in zip(steps, steps[1:], strict=False)
+        for a, b in pairwise(steps)
     ]
     assert np.isnan(steps[0].change) and moved == [step.change for step in steps[1:]]
     assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in steps.stopped

@@ -142,7 +142,7 @@ def test_a_lattice_of_networkx_is_ours():
 def test_what_is_of_another_kind_is_refused():
     with pytest.raises(ValueError, match=r"bqm must be a dimod\.BinaryQuadraticModel, found dict; try dimod"):
         from_dimod({0: 1.0})
-    with pytest.raises(ValueError, match="graph must be an undirected networkx graph, .* found list; try networkx"):
+    with pytest.raises(ValueError, match=r"graph must be an undirected networkx graph, .* found list; try networkx"):
         from_networkx([(0, 1)])
 
 

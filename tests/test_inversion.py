@@ -34,8 +34,8 @@ def law_noise(noise=0.2):
     """noise= is the average over all ways to flip: the machine from the moments of every flipped copy of the data."""
     data, flips = some_data(4), bmlab.states(4)
     share = np.prod(np.where(flips > 0, 1 - noise, noise), axis=1)
-    mean = sum(p * (data * f).mean(0) for p, f in zip(share, flips))
-    corr = sum(p * (data * f).T @ (data * f) for p, f in zip(share, flips)) / len(data)
+    mean = sum(p * (data * f).mean(0) for p, f in zip(share, flips, strict=True))
+    corr = sum(p * (data * f).T @ (data * f) for p, f in zip(share, flips, strict=True)) / len(data)
     inverse = np.linalg.inv(corr - np.outer(mean, mean))
     model = bmlab.invert_mean_field(data, noise=noise)
     assert np.allclose(model.weights, np.diag(np.diag(inverse)) - inverse, atol=1e-12)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -146,7 +147,7 @@ def test_never_three_code_cells_without_prose(notebook):
 
 
 def test_every_picture_is_followed_by_prose(notebook):
-    for cell, following in zip(notebook.cells, [*notebook.cells[1:], None]):
+    for cell, following in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
         if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
             assert following and following.cell_type == "markdown", cell.id
 
@@ -168,7 +169,7 @@ def test_relative_links_lead_somewhere(path, notebook):
 
 
 def test_it_leads_on_to_the_next(path, notebook):
-    following = dict(zip(FILES, FILES[1:])).get(path)
+    following = dict(pairwise(FILES)).get(path)
     if following:
         link = f"]({following.name})"
         assert any("Next" in text and link in text for text in prose(notebook)), link
@@ -178,7 +179,7 @@ def test_every_exercise_has_its_own_name_and_its_test(notebook):
     names = [nbgrader(cell)["grade_id"] for cell in notebook.cells if nbgrader(cell)]
     assert len(names) == len(set(names))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell, following in zip(code, [*code[1:], None]):
+    for cell, following in zip(code, [*code[1:], None], strict=True):
         assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
         assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
         if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade"):
@@ -224,8 +225,8 @@ def fails_where_unanswered(cell):
 
 
 def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, notebook, handouts, tmp_path):
-    """One run of the handout, unpacked from its zip, beside the stored outputs: five of these have a digit changed, from
-    the first that is printed to the last.  Every other number is the same where nobody answered: the story survives."""
+    """One run of the handout, unpacked from its zip, beside the stored outputs; five have a digit changed,
+    from first to last.  Every other number is the same where nobody answered: the story survives."""
     from bmlab.teaching.handouts import FOLDER
 
     with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:

@@ -9,7 +9,7 @@ import pytest
 import bmlab
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
 from bmlab import plot
 
@@ -115,7 +115,7 @@ def test_a_confusion_table_shows_every_count(ax):
     assert [t.get_text() for t in ax.texts] == ["5", "1", "", "7"]
 
 
-# What a dichromat sees of a colour, in linear RGB: Machado, Oliveira and Fernandes (2009), IEEE TVCG 15, 1291, severity 1
+# What a dichromat sees, in linear RGB: Machado, Oliveira and Fernandes (2009), IEEE TVCG 15, 1291, severity 1
 SIGHT = {
     "all": np.eye(3),
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -138,7 +138,7 @@ def lab(colour, sight):
 @pytest.mark.parametrize("sight", SIGHT)
 def test_methods_are_told_apart_by_colour_whoever_looks(sight):
     seen = [lab(colour, np.array(SIGHT[sight])) for colour in plot.COLOURS.values()]
-    for (a, first), (b, second) in combinations(zip(plot.COLOURS, seen), 2):
+    for (a, first), (b, second) in combinations(zip(plot.COLOURS, seen, strict=True), 2):
         assert np.linalg.norm(first - second) > 4 * JUST_NOTICED, (a, b)
 
 

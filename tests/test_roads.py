@@ -27,7 +27,7 @@ def test_tiles_do_not_change_the_answer(monkeypatch):
     model = bmlab.sherrington_kirkpatrick(13, np.random.default_rng(0))
     whole = matrix_products.sum_by_products(model)
     monkeypatch.setattr(matrix_products, "TILE", 40)
-    for one, other in zip(whole, matrix_products.sum_by_products(model)):
+    for one, other in zip(whole, matrix_products.sum_by_products(model), strict=True):
         assert np.abs(one - other).max() < 1e-12
 
 
@@ -85,7 +85,7 @@ def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(gr
     order = variable_elimination.best_order(graph)
     place = {v: k for k, v in enumerate(order.units)}
     assert sorted(order.units) == list(range(len(graph)))
-    for v, scope in zip(order.units, order.scopes):
+    for v, scope in zip(order.units, order.scopes, strict=True):
         assert set(scope) >= {u for u in np.flatnonzero(graph[v]) if place[u] > place[v]}
         assert all(place[v] < place[u] for u in scope) and all(place[a] < place[b] for a, b in pairwise(scope))
         if scope:  # what v leaves behind fits into its parent's table
@@ -150,7 +150,7 @@ def kaufman_log_z(n, temperature):
     signs = [1, 1, 1, np.sign(gamma[0])]
     top = max(cosh + sinh)
     parts = [cosh[0], sinh[0], cosh[1], sinh[1]]
-    total = sum(sign * np.exp(part - top) for sign, part in zip(signs, parts))
+    total = sum(sign * np.exp(part - top) for sign, part in zip(signs, parts, strict=True))
     return n * n / 2 * np.log(2 * np.sinh(2 * k)) + top + np.log(total / 2)
 
 

@@ -20,7 +20,7 @@ def stored(**wanted):
 
 def test_chances_are_those_of_the_clamped_machine():
     model, cases = bmlab.load(shifter.MACHINE), DATA[[3, 300, 600]]
-    for case, found in zip(cases, shifter.chances(model, cases)):
+    for case, found in zip(cases, shifter.chances(model, cases), strict=True):
         log_z = [bmlab.exact(model.clamp(np.arange(19), np.r_[case[:16], 2 * v3 - 1])).log_z.value for v3 in np.eye(3)]
         assert found == pytest.approx(np.exp(log_z - np.logaddexp.reduce(log_z)), rel=1e-9)
 

@@ -20,6 +20,8 @@ from wrong_answers import WRONG
 
 pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
+from itertools import pairwise
+
 from bmlab.teaching import sandbox
 from bmlab.teaching.grading import collect, grade
 from bmlab.teaching.handouts import FOLDER, points, student_version, tables
@@ -42,7 +44,7 @@ def code(notebook):
 def answer_cells(notebook):
     """Name -> cell of every answer in code, with its test cell."""
     cells = code(notebook)
-    pairs = [(cell, test) for cell, test in zip(cells, cells[1:]) if exercise(cell).get("solution")]
+    pairs = [(cell, test) for cell, test in pairwise(cells) if exercise(cell).get("solution")]
     return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
 
 
@@ -115,7 +117,7 @@ def test_every_exercise_states_its_points_and_can_be_won(name):
 
 @pytest.mark.parametrize("name", GRADED)
 def test_tests_teach_before_they_are_hidden(name):
-    for answer, test in answer_cells(nbformat.read(FILES[name], 4)).values():
+    for _, test in answer_cells(nbformat.read(FILES[name], 4)).values():
         visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
         assert "### END HIDDEN TESTS" in hidden and "assert" in visible, test.id
         for part in (visible, hidden):
@@ -167,7 +169,7 @@ def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
         stub_text = r"\1# YOUR CODE HERE\n\1raise NotImplementedError()"
         kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
         kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
-        assert here.source.strip() == kept.strip() or exercise(here).get("solution") and here.cell_type == "markdown"
+        assert here.source.strip() == kept.strip() or (exercise(here).get("solution") and here.cell_type == "markdown")
 
 
 def test_a_zip_holds_what_a_student_needs(handouts):
@@ -385,5 +387,5 @@ def test_files_are_collected_by_folder_or_by_name(tmp_path):
 
 
 def test_an_empty_folder_is_refused_in_one_sentence(tmp_path):
-    with pytest.raises(ValueError, match="expected STUDENT/NOTEBOOK.ipynb"):
+    with pytest.raises(ValueError, match=r"expected STUDENT/NOTEBOOK\.ipynb"):
         grade(NOTEBOOKS, tmp_path, tmp_path / "graded", seconds=1, gigabytes=1, **QUIET)

@@ -1,6 +1,6 @@
 """trw: its bound holds for any trees and fields, its gradient is its own, and on a forest there is nothing to share."""
 
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
@@ -85,9 +85,9 @@ def test_it_is_exact_on_forests():
 def test_trees_are_trees_and_have_all_couplings(model):
     """Each place hangs below an earlier one by an edge of the machine; the shares of a tree sum to its edges."""
     graph = graph_of(model)
-    for (mixture, _), _ in zip(tighten(model), range(3)):
+    for mixture, _ in islice(tighten(model), 3):
         trees, share = mixture.trees, shares(graph, mixture)
-        assert (np.sort(trees.unit, axis=0).T == np.arange(model.n)).all()
+        assert (np.sort(trees.unit, axis=0) == np.arange(model.n)[:, None]).all()
         assert (trees.above[1:] < np.arange(1, model.n)[:, None]).all()
         parent, there = np.take_along_axis(trees.unit, trees.above, 0), trees.own < len(graph.j)
         assert (graph.row[trees.own[there]] == trees.unit[there]).all()
@@ -122,7 +122,7 @@ def law_gap(share=1e-5):
     mixture = mixture._replace(a=np.log(p[0] * p[1] / (p[2] * p[3])) / 4 - np.arctanh(mean)[graph.row])
     tree = best_tree(model, graph, -1 - tree_reweighting._information(p))
     more = mixture._replace(
-        trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree))),
+        trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree, strict=True))),
         weights=np.append((1 - share) * mixture.weights, share),
     )
     gained = bound_of(model, graph, mixture)[0] - bound_of(model, graph, more)[0]
@@ -139,7 +139,7 @@ def test_it_goes_on_from_its_state(model):
     first = bmlab.trw(model, n_trees=3, tolerance=0)
     again = bmlab.trw(model, start=first.state, n_trees=0)
     assert again.log_z.value <= first.log_z.value + 1e-14 * 100 and again.info["trees"] == first.info["trees"]
-    with pytest.raises(ValueError, match="the `state` of a trw.. answer for 8 units, found one for 5"):
+    with pytest.raises(ValueError, match=r"the `state` of a trw\(\) answer for 8 units, found one for 5"):
         bmlab.trw(machine(8), start=bmlab.trw(machine(5)).state)
 
 

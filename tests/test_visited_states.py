@@ -54,7 +54,7 @@ def test_states_are_the_same_where_all_units_are(n):
 def test_parts_are_put_together_as_if_they_had_come_at_once():
     model, s = glass(6), np.random.default_rng(0).choice([-1.0, 1.0], size=(50, 6))
     parts, whole = together(distinct(model, s[:20]), distinct(model, s[20:])), distinct(model, s)
-    assert all((a == b).all() for a, b in zip(parts, whole))
+    assert all((a == b).all() for a, b in zip(parts, whole, strict=True))
 
 
 def test_all_states_visited_is_exact():

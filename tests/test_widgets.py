@@ -180,7 +180,7 @@ def test_controls_are_written_as_for_interact(control, labels):
 
 @pytest.mark.parametrize("control", [3, (4, 1), [], (0, 1, 0.0001), (1, 2, -1)])
 def test_a_control_that_is_none_is_refused(control):
-    with pytest.raises(ValueError, match="x must .* found .*; try"):
+    with pytest.raises(ValueError, match=r"x must .* found .*; try"):
         widgets.explore(draw, x=control)
 
 
@@ -188,7 +188,7 @@ def test_a_control_that_is_none_is_refused(control):
 
 
 def test_a_view_refuses_what_it_cannot_show():
-    with pytest.raises(ValueError, match="size must be even.*found 5; try 6"):
+    with pytest.raises(ValueError, match=r"size must be even.*found 5; try 6"):
         widgets.LatticeView(5)
     with pytest.raises(ValueError, match="up to 10 units, found 11"):
         widgets.MachineView(bmlab.hopfield(np.ones(11)))
@@ -284,7 +284,7 @@ def test_same_uniforms_same_states(model):
         T=model.temperature,
         machine=lists(model),
     )
-    for row, uniforms in zip(found, u):
+    for row, uniforms in zip(found, u, strict=True):
         s = bmlab.sweep(model, s, uniforms)
         assert (row == s).all()
 
@@ -303,7 +303,7 @@ def test_same_uniforms_same_states_on_the_lattice(temperature, field):
         T=temperature,
         b=field,
     )
-    for row, uniforms in zip(found, u):
+    for row, uniforms in zip(found, u, strict=True):
         s = bmlab.sweep(model, s, uniforms, units=np.concatenate(model.colours))
         assert (row == s).all()
     measured = in_node("answer(measure(given.s, given.size, given.b))", s=s.tolist(), size=size, b=field)
@@ -347,8 +347,8 @@ def test_the_page_knows_onsagers_and_yangs_solution():
     slopes = [(log_z(1 / T + step) - log_z(1 / T - step)) / (2 * step) for T in temperatures]
     assert np.allclose([f["energy"] for f in found], -np.array(slopes), atol=1e-5)  # the cusp is 0.06 away
     assert np.isclose(critical, 2 / np.log(1 + np.sqrt(2))) and np.isclose(at_critical, -np.sqrt(2))
-    below = [(1 - np.sinh(2 / T) ** -4) ** 0.125 for T in temperatures if T < critical]
-    assert np.allclose([f["magnetisation"] for f in found], below + [0, 0])
+    below = [(1 - np.sinh(2 / t) ** -4) ** 0.125 for t in temperatures if t < critical]
+    assert np.allclose([f["magnetisation"] for f in found], [*below, 0, 0])
 
 
 def test_the_page_enumerates_as_python_does():

@@ -15,6 +15,7 @@ import resource
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).resolve()
@@ -55,10 +56,8 @@ def set_limits(seconds, gigabytes):
     ):
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        try:
+        with suppress(OSError, ValueError):  # macOS does not limit a process's memory
             resource.setrlimit(limit, (value, value))
-        except (OSError, ValueError):  # macOS does not limit a process's memory
-            pass
 
 
 # Landlock, after the kernel's documentation (userspace-api/landlock)

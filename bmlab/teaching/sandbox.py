@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -97,10 +97,8 @@ def lines_from(order, folder, seconds, wrap):
 
 def stop(process):
     """Kill a process and its group."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def execute(notebook, *, tables=(), seconds=300, gigabytes=4, warm=None, system=True):

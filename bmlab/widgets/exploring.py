@@ -56,12 +56,12 @@ class Explorer(View):
         shown = [control.spread(values, k, starts[name]) for k, (name, values) in enumerate(self._stops.items())]
         columns, rows = len(shown[0]) if shown else 1, len(shown[1]) if shown[1:] else 1
         figure, axes = subplots(rows, columns, 9 if columns > 1 else 6, 3.2 * rows)
-        for ax, values in zip(axes.T.flat, product(*shown)):
+        for ax, values in zip(axes.T.flat, product(*shown), strict=True):
             self._panel(ax, values)
         return figure
 
     def _panel(self, ax, values):
-        named = dict(zip(self._stops, values))
+        named = dict(zip(self._stops, values, strict=True))
         self._draw(ax=ax, **named)
         if not ax.get_title():
             ax.set_title(", ".join(f"{name} = {control.text(value)}" for name, value in named.items()), fontsize=10)
@@ -71,7 +71,7 @@ class Explorer(View):
         figure, axes = subplots(1, 1, 6.4, 3.8)
         with redirect_stdout(io.StringIO()) as printed:
             try:
-                self._panel(axes[0, 0], [values[k] for values, k in zip(self._stops.values(), places)])
-            except Exception as error:  # noqa: BLE001   whatever the student's draw raises
+                self._panel(axes[0, 0], [values[k] for values, k in zip(self._stops.values(), places, strict=True)])
+            except Exception as error:  # whatever the student's draw raises
                 printed.write(f"{type(error).__name__}: {error}")
         return {"stops": places, "png": png(figure), "text": printed.getvalue()}

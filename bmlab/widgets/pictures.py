@@ -42,7 +42,7 @@ def snapshots(size, field, seed, sweeps=200):
     chains.beta = 1 / temperatures
     chains.sweep(sweeps)
     figure, axes = subplots(1, 3, 9, 3.3)
-    for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T):
+    for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
         ax.imshow(s.reshape(size, size), cmap=ListedColormap([PAPER, plot.COLOURS["gibbs"]]), interpolation="nearest")
         ax.set(title=f"T = {temperature:.3g}, magnetisation {s.mean():+.2f}", xticks=[], yticks=[])
     return figure
@@ -55,7 +55,7 @@ def converging(model, weights, seed, totals=(10, 100, 10_000), most=16):
     _graph(model.n, weights, axes[0, 0])
     order = np.argsort(-p, kind="stable")[:most][::-1]
     labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
-    for ax, total in zip(axes.flat[1:], totals):
+    for ax, total in zip(axes.flat[1:], totals, strict=True):
         s, counts = rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))
         for _ in range(total // chains):
             s = sweep(model, s, rng.random(s.shape))
@@ -90,7 +90,7 @@ def _graph(n, weights, ax):
 def course(steps):
     """Draw the moments at the first step and the last, and the climb between them."""
     figure, axes = subplots(1, 3, 10, 3.4)
-    for ax, number in zip(axes.flat, (0, len(steps) - 1)):
+    for ax, number in zip(axes[0, :2], (0, len(steps) - 1), strict=True):
         plot.moments(steps[number].data, steps[number].free, ax)
         ax.set(title=f"step {number}", xlabel="clamped to the data", ylabel="free")
     known = np.isfinite(steps[-1].log_likelihood.value)
@@ -101,7 +101,7 @@ def course(steps):
 def completed(start, mean, p, shape, names):
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     figure, axes = subplots(1, 3, 9, 3)
-    for ax, image, title in zip(axes.flat, (start, mean), ("known (grey: unknown)", "expected")):
+    for ax, image, title in zip(axes[0, :2], (start, mean), ("known (grey: unknown)", "expected"), strict=True):
         plot.images(image, ax, shape)
         ax.set_axis_on()
         ax.set(title=title, xticks=[], yticks=[])

@@ -17,8 +17,8 @@ Testing  with this setting, learn from all 1000; read the 797 once for each of t
          beside it by mean_field() and tap() of the same machines.  Nothing is chosen after that.
 
 What this cannot undo: the half pixel, the 48 hidden units and the falling, averaged rate come from colleagues who had
-seen test errors of related recipes.  The ranges of the grids, and four moved copies where eight did no better, come from
-earlier looks at folds of the same 1000.  And the test images are by the same 13 hands as the others.
+seen test errors of related recipes.  The ranges of the grids, and four moved copies where eight did no better, come
+from earlier looks at folds of the same 1000.  And the test images are by the same 13 hands as the others.
 
 Columns of 08_digits.csv: rule, copies, seed, log_z (the method; empty for peers, which need none), errors (of 797),
 cv_errors (of 1000, at the chosen setting, with that log Z), stderr (of log Z, the largest of the ten), low and high
@@ -149,7 +149,7 @@ def ten_log_z(machines, method, rng, budget):
 
 def read(machines, log_share, log_zs, images):
     """Return the most probable digit of each image, by Bayes' rule."""
-    log_p = [score(machine, images) - log_z.value for machine, log_z in zip(machines, log_zs)]
+    log_p = [score(machine, images) - log_z.value for machine, log_z in zip(machines, log_zs, strict=True)]
     return (np.transpose(log_p) + log_share).argmax(1)
 
 
@@ -177,7 +177,7 @@ def choose(name, copies):
     """Return the setting with the fewest errors, and a row for every setting; errors are inf where a rule refuses."""
     judged, grid = [], (RULES | PEERS)[name][1]
     for values in tqdm(list(product(*grid.values())), desc=f"{name}, {copies}", leave=False):
-        setting = dict(zip(grid, values))
+        setting = dict(zip(grid, values, strict=True))
         try:
             judged.append((setting, sum(cross_validate(name, setting, copies).values())))
         except ValueError:
@@ -206,7 +206,7 @@ def rows(name, setting, copies):
 
 def beside(log_zs, references):
     """Largest stderr, and from where to where ten log Z differ from ten others, as entries of the table."""
-    gaps = [round(one.value - other.value, 2) + 0.0 for one, other in zip(log_zs, references)]  # no -0.00
+    gaps = [round(one.value - other.value, 2) + 0.0 for one, other in zip(log_zs, references, strict=True)]  # no -0.00
     return f"{max(z.stderr for z in log_zs):.3f}", f"{min(gaps):.2f}", f"{max(gaps):.2f}"
 
 
@@ -218,9 +218,11 @@ def in_words(setting):
 def main():
     """Write both tables; every setting is chosen before the first test image is read."""
     tasks = list(product([*RULES, *PEERS], ("none", "shifts")))
-    chosen, graded = zip(*(choose(*task) for task in tasks))
+    chosen, graded = zip(*(choose(*task) for task in tasks), strict=True)
     write(CV_TABLE, ("rule", "copies", "setting", "cv_errors"), chain.from_iterable(graded))
-    done = (rows(name, setting, copies) for (name, copies), setting in zip(tqdm(tasks, desc="test"), chosen))
+    done = (
+        rows(name, setting, copies) for (name, copies), setting in zip(tqdm(tasks, desc="test"), chosen, strict=True)
+    )
     write(TABLE, COLUMNS, chain.from_iterable(done))
 
 

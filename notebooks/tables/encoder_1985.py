@@ -247,7 +247,8 @@ def recalled(weights, problem, temperatures, random, tries=10):
     """The share of vectors on V1 that end with exactly their partner on V2, each annealed `tries` times."""
     data, half, odds, unused = vectors(problem), problem.half, table_of_odds(temperatures), np.zeros_like(weights)
     ends = [anneal(x, half, (0.0, 0.0), False, odds, 0, weights, random, unused) for x in data for _ in range(tries)]
-    return np.mean([(end[half : 2 * half] == x[half:]).all() for end, x in zip(ends, np.repeat(data, tries, 0))])
+    wanted = np.repeat(data, tries, 0)[:, half:]
+    return (np.array(ends)[:, half : 2 * half] == wanted).all(1).mean()
 
 
 # --- the runs ---------------------------------------------------------------------------------------------------------
@@ -294,8 +295,9 @@ def run(name, noise, seed, cycles=CYCLES):
     for block in blocks(name, noise, seed, cycles):
         codes.append(distances(block, problem))
         complete.append(completes(block, problem) if small else np.zeros(len(block), bool))
-        recall = ("", "") if small else [f"{recalled(block[-1], problem, *x):.4f}" for x in zip((GENTLE, SLOW), tests)]
-        for weights, apart in zip(block, codes[-1]):
+        settings = () if small else zip((GENTLE, SLOW), tests, strict=True)
+        recall = [f"{recalled(block[-1], problem, *x):.4f}" for x in settings] or ["", ""]
+        for weights, apart in zip(block, codes[-1], strict=True):
             cycle += 1
             if seed < SHOWN and (cycle in grid if small else cycle % BLOCK == 0):
                 history.append((name, noise, seed, cycle, (apart == 0).sum(), *described(weights, problem), *recall))
@@ -319,7 +321,7 @@ def described(weights, problem):
 def run_all(tasks, cycles=CYCLES, threads=None):
     """The rows of both tables for tasks (problem, noise, seed), side by side."""
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        rows, histories = zip(*pool.map(lambda task: run(*task, cycles), tasks))
+        rows, histories = zip(*pool.map(lambda task: run(*task, cycles), tasks), strict=True)
     return list(rows), list(chain.from_iterable(histories))
 
 
@@ -348,7 +350,7 @@ def summary(rows, what):
 def report(rows):
     """Print what was found beside what they printed; who never finds it takes for ever."""
     for (name, problem), noise in product(PROBLEMS.items(), NOISE):
-        mine = [dict(zip(COLUMNS, row)) for row in rows if row[:2] == (name, noise)]
+        mine = [dict(zip(COLUMNS, row, strict=True)) for row in rows if row[:2] == (name, noise)]
         means = [
             f"{what} {np.mean(known):.3g}"
             for what in MEANS

@@ -53,7 +53,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """The address of a JupyterLab started as the README says, on a copy of the notebooks, and the folder of the copy."""
+    """The address of a JupyterLab started as the README says, on a copy of the notebooks, and the copy's folder."""
     home = tmp_path_factory.mktemp("lab")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
