@@ -5,6 +5,9 @@ A method is a callable  model -> Estimate.  What it does not know is nan, never 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from warnings import warn
@@ -134,9 +137,22 @@ class Estimate:
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
 
 
+_silent = ContextVar("answers that have not converged are returned without a warning", default=False)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Let warned() return without a warning inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
 def warned(answer: Estimate, stacklevel: int = 3) -> Estimate:
     """Return the answer; where it has not converged, warn whoever called the method with its message."""
-    if not answer.converged:
+    if not answer.converged and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)
     return answer
 

@@ -1,14 +1,16 @@
 """What an answer says of itself."""
 
 import pickle
+import warnings
 from copy import deepcopy
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import bmlab
-from bmlab.estimate import warned
+from bmlab.estimate import quietly, warned
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,39 @@ def test_a_warning_is_the_message_and_points_to_the_caller():
     with pytest.warns(bmlab.NotConverged, match="it stopped early; give it time.") as caught:
         assert method() is answer
     assert caught[0].filename == __file__
+
+
+def law_quiet():
+    """Two threads that are quiet in turn, the first in being the first out, leave the warnings as they found them.
+
+    warnings.catch_warnings() would not: the second puts back what the first had changed, for the whole process.
+    """
+    doubtful, turn = bmlab.Estimate(np.zeros(1), np.eye(1), converged=False, message="try more"), Barrier(2)
+
+    def first():
+        with quietly():
+            turn.wait()
+            turn.wait()
+        turn.wait()
+
+    def second():
+        turn.wait()
+        with quietly():
+            turn.wait()
+            turn.wait()
+            warned(doubtful)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        threads = [Thread(target=work) for work in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not seen
+        assert warned(doubtful) is doubtful
+        assert [str(one.message) for one in seen] == ["try more"]
+
+
+def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
+    law_quiet()

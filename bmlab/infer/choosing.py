@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from warnings import catch_warnings, simplefilter, warn
+from warnings import warn
 
 import numpy as np
 
 from ..arrays import generator
-from ..estimate import Estimate, LogZ, NotConverged
+from ..estimate import Estimate, LogZ, NotConverged, quietly
 from ..model import BoltzmannMachine
 from .bethe_error import FITS, doubtful, moments_of, rms, weigh
 from .bounds.bracketing import without_exact as bracket_without_exact
@@ -56,8 +56,7 @@ def auto(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float = 
 def without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, want: str) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact()."""
     until = perf_counter() + seconds
-    with catch_warnings():
-        simplefilter("ignore", NotConverged)
+    with quietly():
         affordable = PRICE * model.n**2 < seconds / 4
         evidence = weigh(model) if affordable else doubtful("linear response would take too long")
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z if want == "log_z" else None

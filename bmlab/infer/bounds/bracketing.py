@@ -10,12 +10,11 @@ above   trw             mixtures of spanning trees: good where units have few pa
 
 from time import perf_counter
 from typing import NamedTuple
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from ...arrays import generator
-from ...estimate import LogZ, NotConverged
+from ...estimate import LogZ, quietly
 from ...model import BoltzmannMachine
 from ..exact.enumeration import exact
 from ..exact.planning import memory_to_spend, plan
@@ -74,8 +73,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator, seconds: float
 def without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float) -> Bracket:
     """Return the bracket of the approximate methods."""
     until = perf_counter() + seconds
-    with catch_warnings():
-        simplefilter("ignore", NotConverged)
+    with quietly():
         below = _below(model, rng, seconds / 3)
         above = _above(model, until)
     (lower_by, lower), (upper_by, upper) = max(below.items(), key=_bound), min(above.items(), key=_bound)
