@@ -183,9 +183,9 @@ def as_corr(model: BoltzmannMachine, pairs: np.ndarray, diagonal: float = 1.0):
         corr = np.array(pairs, dtype=float)
         np.fill_diagonal(corr, diagonal)
         return corr
-    w = model.weights
-    pairs = sparse.csr_array((pairs, w.indices, w.indptr), shape=w.shape)
-    return (pairs + sparse.diags_array(np.full(model.n, diagonal))).tocsr()
+    unit, (row, col) = np.arange(model.n), coupled_pairs(model)
+    place = np.concatenate([row, unit]), np.concatenate([col, unit])  # a sum of two arrays would let go of what is 0
+    return sparse.csr_array((np.concatenate([pairs, np.full(model.n, diagonal)]), place), shape=model.weights.shape)
 
 
 def coupled_pairs(model: BoltzmannMachine):

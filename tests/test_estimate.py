@@ -116,3 +116,11 @@ def law_quiet():
 
 def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
     law_quiet()
+
+
+def test_a_correlation_of_zero_is_known():
+    """Units 0 and 1 hang together by a stored weight of 0: their correlation is exactly 0, and not unknown."""
+    weights = sparse.csr_array(([0.0, 0.0, 1.0, 1.0], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
+    answer = bmlab.exact(bmlab.BoltzmannMachine(weights, np.zeros(3)))
+    assert answer.covariance[0, 1] == 0
+    assert np.isnan(answer.covariance[0, 2])
