@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bmlab
 
@@ -57,6 +58,12 @@ def test_machines_without_couplings_are_exact():
 
 
 @quietly
+def test_stored_weights_of_zero_are_no_couplings():
+    weights = sparse.csr_array((np.zeros(4), ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
+    answer = bmlab.ais(bmlab.BoltzmannMachine(weights, np.zeros(3)), rng=0, n_chains=10, n_temperatures=5)
+    assert abs(answer.log_z - 3 * np.log(2)) < 1e-12
+
+
 def test_the_stated_error_of_log_z_covers():
     """|error| < 2 stderr in 95.4 % of 200 runs, known to 1.5 %, of which four; < 4 in all but one at most."""
     error, stderr = log_ratios(glass(6), 200, n_chains=200, n_temperatures=10)

@@ -104,8 +104,9 @@ def _first_biases(model):
 
 def _pull(model):
     """Return the largest size of an eigenvalue of W, which is at most T where mean field can have one solution only."""
-    if model.n < 3 or not model.has_couplings:
-        return abs(model.weights).sum()
+    size = abs(model.weights).sum()  # 0 also where all stored weights are
+    if model.n < 3 or size == 0:
+        return size
     return abs(eigsh(model.weights, 1, v0=np.cos(np.arange(model.n)), tol=1e-3, return_eigenvectors=False)[0])
 
 
