@@ -152,6 +152,14 @@ def test_units_alone_and_units_without_any_field():
 
 
 @quietly
+@quietly
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_ladder_with_a_gap_does_not_know_log_z():
+    """Units that never turn at 0.01 and always may at infinite temperature: no energy is seen at both."""
+    model = bmlab.BoltzmannMachine(np.zeros((8, 8)), np.full(8, 300.0), 0.01)
+    assert np.isnan(run(model, temperatures=[0.01, np.inf]).log_z)
+
+
 def test_a_machine_without_free_units_has_its_offset_only():
     model = bmlab.toy().clamp([0, 1, 2], [1, 1, 1])
     assert np.isclose(run(model).log_z.value, -model.offset)

@@ -65,7 +65,7 @@ def temper(
     start         the `state` of a former answer, to go on from; it brings its temperatures and n_chains along.
     temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
                   run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
-    log_z         nan unless the last temperature is np.inf.
+    log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
     stderr        spread of the independent ladders; nan for log_z of a single one.
     converged     R-hat of every unit below 1.1, and ten round trips a ladder: from hot to cold and back.  A valley that
                   no ladder has found is not seen by any such test.
@@ -255,10 +255,10 @@ class Tally:
         return {"energies": energies, "rungs": rungs}
 
     def log_z(self) -> LogZ:
-        """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0."""
-        if self.replicas.beta[-1] > 0:
-            return LogZ(np.nan)
+        """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
         _, cold, hot = self.sums
+        if self.replicas.beta[-1] > 0 or not (cold.mean(0) * hot.mean(0) > 0).all():
+            return LogZ(np.nan)
         total = np.log(hot.mean(0) / cold.mean(0)) - self.step * self.middle
         noise = hot / hot.mean(0) - cold / cold.mean(0)  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
