@@ -8,7 +8,7 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 """
 
 from . import data
-from .arrays import bits, spins, states
+from .arrays import bits, spins, states, symmetric
 from .estimate import Estimate, LogZ, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
@@ -37,7 +37,7 @@ from .learn.likelihood import clamped, gradient, log_likelihood
 from .learn.maximum_likelihood import maximize
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
-from .model import BoltzmannMachine, from_bits, load, symmetric
+from .model import BoltzmannMachine, from_bits, load
 from .progress_bars import progress
 
 __all__ = [

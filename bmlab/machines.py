@@ -10,8 +10,8 @@ toy, medium               the two machines that return in every notebook of the 
 import numpy as np
 from scipy import sparse
 
-from .arrays import check_spins
-from .model import BoltzmannMachine, symmetric
+from .arrays import check_spins, symmetric
+from .model import BoltzmannMachine
 
 
 def sherrington_kirkpatrick(n: int, rng: np.random.Generator, scale: float = 1.0) -> BoltzmannMachine:

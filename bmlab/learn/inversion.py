@@ -21,8 +21,8 @@ Where couplings are strong, or the data few, each is a place to start from.
 
 import numpy as np
 
-from ..arrays import check_spins
-from ..model import BoltzmannMachine, symmetric
+from ..arrays import check_spins, symmetric
+from ..model import BoltzmannMachine
 
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 

@@ -25,8 +25,9 @@ from warnings import warn
 import numpy as np
 from scipy.optimize import minimize
 
+from ..arrays import symmetric
 from ..estimate import NotConverged
-from ..model import BoltzmannMachine, symmetric
+from ..model import BoltzmannMachine
 from ..progress_bars import ticks, watched
 from ..threads import one_thread
 from .ascent import checked_couplings
