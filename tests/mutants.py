@@ -32,11 +32,12 @@ import test_roads
 import test_simulated_annealing
 import test_structured_mean_field
 import test_tap_equations
+import test_threads
 import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import interop, model
+from bmlab import interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing
 from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
@@ -304,6 +305,20 @@ MUTANTS = [
         "log_scale += top",
         "log_scale += 0",
         partial(law.law_referee, bmlab.exact),
+    ),
+    Mutant(
+        "of two limits on BLAS, the second remembers the first",
+        threads._deepen,
+        "if _depth and not was_held",
+        "if not was_inside and _depth[me]",
+        partial(test_threads.law_overlap),
+    ),
+    Mutant(
+        "a wide product does not lift the limit of whoever asks",
+        matrix_products._tiles,
+        "all_threads() if",
+        "nullcontext() if",
+        partial(test_threads.law_wide_products),
     ),
     Mutant(
         "n ln 2 is forgotten",

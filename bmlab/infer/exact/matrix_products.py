@@ -18,16 +18,16 @@ import numpy as np
 from ...arrays import states
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from ...threads import one_thread
+from ...threads import all_threads, one_thread
 
 CALM_UNITS = 15  # up to here BLAS starts no threads by itself
-THREADED_UNITS = 26  # from here the three products are worth more than one thread; the narrow ones beside never are
+WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
 TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
 def sum_by_products(model: BoltzmannMachine):
     """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
-    with one_thread() if CALM_UNITS < model.n < THREADED_UNITS else nullcontext():
+    with _quiet(model.n):
         groups, lists = _groups(model.n)
         faces, log_scale = _faces(model, groups, lists)
         mean, corr = np.empty(model.n), np.empty((model.n, model.n))
@@ -67,8 +67,7 @@ def _faces(model, groups, lists):
     for k in range(3):
         i, j, s = groups[k], groups[(k + 1) % 3], lists[k][:, 1:]
         own = (s * (s @ w[i, i] / 2 + model.biases[i])).sum(1)
-        with _narrow(len(s)):
-            face = np.column_stack([own, s @ w[i, j]]) / model.temperature @ lists[(k + 1) % 3].T
+        face = np.column_stack([own, s @ w[i, j]]) / model.temperature @ lists[(k + 1) % 3].T
         top = face.max()
         face -= top
         faces.append(np.exp(face, out=face))
@@ -83,14 +82,13 @@ def _sum_out(face, left, right, cols):
     """
     given_row = np.empty((len(face), cols.shape[1]))
     for tile, weight in _tiles(face, left, right):
-        with _narrow(len(cols)):
-            given_row[tile] = weight @ cols
+        given_row[tile] = weight @ cols
     return given_row
 
 
-def _narrow(states_of_group):
-    """One thread for a product with a side of n/3, where the wide ones beside it may use all."""
-    return one_thread() if states_of_group > 2 ** (THREADED_UNITS // 3) else nullcontext()
+def _quiet(n):
+    """One thread, where BLAS would start more by itself."""
+    return one_thread() if n > CALM_UNITS else nullcontext()
 
 
 def _tiles(face, left, right):
@@ -98,7 +96,8 @@ def _tiles(face, left, right):
     step = max(1, TILE // face.shape[1])
     for k in watched(range(0, len(face), step), "tile"):
         tile = slice(k, k + step)
-        weight = right[:, tile].T @ left.T
+        with all_threads() if face.size * left.shape[1] >= 2**WIDE_UNITS else nullcontext():
+            weight = right[:, tile].T @ left.T
         weight *= face[tile]
         yield tile, weight
 
@@ -109,8 +108,9 @@ def draw_by_products(model: BoltzmannMachine, size, rng):
     None where the faces leave the range of a double.
     """
     groups, lists = _groups(model.n)
-    (ab, bc, ca), _ = _faces(model, groups, lists)
-    ladder = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
+    with _quiet(model.n):
+        (ab, bc, ca), _ = _faces(model, groups, lists)
+        ladder = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
     if _is_out_of_range(ladder[-1], model.n):
         return None
     a, b = np.divmod(np.searchsorted(ladder, rng.random(size) * ladder[-1], side="right"), ab.shape[1])

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from ...model import BoltzmannMachine
-from ...threads import one_thread
+from ...threads import all_threads, one_thread, thread_count
 from .cutset_conditioning import TILE, cover
-from .matrix_products import THREADED_UNITS
+from .matrix_products import WIDE_UNITS
 from .variable_elimination import best_order
 
 TABLE_UNITS = 13  # up to here the tables are the fastest
@@ -184,20 +184,28 @@ def _elimination(units, graph, pairs, seconds):
 
 class _Speed(NamedTuple):
     one: float  # multiply-adds a second in a matrix product on one thread
-    many: float  # and on all
+    many: float  # and on all that there are
     exp: float  # exponentials a second on one thread, in cache
 
     def product(self, n):
-        return self.many if n >= THREADED_UNITS else self.one
+        return self.many if n >= WIDE_UNITS else self.one
 
 
-@lru_cache(maxsize=1)
 def _speed():
+    return _measured(thread_count())
+
+
+@lru_cache(maxsize=4)
+def _measured(threads):
+    """Measure the speeds where a wide product gets so many threads; who asks may hold one thread."""
     a, x = np.ones((1024, 1024)), np.linspace(-1, 0, 2**14)
     with one_thread():
-        one = 1024**3 / _seconds(lambda: a @ a)
+        one = many = 1024**3 / _seconds(lambda: a @ a)
         exp = len(x) / _seconds(lambda: np.exp(x))
-    return _Speed(one, 1024**3 / _seconds(lambda: a @ a), exp)
+    if threads > 1:
+        with all_threads():
+            many = 1024**3 / _seconds(lambda: a @ a)
+    return _Speed(one, many, exp)
 
 
 def _seconds(call):

@@ -1,0 +1,203 @@
+"""One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event, local
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import bmlab
+from bmlab import threads
+from bmlab.infer.exact import matrix_products, planning
+from bmlab.threads import all_threads, one_thread, thread_count
+
+
+class Blas:
+    """A library with three threads, whatever the computer has."""
+
+    num_threads = 3
+
+    def set_num_threads(self, count):
+        self.num_threads = count
+
+
+@contextmanager
+def three_threads(blas=None):
+    """Yield a function that tells how many threads BLAS has; after all, it has three."""
+    blas = blas or Blas()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "_libraries", lambda: [blas])
+        yield lambda: blas.num_threads
+        assert blas.num_threads == 3
+
+
+@pytest.fixture
+def count():
+    with three_threads() as count:
+        yield count
+
+
+def test_one_thread_nests_and_ends_with_what_was_there(count):
+    with one_thread():
+        with one_thread():
+            assert count() == 1
+        assert count() == 1
+    assert count() == 3
+
+
+def test_an_exception_leaves_no_limit(count):
+    with pytest.raises(KeyError), one_thread(), one_thread():
+        raise KeyError
+    assert count() == 3
+
+
+def overlap(first, second, count):
+    """Run both at once, each calling what it is given when it is inside; the first to enter leaves first."""
+    inside, left, seen = Event(), Event(), []
+
+    def in_second():
+        inside.set()
+        assert left.wait(10)
+        seen.append(count())
+
+    with ThreadPoolExecutor(1) as pool:
+        others = []
+
+        def in_first():
+            if not others:
+                others.append(pool.submit(second, in_second))
+                assert inside.wait(10)
+
+        first(in_first)
+        seen.append(count())
+        left.set()
+        others[0].result()
+    return seen
+
+
+def law_overlap():
+    """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
+
+    def limited(call):
+        with one_thread():
+            call()
+
+    with three_threads() as count:
+        assert overlap(limited, limited, count) == [1, 1]
+
+
+def test_overlapping_limits_leave_nothing_behind():
+    law_overlap()
+
+
+def test_overlapping_climbs_leave_nothing_behind(count):
+    data = bmlab.sample(bmlab.toy(), 50, np.random.default_rng(0))
+
+    def climb(call):
+        calls = [call]
+
+        def infer(model, *, start=None):
+            if calls:
+                calls.pop()()
+            return bmlab.exact(model)
+
+        bmlab.maximize(bmlab.toy(), data, infer, penalty=0.1)
+
+    assert overlap(climb, climb, count) == [1, 1]
+
+
+def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
+    with all_threads():
+        assert count() == 3
+    with one_thread(), one_thread():
+        with all_threads():
+            assert count() == 3
+            with one_thread():
+                assert count() == 1
+            assert count() == 3
+        assert count() == 1 and thread_count() == 3
+
+
+def test_all_threads_respects_what_another_thread_holds(count):
+    with ThreadPoolExecutor(1) as pool, one_thread():
+        assert pool.submit(thread_count).result() == 1
+
+
+def law_wide_products():
+    """The three products get all threads, and the narrow ones beside them one, whoever asks."""
+    wide, narrow = [], []
+
+    @contextmanager
+    def lifted():
+        with all_threads():
+            wide.append(count())
+            yield
+        narrow.append(count())
+
+    with three_threads() as count, pytest.MonkeyPatch.context() as patch, one_thread():
+        patch.setattr(matrix_products, "all_threads", lifted)
+        bmlab.exact(bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)))
+    assert wide == [3] * 3 and narrow == [1] * 3
+
+
+def test_exact_has_its_cores_inside_a_limit():
+    law_wide_products()
+
+
+@pytest.fixture
+def _speeds_are_not_kept():
+    planning._measured.cache_clear()
+    yield
+    planning._measured.cache_clear()
+
+
+@pytest.mark.usefixtures("_speeds_are_not_kept")
+def test_speeds_are_measured_with_the_threads_they_are_meant_for(count, monkeypatch):
+    seen = []
+    monkeypatch.setattr(planning, "_seconds", lambda call: seen.append(count()) or 1.0)
+    with one_thread():
+        planning._speed()
+    assert seen == [1, 1, 3]
+
+
+@pytest.mark.usefixtures("_speeds_are_not_kept")
+def test_a_speed_is_kept_for_so_many_threads_only(count, monkeypatch):
+    monkeypatch.setattr(planning, "_seconds", lambda call: 1.0 / count())
+    three = planning._speed().many
+    with ThreadPoolExecutor(1) as pool, one_thread():
+        assert pool.submit(lambda: planning._speed().many).result() == three / 3
+    assert planning._speed().many == three
+
+
+def test_each_python_thread_is_limited_where_the_number_is_its_own():
+    class PerThread(local):
+        """As OpenBLAS with OpenMP."""
+
+        threading_layer, num_threads = "openmp", 3
+        set_num_threads = Blas.set_num_threads
+
+    with three_threads(PerThread()) as count:
+
+        def limited(call):
+            with one_thread():
+                assert count() == 1
+                call()
+                assert count() == 1
+            assert count() == 3
+
+        assert overlap(limited, limited, count) == [3, 1]
+
+
+@pytest.mark.skipif(not threadpool_info(), reason="no library whose threads can be set")
+def test_the_real_libraries_obey_from_any_python_thread():
+    def counts():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    def limited():
+        with one_thread():
+            return counts()
+
+    with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
+        assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
