@@ -45,7 +45,7 @@ class Order(NamedTuple):
 
 def best_order(weights, widest: int = 26) -> Order | None:
     """Return the cheaper of two orders, least fill and reverse Cuthill-McKee; None where both pass `widest`."""
-    graph = sparse.csr_array(weights)
+    graph = sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
     along_the_band = sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
     orders = [_follow(graph, _least_fill, widest), _follow(graph, lambda *_: iter(along_the_band), widest)]
