@@ -50,7 +50,7 @@ def by_pcd(data, batch, epochs, seed):
     )
     return bmlab.pcd(
         start, data, rng=rng, steps=steps, rate=np.linspace(RATES[batch], 0, steps), batch=batch, n_chains=batch
-    )
+    ).model
 
 
 def seconds_and_score(learn, seeds):
@@ -156,7 +156,7 @@ def error(weights, true):
 def against_regressions(rows=10_000):
     """Print times, slopes and errors of both."""
     data = bmlab.sample(GLASS, rows, np.random.default_rng(1))
-    ours, model = median_seconds(lambda: bmlab.pseudolikelihood(data), 15), bmlab.pseudolikelihood(data)
+    ours, model = median_seconds(lambda: bmlab.pseudolikelihood(data), 15), bmlab.pseudolikelihood(data).model
     print(
         f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "
         f"error {error(model.weights, GLASS.weights):.4f}"

@@ -87,7 +87,7 @@ def digits(rng, most=36):
     images, labels = _digits()
     n = int(rng.integers(10, most + 1))
     pixels = rng.choice(64, size=n, replace=False)
-    learnt = bmlab.invert_mean_field(images[labels == rng.integers(10)][:, pixels], noise=rng.uniform(0.02, 0.1))
+    learnt = bmlab.invert_mean_field(images[labels == rng.integers(10)][:, pixels], noise=rng.uniform(0.02, 0.1)).model
     return _heated(learnt.weights * _share(rng), learnt.biases, rng)
 
 
@@ -112,7 +112,7 @@ def _digits():
 @lru_cache(maxsize=4)
 def _zoo(penalty):
     blank = bmlab.BoltzmannMachine(np.zeros((15, 15)), np.zeros(15))
-    return bmlab.fit(blank, bmlab.data.zoo().data, steps=300, rate=0.05, penalty=penalty)[-1].model
+    return bmlab.fit(blank, bmlab.data.zoo().data, steps=300, rate=0.05, penalty=penalty).model
 
 
 KINDS = {

@@ -27,7 +27,7 @@ from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
 from .interop import from_dimod, from_networkx, to_dimod, to_networkx
 from .introspection import about, show
-from .learn.ascent import Step, ascend
+from .learn.ascent import ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
@@ -36,6 +36,7 @@ from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood
 from .learn.maximum_likelihood import maximize
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
+from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, from_bits, load
 from .progress_bars import progress
@@ -45,6 +46,7 @@ __all__ = [
     "Bracket",
     "Completion",
     "Estimate",
+    "Fit",
     "LogZ",
     "NotConverged",
     "Method",

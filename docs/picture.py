@@ -42,7 +42,7 @@ def draw_zoo(ax):
     """The couplings between 15 properties of 101 animals."""
     zoo = bmlab.data.zoo()
     blank = bmlab.BoltzmannMachine(np.zeros((15, 15)), np.zeros(15))
-    machine = bmlab.fit(blank, zoo.data, steps=500, rate=0.05, penalty=0.01)[-1].model
+    machine = bmlab.fit(blank, zoo.data, steps=500, rate=0.05, penalty=0.01).model
     plot.weights(machine.weights, ax, labels=zoo.properties)
     ax.tick_params(labelsize=9, length=2)
     ax.set_title("Couplings learnt from 101 animals")

@@ -1041,11 +1041,18 @@ MUTANTS = [
         partial(test_pseudolikelihood.law_slope),
     ),
     Mutant(
-        "pseudolikelihood penalises each pair twice",
+        "pseudolikelihood's penalty has twice the value that its slope has",
         pseudolikelihood.value_and_slope,
-        "(w[:-1] ** 2).sum() / 2",
-        "(w[:-1] ** 2).sum()",
+        "penalty / 4 *",
+        "penalty / 2 *",
         partial(test_pseudolikelihood.law_slope),
+    ),
+    Mutant(
+        "pseudolikelihood's penalty is twice what fit's is",
+        pseudolikelihood.value_and_slope,
+        "- penalty * w[:-1]",
+        "- 2 * penalty * w[:-1]",
+        partial(test_pseudolikelihood.law_pair, 0.2),
     ),
     Mutant(
         "pseudolikelihood loses the factor 2 of -1/+1 units",
@@ -1070,8 +1077,8 @@ MUTANTS = [
     ),
     Mutant(
         "a maximum at infinity passes for one",
-        pseudolikelihood.climb,
-        "np.abs(here - far).sum(0).max() if penalty == 0 else 0.0",
+        pseudolikelihood.best_predicting,
+        "np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0",
         "0.0",
         partial(test_pseudolikelihood.law_infinity),
     ),

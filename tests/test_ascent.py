@@ -28,14 +28,14 @@ def recording(starts):
 
 
 def test_learning_ends_where_clamped_and_free_moments_agree():
-    last = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3)[-1]
+    last = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3).steps[-1]
     assert last.mismatch < 1e-6
     assert np.allclose(last.free.mean, DATA.mean(0), atol=1e-6)
 
 
 @pytest.mark.parametrize("n", [4, 6], ids=["visible", "hidden"])
 def test_small_steps_always_climb(n):
-    steps = bmlab.fit(machine(n, scale=0.5, temperature=1.5), DATA, steps=60, rate=0.05)
+    steps = bmlab.fit(machine(n, scale=0.5, temperature=1.5), DATA, steps=60, rate=0.05).steps
     climbed = np.diff([s.log_likelihood.value for s in steps])
     assert (climbed > 0).all()
 
@@ -43,14 +43,14 @@ def test_small_steps_always_climb(n):
 def test_a_step_gains_what_the_gradient_promises():
     """dL = rate * (sum over pairs dL/dw^2 + sum dL/db^2), to first order in the rate."""
     rate = 1e-6
-    one, two = bmlab.fit(machine(6, temperature=1.5), DATA, steps=2, rate=rate)
+    one, two = bmlab.fit(machine(6, temperature=1.5), DATA, steps=2, rate=rate).steps
     d_weights, d_biases = bmlab.gradient(one.model, one.data, one.free)
     promised = rate * ((d_weights**2).sum() / 2 + (d_biases**2).sum())
     assert np.isclose(two.log_likelihood.value - one.log_likelihood.value, promised, rtol=1e-3)
 
 
 def test_a_step_holds_a_model_with_its_own_moments():
-    for step in bmlab.fit(machine(5), DATA, steps=5, rate=0.5):
+    for step in bmlab.fit(machine(5), DATA, steps=5, rate=0.5).steps:
         assert (step.free.mean == bmlab.exact(step.model).mean).all()
         assert (step.data.corr == bmlab.clamped(step.model, DATA).corr).all()
 
@@ -81,7 +81,7 @@ def test_sampled_free_phases_learn_too(chains):
         rate=0.1,
         chains=chains,
         couplings=bmlab.restricted(np.ones((4, 2)), np.zeros(4), np.zeros(2)).weights != 0,
-    )[-1]
+    )
     exact = bmlab.log_likelihood(bmlab.clamped(last.model, DATA), bmlab.exact(last.model)).value
     up = (1 + DATA.mean(0)) / 2
     independent = np.sum(up * np.log(up) + (1 - up) * np.log(1 - up))
@@ -91,19 +91,19 @@ def test_sampled_free_phases_learn_too(chains):
 def test_a_large_machine_learns_by_three_products():
     """Rounding leaves the products' correlations not quite symmetric; learning must not stumble over that."""
     data = bmlab.data.zoo().data
-    first, *_, last = bmlab.fit(blank(15), data, steps=20, rate=0.2)
+    first, *_, last = bmlab.fit(blank(15), data, steps=20, rate=0.2).steps
     assert first.free.info["road"] == "independent units" and last.free.info["road"] == "three products"
     assert last.log_likelihood.value > first.log_likelihood.value + 3
 
 
 def test_couplings_are_the_only_weights_that_move():
     mask = bmlab.ising(6, periodic=False).weights.toarray() != 0
-    last = bmlab.fit(blank(6), bmlab.states(6)[::7], steps=20, rate=0.3, couplings=mask)[-1]
+    last = bmlab.fit(blank(6), bmlab.states(6)[::7], steps=20, rate=0.3, couplings=mask)
     assert (last.model.weights[~mask] == 0).all() and (last.model.weights[mask] != 0).any()
 
 
 def test_a_penalty_ends_where_the_gradient_balances_it():
-    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, penalty=0.1)[-1]
+    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, penalty=0.1).steps[-1]
     d_weights, _ = bmlab.gradient(last.model, last.data, last.free)
     assert np.allclose(d_weights, 0.1 * last.model.weights, atol=1e-6)
 
@@ -112,14 +112,14 @@ def test_sparse_weights_learn_like_a_mask():
     ring = bmlab.ising(5, coupling=0.1)
     dense = bmlab.BoltzmannMachine(ring.weights.toarray(), ring.biases)
     data = bmlab.states(5)[::3]
-    one = bmlab.fit(ring, data, steps=20, rate=0.2)[-1].model
-    other = bmlab.fit(dense, data, steps=20, rate=0.2, couplings=dense.weights != 0)[-1].model
+    one = bmlab.fit(ring, data, steps=20, rate=0.2).model
+    other = bmlab.fit(dense, data, steps=20, rate=0.2, couplings=dense.weights != 0).model
     assert sparse.issparse(one.weights) and np.allclose(one.weights.toarray(), other.weights, atol=1e-12)
 
 
 def test_the_loop_is_a_generator_and_fit_its_drain():
     by_hand = list(islice(bmlab.ascend(blank(4), DATA, rate=0.2), 4))
-    drained = bmlab.fit(blank(4), DATA, steps=4, rate=0.2)
+    drained = bmlab.fit(blank(4), DATA, steps=4, rate=0.2).steps
     assert all((a.model.weights == b.model.weights).all() for a, b in zip(by_hand, drained, strict=True))
 
 
@@ -131,7 +131,7 @@ def test_a_schedule_of_rates_is_followed_and_ends_the_loop():
 
 def test_free_phases_that_have_not_converged_raise_no_warning_in_the_loop(recwarn):
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)
-    assert not bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1)[-1].free.converged
+    assert not bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1).steps[-1].free.converged
     assert not recwarn.list
 
 
@@ -146,7 +146,7 @@ RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))
 def test_a_large_restricted_machine_learns_on_its_own_couplings():
     """The exact free phase then knows the couplings only; its nan elsewhere must not leak into the weights."""
     data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
-    first, *_, last = bmlab.fit(RESTRICTED, data, steps=10, rate=0.02, couplings=RESTRICTED.weights != 0)
+    first, *_, last = bmlab.fit(RESTRICTED, data, steps=10, rate=0.02, couplings=RESTRICTED.weights != 0).steps
     assert np.isnan(first.free.corr).any() and np.isfinite(first.mismatch)
     assert last.log_likelihood.value > first.log_likelihood.value
     assert (last.model.weights[RESTRICTED.weights == 0] == 0).all()
@@ -156,7 +156,7 @@ def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
     data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
     with pytest.raises(ValueError, match=r"does not know <s_0 s_1>; say which weights exist, couplings=W != 0"):
         bmlab.fit(RESTRICTED, data, steps=2, rate=0.02)
-    assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02)) == 2
+    assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02).steps) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,6 @@ def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
 def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
     """The first step has no couplings, the second all: the state of the one has to do for the other."""
     data = bmlab.states(4)[[0, 0, 3, 5, 15, 15, 15]]
-    first, *_, last = bmlab.fit(blank(4), data, infer, steps=20, rate=0.05)
+    first, *_, last = bmlab.fit(blank(4), data, infer, steps=20, rate=0.05).steps
     true = [bmlab.log_likelihood(step.data, bmlab.exact(step.model)).value for step in (first, last)]
     assert true[1] > true[0] + 0.1

@@ -21,12 +21,12 @@ from bmlab.learn.checkpoints import Checkpoint, generators
 
 def law_resumed(folder):
     """Whatever the step at which a run ends, the run that follows goes on from there to the same end."""
-    whole = run(None, 12)
+    whole = run(None, 12).steps
     for end in (1, 5, 11):
         for every in (1, 4):
             path = folder / f"{end}-{every}.bm"
             run(path, end, every=every)
-            rest = run(path, 12, every=every)
+            rest = run(path, 12, every=every).steps
             assert rest[0].loop.number == end - 1 and alike(rest[-1], whole[-1])
 
 
@@ -36,8 +36,8 @@ def test_a_run_goes_on_where_it_was(tmp_path):
 
 def test_a_run_that_is_over_is_not_made_again(tmp_path):
     one = run(tmp_path / "a.bm", 12)
-    (again,) = run(tmp_path / "a.bm", 12)
-    assert alike(one[-1], again) and not again.model.weights.flags.writeable
+    (again,) = run(tmp_path / "a.bm", 12).steps
+    assert alike(one, again) and not again.model.weights.flags.writeable
 
 
 def test_generators_go_on_too(tmp_path):
@@ -54,11 +54,12 @@ def test_generators_go_on_too(tmp_path):
 def test_early_stopping_remembers_its_best(tmp_path):
     options = dict(rate=0.5, held_out=DATA[:3], patience=4)
     whole = bmlab.fit(blank(4), DATA, steps=60, **options)
-    for end in (whole[-1].loop.number - 1, whole[-1].loop.number + 2):
+    best = whole.steps[-1].loop.number
+    for end in (best - 1, best + 2):
         path = tmp_path / f"{end}.bm"
         bmlab.fit(blank(4), DATA, steps=end, **options, checkpoint=path)
         rest = bmlab.fit(blank(4), DATA, steps=60, **options, checkpoint=path)
-        assert alike(rest[-1], whole[-1]) and rest.stopped == whole.stopped
+        assert alike(rest, whole) and rest.message == whole.message
 
 
 GLOBAL = np.random.default_rng(0)
@@ -101,7 +102,7 @@ def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
     law_torn(tmp_path)
     path = tmp_path / "a.bm"
     with pytest.warns(UserWarning, match="holds no whole checkpoint"):
-        assert alike(run(path, 12, every=2)[-1], run(None, 12)[-1])
+        assert alike(run(path, 12, every=2), run(None, 12))
     path.write_bytes(b"torn")
     path.with_name("a.bm.before").unlink()
     with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint, and there is none before it; delete it"):
@@ -111,7 +112,8 @@ def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
 def this_run():
     """What Checkpoint() is told in run()."""
     infer, loop = parts()
-    return blank(5), DATA, infer, loop
+    defaults = {"chains": "previous", "clamped": None, "couplings": None, "penalty": 0.0, "l1": 0.0}
+    return blank(5), DATA, infer, defaults | loop
 
 
 def test_the_file_of_another_run_is_refused(tmp_path):
@@ -133,7 +135,7 @@ def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
         made = before + child.stdout.count(".")
         assert before <= saved(path) <= made <= saved(path) + 3
     assert saved(path) > 30
-    assert alike(run(path, 99, every=3)[-1], run(None, 99)[-1])
+    assert alike(run(path, 99, every=3), run(None, 99))
 
 
 def saved(path):

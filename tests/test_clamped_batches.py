@@ -107,7 +107,9 @@ def test_sparse_weights_give_the_same(infer):
 def test_a_machine_with_coupled_hidden_units_learns_with_it(clamped, batch):
     """Judged by the exact likelihood, which the loop never sees."""
     model = machine(7, scale=0.3)
-    steps = bmlab.fit(model, DATA, steps=150, rate=0.1, clamped=clamped, batch=batch, rng=np.random.default_rng(1))
+    steps = bmlab.fit(
+        model, DATA, steps=150, rate=0.1, clamped=clamped, batch=batch, rng=np.random.default_rng(1)
+    ).steps
     true = [
         bmlab.log_likelihood(bmlab.clamped(s.model, DATA), bmlab.exact(s.model)).value for s in (steps[0], steps[-1])
     ]

@@ -19,9 +19,11 @@ def alike(one, other):
 
 
 def test_it_ends_at_the_gradient_norm_that_was_asked_for():
-    steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, gradient_norm=1e-4)
+    found = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, gradient_norm=1e-4)
+    steps = found.steps
     assert steps[-2].gradient_norm > 1e-4 >= steps[-1].gradient_norm and len(steps) < 2000
-    assert f"asked for 0.0001, at step {len(steps) - 1}" in steps.stopped and steps.stopped in repr(steps)
+    assert f"asked for 0.0001, at step {len(steps) - 1}" in found.message
+    assert found.converged and found.message in repr(found) and found.model is steps[-1].model
 
 
 def law_gradient_norm():
@@ -47,36 +49,41 @@ def test_the_gradient_norm_is_that_of_what_is_climbed():
 
 
 def test_it_ends_where_nothing_changes_any_more():
-    steps = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
+    found = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
+    steps = found.steps
     moved = [
         max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
         for a, b in pairwise(steps)
     ]
     assert np.isnan(steps[0].change) and moved == [step.change for step in steps[1:]]
-    assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in steps.stopped
+    assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in found.message
 
 
 def test_what_was_not_reached_is_said():
-    with pytest.warns(bmlab.NotConverged, match=r"fit\(\) ended after 5 steps with gradient_norm .* where 1e-09"):
-        bmlab.fit(blank(4), DATA, steps=5, rate=0.1, gradient_norm=1e-9)
-    assert bmlab.fit(blank(4), DATA, steps=5, rate=0.1).stopped == "all steps were made"
+    with pytest.warns(
+        bmlab.NotConverged, match=r"fit\(\) ended after 5 steps with gradient_norm .* where 1e-09"
+    ) as told:
+        found = bmlab.fit(blank(4), DATA, steps=5, rate=0.1, gradient_norm=1e-9)
+    assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
+    assert bmlab.fit(blank(4), DATA, steps=5, rate=0.1).message == "all steps were made"
 
 
 def test_held_out_data_ends_it_with_the_step_that_did_best_there():
     rng = np.random.default_rng(0)
     true = bmlab.sherrington_kirkpatrick(8, rng)
     few, fresh = bmlab.sample(true, 30, rng), bmlab.sample(true, 1000, rng)
-    steps = bmlab.fit(blank(8), few, steps=500, rate=0.3, held_out=fresh, patience=5)
+    found = bmlab.fit(blank(8), few, steps=500, rate=0.3, held_out=fresh, patience=5)
+    steps = found.steps
     scores = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in steps]
-    assert np.argmax(scores) == len(scores) - 1 and "no better in 5 looks" in steps.stopped
-    further = bmlab.fit(blank(8), few, steps=len(steps) + 5, rate=0.3)
+    assert np.argmax(scores) == len(scores) - 1 and "no better in 5 looks" in found.message
+    further = bmlab.fit(blank(8), few, steps=len(steps) + 5, rate=0.3).steps
     later = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in further[len(steps) :]]
     assert max(later) <= scores[-1] and alike(further[len(steps) - 1], steps[-1])
 
 
 def test_without_log_z_held_out_data_is_judged_by_pseudolikelihood():
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=50, burn_in=0, n_sweeps=2)
-    steps = bmlab.fit(blank(4), DATA, infer, steps=40, rate=0.05, held_out=DATA[:4], patience=3)
+    steps = bmlab.fit(blank(4), DATA, infer, steps=40, rate=0.05, held_out=DATA[:4], patience=3).steps
     scores = [bmlab.pseudo_log_likelihood(s.model, DATA[:4]) for s in steps]
     assert np.argmax(scores) == len(scores) - 1
 
@@ -95,7 +102,8 @@ def test_coupled_hidden_units_are_judged_by_the_method_that_learns():
 
 def test_what_was_clamped_before_keeps_its_energy():
     part = bmlab.toy().clamp([0], [1])
-    for step in (bmlab.fit(part, bmlab.states(2), steps=2, rate=0.1)[-1], bmlab.maximize(part, bmlab.states(2))):
+    for found in (bmlab.fit(part, bmlab.states(2), steps=2, rate=0.1), bmlab.maximize(part, bmlab.states(2))):
+        step = found.steps[-1]
         assert step.model.offset == part.offset != 0
         assert step.log_likelihood.value == pytest.approx(
             bmlab.log_likelihood(bmlab.clamped(step.model, bmlab.states(2)), bmlab.exact(step.model)).value, abs=1e-12
@@ -103,17 +111,17 @@ def test_what_was_clamped_before_keeps_its_energy():
 
 
 def test_every_so_many_steps_are_kept_and_the_last():
-    steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4)
+    steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4).steps
     assert [step.loop.number for step in steps] == [0, 4, 8, 10]
-    assert alike(steps[-1], bmlab.fit(blank(4), DATA, steps=11, rate=0.1)[-1])
-    assert [s.loop.number for s in bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4)] == [0, 4, 5]
+    assert alike(steps[-1], bmlab.fit(blank(4), DATA, steps=11, rate=0.1))
+    assert [s.loop.number for s in bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4).steps] == [0, 4, 5]
 
 
 def test_a_step_is_where_the_loop_goes_on():
     options = dict(rate=np.linspace(0.3, 0.1, 20), momentum=0.5, batch=3, penalty=0.01)
-    whole = bmlab.fit(blank(4), DATA, steps=20, **options, rng=np.random.default_rng(0))
-    half = bmlab.fit(blank(4), DATA, steps=8, **options, rng=np.random.default_rng(0))
-    rest = bmlab.fit(half[-1], DATA, steps=12, **options, rng=np.random.default_rng(5))
+    whole = bmlab.fit(blank(4), DATA, steps=20, **options, rng=np.random.default_rng(0)).steps
+    half = bmlab.fit(blank(4), DATA, steps=8, **options, rng=np.random.default_rng(0)).steps
+    rest = bmlab.fit(half[-1], DATA, steps=12, **options, rng=np.random.default_rng(5)).steps
     assert len(rest) == 12 and all(map(alike, whole, half + rest))
 
 
@@ -133,14 +141,14 @@ def test_batches_meet_every_row_equally_often():
 
 def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
     rate = 1e-7  # the machine all but stands still
-    steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0))
+    steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0)).steps
     moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
     whole = next(bmlab.ascend(machine(4), DATA, rate=rate)).loop.velocity[1]
     assert np.allclose(moved / rate / len(DATA), whole, atol=1e-5)
 
 
 def test_momentum_keeps_a_share_of_the_last_move():
-    one, two, three = bmlab.fit(machine(4), DATA, steps=3, rate=0.1, momentum=0.6)
+    one, two, three = bmlab.fit(machine(4), DATA, steps=3, rate=0.1, momentum=0.6).steps
     moves = two.model.biases - one.model.biases, three.model.biases - two.model.biases
     slope = bmlab.gradient(two.model, two.data, two.free)[1]
     assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
@@ -150,7 +158,7 @@ def law_l1(momentum=0.0):
     """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
     last = bmlab.fit(
         blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1, gradient_norm=1e-9
-    )[-1]
+    ).steps[-1]
     slope = bmlab.gradient(last.model, last.data, last.free)[0][np.triu_indices(4, 1)]
     w = last.model.weights[np.triu_indices(4, 1)]
     assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
@@ -166,8 +174,8 @@ def test_l1_on_sparse_weights_is_the_same():
     ring = bmlab.ising(5, coupling=0.1)
     dense = bmlab.BoltzmannMachine(ring.weights.toarray(), ring.biases)
     data = bmlab.states(5)[::3]
-    one = bmlab.fit(ring, data, steps=20, rate=0.2, l1=0.1)[-1]
-    other = bmlab.fit(dense, data, steps=20, rate=0.2, l1=0.1, couplings=dense.weights != 0)[-1]
+    one = bmlab.fit(ring, data, steps=20, rate=0.2, l1=0.1).steps[-1]
+    other = bmlab.fit(dense, data, steps=20, rate=0.2, l1=0.1, couplings=dense.weights != 0).steps[-1]
     assert np.allclose(one.model.weights.toarray(), other.model.weights, atol=1e-12)
     assert abs(one.gradient_norm - other.gradient_norm) < 1e-12 and abs(one.change - other.change) < 1e-12
 
@@ -175,7 +183,7 @@ def test_l1_on_sparse_weights_is_the_same():
 def test_missing_entries_learn_as_hidden_ones():
     """Rows of which only the first two units are known say the same as rows two units wide."""
     holes = np.hstack([DATA[:, :2], np.full((len(DATA), 2), np.nan)])
-    one, other = (bmlab.fit(machine(4), data, steps=5, rate=0.2)[-1] for data in (holes, DATA[:, :2]))
+    one, other = (bmlab.fit(machine(4), data, steps=5, rate=0.2) for data in (holes, DATA[:, :2]))
     assert np.allclose(one.model.weights, other.model.weights, atol=1e-13)
 
 
@@ -196,13 +204,8 @@ def test_a_clamped_phase_of_ones_own_is_asked_at_each_step():
         seen.append(bmlab.clamped(model, np.where(rng.random(data.shape) < 0.1, -data, data)))
         return seen[-1]
 
-    steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy)
+    steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy).steps
     assert [step.data for step in steps] == seen and (seen[0].mean != seen[1].mean).any()
-
-
-def test_progress_is_shown(capsys):
-    bmlab.fit(blank(4), DATA, steps=4, rate=0.1, progress=True)
-    assert "4/4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -220,3 +223,38 @@ def test_progress_is_shown(capsys):
 def test_options_that_make_no_sense_are_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})
+
+
+LEARNERS = {
+    "fit": lambda: bmlab.fit(blank(4), DATA, steps=3, rate=0.1),
+    "maximize": lambda: bmlab.maximize(blank(4), DATA, penalty=0.1),
+    "pcd": lambda: bmlab.pcd(
+        bmlab.restricted(np.zeros((4, 2)), np.zeros(4), np.zeros(2)), DATA, rng=0, steps=2, rate=0.1, batch=5
+    ),
+    "pseudolikelihood": lambda: bmlab.pseudolikelihood(DATA, penalty=0.1),
+    "invert_mean_field": lambda: bmlab.invert_mean_field(DATA),
+    "invert_tap": lambda: bmlab.invert_tap(DATA),
+    "invert_bethe": lambda: bmlab.invert_bethe(DATA, noise=0.1),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_answers_with_one_record(name):
+    found = LEARNERS[name]()
+    assert isinstance(found, bmlab.Fit) and isinstance(found.model, bmlab.BoltzmannMachine)
+    assert found.converged and found.message and found.message in repr(found)
+    assert all(isinstance(step, bmlab.Step) for step in found.steps)
+    assert not found.steps or found.steps[-1].model is found.model
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_the_penalty_means_the_same_to_every_learner(factor):
+    """Two units: dL/dw = c - tanh w, dPL/dw is twice as much, and each is penalty * w at the end."""
+    data = np.repeat(bmlab.states(2), [7, 3, 3, 7], axis=0)
+    two = bmlab.BoltzmannMachine(np.zeros((2, 2)), np.zeros(2))
+    found = [bmlab.maximize(two, data, penalty=0.3), bmlab.fit(two, data, steps=300, rate=0.5, penalty=0.3)]
+    if factor == 2:
+        found = [bmlab.pseudolikelihood(data, penalty=0.3)]
+    for fit in found:
+        w = fit.model.weights[0, 1]
+        assert abs(factor * (0.4 - np.tanh(w)) - 0.3 * w) < 1e-5

@@ -25,7 +25,7 @@ def some_data(n=5, rows=200):
 def law_fixed_point():
     """The data's means solve the mean-field equations of the machine: m = tanh(W m + b)."""
     data = some_data()
-    model = bmlab.invert_mean_field(data, diagonal=False)
+    model = bmlab.invert_mean_field(data, diagonal=False).model
     mean = data.mean(0)
     assert np.abs(np.tanh(model.field(mean)) - mean).max() < 1e-12
 
@@ -37,7 +37,7 @@ def law_noise(noise=0.2):
     mean = sum(p * (data * f).mean(0) for p, f in zip(share, flips, strict=True))
     corr = sum(p * (data * f).T @ (data * f) for p, f in zip(share, flips, strict=True)) / len(data)
     inverse = np.linalg.inv(corr - np.outer(mean, mean))
-    model = bmlab.invert_mean_field(data, noise=noise)
+    model = bmlab.invert_mean_field(data, noise=noise).model
     assert np.allclose(model.weights, np.diag(np.diag(inverse)) - inverse, atol=1e-12)
 
 
@@ -48,7 +48,7 @@ def law_response(name):
     Noise calms the data; without, their means would be a saddle of mean field.
     """
     data, (invert, ask), h = some_data(), INVERSIONS[name], 1e-3
-    model, own = invert(data, noise=0.1), 0.8 * data.mean(0)
+    model, own = invert(data, noise=0.1).model, 0.8 * data.mean(0)
     covariance = 0.8**2 * np.cov(data.T, bias=True)
 
     def mean(shake):
@@ -131,14 +131,14 @@ def pairs(*counts):
 
 def test_of_two_units_bethe_has_the_log_odds():
     a, b, c, d = 3, 11, 7, 5
-    model = invert_bethe(pairs(a, b, c, d))
+    model = invert_bethe(pairs(a, b, c, d)).model
     assert abs(model.weights[0, 1] - np.log(a * d / (b * c)) / 4) < 1e-14 * 10
     assert np.abs(model.biases - np.log([c * d / (a * b), b * d / (a * c)]) / 4).max() < 1e-14 * 10
 
 
 def test_where_tap_has_no_root_it_takes_the_nearest_weight():
     """m = 0.8 and c = -0.03: the pull -0.23 is beyond -1 / (8 m^2) = -0.195, the least of w + 2 m^2 w^2."""
-    assert abs(invert_tap(pairs(1, 39, 39, 321)).weights[0, 1] + 1 / (4 * 0.8**2)) < 1e-14 * 10
+    assert abs(invert_tap(pairs(1, 39, 39, 321)).model.weights[0, 1] + 1 / (4 * 0.8**2)) < 1e-14 * 10
 
 
 def test_noise_is_the_average_over_flipped_data():
@@ -148,7 +148,7 @@ def test_noise_is_the_average_over_flipped_data():
 def test_the_response_is_the_covariance_of_the_data():
     data = some_data()
     mean, covariance = data.mean(0), np.cov(data.T, bias=True)
-    weights = bmlab.invert_mean_field(data).weights
+    weights = bmlab.invert_mean_field(data).model.weights
     own = 1 / (1 - mean**2) - np.diag(np.linalg.inv(covariance))
     response = np.linalg.inv(np.diag(1 / (1 - mean**2) - own) - weights)
     assert np.allclose(response, covariance, atol=1e-10)
@@ -156,7 +156,7 @@ def test_the_response_is_the_covariance_of_the_data():
 
 def test_the_diagonal_changes_the_biases_only_by_its_own_pull():
     data = some_data()
-    kept, left_out = bmlab.invert_mean_field(data), bmlab.invert_mean_field(data, diagonal=False)
+    kept, left_out = bmlab.invert_mean_field(data).model, bmlab.invert_mean_field(data, diagonal=False).model
     mean = data.mean(0)
     own = 1 / (1 - mean**2) - np.diag(np.linalg.inv(np.cov(data.T, bias=True)))
     assert (kept.weights == left_out.weights).all()
@@ -167,7 +167,7 @@ def test_the_diagonal_changes_the_biases_only_by_its_own_pull():
 def test_a_pseudocount_is_so_many_patterns_of_random_units(name):
     data, (invert, _) = some_data(4, 48), INVERSIONS[name]
     every = np.vstack([data, bmlab.states(4)])
-    assert np.allclose(invert(data, pseudocount=16).weights, invert(every).weights)
+    assert np.allclose(invert(data, pseudocount=16).model.weights, invert(every).model.weights)
 
 
 @pytest.mark.parametrize("name", INVERSIONS)
@@ -196,4 +196,4 @@ def test_bethe_refuses_beliefs_that_are_no_probabilities():
 def test_the_advice_works(name):
     for data in ([[1, 1], [1, -1]], [[1, 1], [-1, -1]], pairs(0, 1, 1, 1)):
         for advice in ({"noise": 0.1}, {"pseudocount": 1}):
-            assert np.isfinite(INVERSIONS[name][0](data, **advice).weights).all()
+            assert np.isfinite(INVERSIONS[name][0](data, **advice).model.weights).all()

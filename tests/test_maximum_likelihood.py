@@ -37,7 +37,7 @@ def law_top():
         for penalty in (0.0, 0.3):
             for couplings in (None, mask):
                 if couplings is None or model.n == UNITS:
-                    step = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=1e-7)
+                    (step,) = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=1e-7).steps
                     length = slope_length(step, data, penalty, couplings)
                     assert length <= 1e-7 and abs(length - step.gradient_norm) < 1e-12
                     assert couplings is None or not step.model.weights[~couplings].any()
@@ -48,9 +48,9 @@ def test_it_ends_at_the_top():
 
 
 def test_it_ends_where_the_loop_ends():
-    slow = bmlab.fit(blank(UNITS), DATA, steps=4000, rate=0.3, gradient_norm=1e-9)[-1]
+    slow = bmlab.fit(blank(UNITS), DATA, steps=4000, rate=0.3, gradient_norm=1e-9).steps[-1]
     assert slow.gradient_norm <= 1e-9
-    step = maximize(blank(UNITS), DATA, tolerance=1e-9)
+    (step,) = maximize(blank(UNITS), DATA, tolerance=1e-9).steps
     assert np.allclose(step.model.weights, slow.model.weights, atol=1e-7) and step.loop.number < 10
     assert abs(step.log_likelihood.value - slow.log_likelihood.value) < 1e-12
 
@@ -122,14 +122,14 @@ def test_bethe_is_a_free_phase_on_a_tree():
 def test_hidden_units_and_missing_entries_climb_too(data):
     model = machine(UNITS, scale=0.3)
     begin = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model)).value
-    step = maximize(model, data, penalty=0.01)
+    (step,) = maximize(model, data, penalty=0.01).steps
     assert slope_length(step, data, 0.01) <= 1e-6 and step.log_likelihood.value > begin
 
 
 def test_a_hidden_unit_learns_the_parity_that_no_pair_sees():
     """Three units with an even number of +1: for pairs independent; a hidden unit brings p near 1/4 on four."""
     even = bmlab.states(3)[bmlab.states(3).prod(1) < 0]
-    pairs, more = (maximize(model, even, penalty=1e-4) for model in (blank(3), machine(4, scale=0.5)))
+    pairs, more = (maximize(model, even, penalty=1e-4).steps[-1] for model in (blank(3), machine(4, scale=0.5)))
     assert abs(pairs.log_likelihood.value + 3 * np.log(2)) < 1e-6
     assert more.log_likelihood.value > -2.1 * np.log(2)
 
@@ -156,8 +156,11 @@ def test_a_free_phase_without_log_z_is_refused():
 
 def test_an_unreached_slope_is_said(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "STEPS", 2)
-    with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"):
-        maximize(blank(UNITS), DATA)
+    with pytest.warns(
+        bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"
+    ) as told:
+        found = maximize(blank(UNITS), DATA)
+    assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
 
 
 def test_a_negative_penalty_is_refused():

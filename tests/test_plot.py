@@ -48,7 +48,7 @@ def test_what_has_not_converged_is_marked(ax):
 
 
 def test_learning_draws_a_value_a_step(ax):
-    steps = bmlab.fit(bmlab.toy(), bmlab.states(3)[:3], steps=5, rate=0.1)
+    steps = bmlab.fit(bmlab.toy(), bmlab.states(3)[:3], steps=5, rate=0.1).steps
     plot.learning(steps, ax)
     plot.learning(steps, ax, what="mismatch")
     assert np.allclose(ax.lines[0].get_ydata(), [s.log_likelihood.value for s in steps])

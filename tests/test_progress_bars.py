@@ -39,19 +39,19 @@ LOOPS = {  # name -> units of its own bars, and a call
     "bethe": ("sweep", lambda: bmlab.bethe(MODEL.at(4)).mean),
     "trw": ("tree", lambda: bmlab.trw(MODEL, n_trees=3).log_z.value),
     "gaussian bound": ("step", lambda: gaussian_bound(MODEL)),
-    "fit": ("step", lambda: bmlab.fit(blank, DATA, steps=3, rate=0.1)[-1].model.weights),
+    "fit": ("step", lambda: bmlab.fit(blank, DATA, steps=3, rate=0.1).model.weights),
     "maximize": (
         "step",
         lambda: bmlab.maximize(blank, DATA, partial(bmlab.exact, pairs="all"), penalty=0.1).model.weights,
     ),
-    "pseudolikelihood": ("step", lambda: bmlab.pseudolikelihood(DATA, penalty=0.1).weights),
+    "pseudolikelihood": ("step", lambda: bmlab.pseudolikelihood(DATA, penalty=0.1).model.weights),
     "pseudo_log_likelihood": ("unit", lambda: bmlab.pseudo_log_likelihood(NARROW, DATA[:, [0, 1, 2, 3, 0, 1]])),
     "pcd": (
         "step",
         lambda: (
             bmlab.pcd(
                 bmlab.restricted(np.zeros((4, 2)), np.zeros(4), np.zeros(2)), DATA, rng=new(), rate=0.1, steps=5
-            ).weights
+            ).model.weights
         ),
     ),
     "clamped": ("pattern", lambda: bmlab.clamped(bonds, DATA).mean),

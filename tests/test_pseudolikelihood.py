@@ -9,6 +9,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.learn import pseudolikelihood as module
+from bmlab.learn import quasi_newton
 from bmlab.learn.pseudolikelihood import pseudolikelihood
 
 
@@ -24,7 +25,7 @@ def stacked(model):
 def definition(s, share, penalty, w):
     """Mean of sum_i log p(s_i | the rest), as it is written, less the penalty."""
     h = s @ w[:-1] + w[-1]
-    return -(share @ np.log1p(np.exp(-2 * s * h))).sum() - penalty * np.triu(w[:-1] ** 2).sum()
+    return -(share @ np.log1p(np.exp(-2 * s * h))).sum() - penalty / 2 * np.triu(w[:-1] ** 2).sum()
 
 
 def directions(mask):
@@ -78,17 +79,17 @@ def law_truth():
     """From endless data it finds the machine itself, as far off as a slope of 1e-6 allows by the least curvature."""
     for model in (machine(5, 1, 0.5), machine(5, 2, 1.0, 1.7), bmlab.toy()):
         s, share, true = bmlab.states(model.n), bmlab.probabilities(model), stacked(model)
-        found = stacked(module.climb(s, share, 0.0, off_diagonal(model.n)))
+        found = stacked(module.best_predicting(s, share, 0.0, off_diagonal(model.n)).model)
         off = np.sqrt(model.n * (model.n + 1) / 2) * module.TOLERANCE / least_curvature(s, share, true)
         assert np.abs(found - true).max() < 2 * off < 0.01
 
 
 def law_pair(penalty=0.0):
-    """Two units without biases: the correlation c, and c = tanh w + penalty * w, as for the likelihood."""
+    """Two units without biases: the correlation c, and c = tanh w + penalty/2 * w, half of which the likelihood has."""
     data = np.repeat(bmlab.states(2), [7, 3, 3, 7], axis=0)
-    model = pseudolikelihood(data, penalty=penalty)
+    model = pseudolikelihood(data, penalty=penalty).model
     w = model.weights[0, 1]
-    assert abs(np.tanh(w) + penalty * w - 0.4) < 1e-6 and np.abs(model.biases).max() < 1e-6
+    assert abs(np.tanh(w) + penalty / 2 * w - 0.4) < 1e-6 and np.abs(model.biases).max() < 1e-6
 
 
 def law_counts():
@@ -117,16 +118,17 @@ def test_a_pair_in_closed_form(penalty):
     law_pair(penalty)
 
 
-def test_a_penalty_is_as_strong_as_the_same_one_in_fit():
+def test_a_penalty_is_as_strong_as_half_of_it_in_fit():
+    """The pseudolikelihood meets each weight twice; of two units it has twice the slope of the likelihood."""
     data = np.repeat(bmlab.states(2), [7, 3, 3, 7], axis=0)
     blank = bmlab.BoltzmannMachine(np.zeros((2, 2)), np.zeros(2))
-    fitted = bmlab.fit(blank, data, steps=100, rate=0.5, penalty=0.1)[-1].model
-    assert abs(fitted.weights - pseudolikelihood(data, penalty=0.1).weights).max() < 1e-5
+    fitted = bmlab.fit(blank, data, steps=100, rate=0.5, penalty=0.1).model
+    assert abs(fitted.weights - pseudolikelihood(data, penalty=0.2).model.weights).max() < 1e-5
 
 
 def test_a_penalty_shrinks():
     data = bmlab.sample(machine(6), 200, np.random.default_rng(0))
-    size = [np.linalg.norm(pseudolikelihood(data, penalty=p).weights) for p in (0.01, 0.1, 1.0, 10.0, 1000.0)]
+    size = [np.linalg.norm(pseudolikelihood(data, penalty=p).model.weights) for p in (0.01, 0.1, 1.0, 10.0, 1000.0)]
     assert (np.diff(size) < 0).all() and size[-1] < 0.01
 
 
@@ -134,7 +136,7 @@ def test_the_error_falls_as_one_over_the_root_of_the_data():
     """16 times the data, a quarter of the error: 8 runs of 28 weights are sure to 1/sqrt(2 * 8 * 28), 5 %."""
     model, error = bmlab.sherrington_kirkpatrick(8, np.random.default_rng(5)), []
     for rows in (1000, 16000):
-        runs = [pseudolikelihood(bmlab.sample(model, rows, np.random.default_rng(seed))) for seed in range(8)]
+        runs = [pseudolikelihood(bmlab.sample(model, rows, np.random.default_rng(seed))).model for seed in range(8)]
         error.append(np.sqrt(np.mean([np.sum((run.weights - model.weights) ** 2) for run in runs])))
     assert abs(error[0] / error[1] / 4 - 1) < 4 * 0.05 * np.sqrt(2)
 
@@ -143,7 +145,7 @@ def test_a_mask_keeps_weights_at_zero_and_nothing_else_moves_at_the_maximum():
     lattice = bmlab.ising((2, 3), 0.7, 0.2, periodic=False)
     coupled = lattice.weights.toarray() != 0
     data = bmlab.sample(lattice, 500, np.random.default_rng(1))
-    found = pseudolikelihood(data, couplings=lattice.weights)
+    found = pseudolikelihood(data, couplings=lattice.weights).model
     assert not found.weights[~coupled].any() and found.weights[coupled].all()
     slope = module.value_and_slope(data, np.full(500, 1 / 500), 0.0, off_diagonal(6), stacked(found))[1]
     assert np.abs(slope[:6][coupled]).max() < 1.1e-6 and np.abs(slope[6]).max() < 1.1e-6
@@ -152,14 +154,14 @@ def test_a_mask_keeps_weights_at_zero_and_nothing_else_moves_at_the_maximum():
 
 def test_without_couplings_units_are_alone():
     data = bmlab.sample(machine(4), 100, np.random.default_rng(3))
-    model = pseudolikelihood(data, couplings=np.zeros((4, 4)))
+    model = pseudolikelihood(data, couplings=np.zeros((4, 4))).model
     assert not model.weights.any() and np.abs(model.biases - np.arctanh(data.mean(0))).max() < 1e-12
 
 
 def test_flipped_and_permuted_data_give_the_flipped_and_permuted_machine():
     data = bmlab.sample(bmlab.sherrington_kirkpatrick(6, np.random.default_rng(3)), 300, np.random.default_rng(4))
     flip, order = np.array([1, -1, -1, 1, 1, -1]), [3, 1, 0, 5, 4, 2]
-    one, other = pseudolikelihood(data), pseudolikelihood((data * flip)[:, order])
+    one, other = pseudolikelihood(data).model, pseudolikelihood((data * flip)[:, order]).model
     assert np.abs(other.weights - (one.weights * np.outer(flip, flip))[np.ix_(order, order)]).max() < 1e-4
     assert np.abs(other.biases - (one.biases * flip)[order]).max() < 1e-4
 
@@ -216,13 +218,14 @@ def majority():
 
 
 def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works():
-    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=0\.01"):
-        pseudolikelihood(majority())
-    assert (pseudolikelihood(majority(), penalty=0.01).weights[3, :3] > 0.5).all()
+    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=0\.01") as told:
+        found = pseudolikelihood(majority())
+    assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
+    assert (pseudolikelihood(majority(), penalty=0.01).model.weights[3, :3] > 0.5).all()
 
 
 def test_too_few_steps_are_reported(monkeypatch):
-    monkeypatch.setattr(module, "STEPS", 2)
+    monkeypatch.setattr(quasi_newton, "STEPS", 2)
     with pytest.warns(bmlab.NotConverged, match=r"ended at a slope of .*; pass penalty=0\.01"):
         pseudolikelihood(majority(), penalty=0.001)
 
@@ -251,6 +254,6 @@ def test_what_has_no_maximum_is_refused_with_advice(data, options, sentence):
 
 def test_the_advice_works():
     lacking = np.array([[1.0, 1], [1, -1], [-1, 1]])
-    assert pseudolikelihood(lacking, penalty=0.01).weights[0, 1] < -0.5
-    assert not pseudolikelihood(lacking, couplings=np.zeros((2, 2))).weights.any()
-    assert pseudolikelihood([[1.0], [1], [-1]]).biases == pytest.approx(np.arctanh(1 / 3))
+    assert pseudolikelihood(lacking, penalty=0.01).model.weights[0, 1] < -0.5
+    assert not pseudolikelihood(lacking, couplings=np.zeros((2, 2))).model.weights.any()
+    assert pseudolikelihood([[1.0], [1], [-1]]).model.biases == pytest.approx(np.arctanh(1 / 3))

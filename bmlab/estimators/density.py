@@ -10,13 +10,13 @@ from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimate import Estimate, LogZ
+from ..estimate import Estimate, LogZ, warned
 from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import sample
 from ..infer.exact.planning import plan
 from ..infer.sampling.annealed_importance import ais
 from ..infer.sampling.chains import Chains
-from ..learn.pseudolikelihood import climb
+from ..learn.pseudolikelihood import best_predicting
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
@@ -92,10 +92,10 @@ def penalised(patterns, counts, alpha) -> BoltzmannMachine:
     varies = np.abs(sums) < total
     if varies.any():
         with one_thread():
-            found = climb(
-                patterns[:, varies].astype(float), counts / total, alpha / total, ~np.eye(varies.sum(), dtype=bool)
-            )
-        biases[varies], weights[np.ix_(varies, varies)] = found.biases, found.weights
+            every_pair = ~np.eye(varies.sum(), dtype=bool)
+            found = best_predicting(patterns[:, varies].astype(float), counts / total, 2 * alpha / total, every_pair)
+        machine = warned(found, stacklevel=5).model
+        biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases)
 
 

@@ -46,7 +46,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
             rate=np.linspace(self.learning_rate, 0, steps),
             batch=self.batch_size,
             n_chains=self.batch_size,
-        )
+        ).model
         return self
 
     def partial_fit(self, X, y=None):

@@ -18,60 +18,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice, repeat
-from typing import NamedTuple
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..arrays import generator
-from ..estimate import Estimate, LogZ, NotConverged, coupled_pairs
-from ..html_repr import step_card
+from ..estimate import NotConverged, coupled_pairs
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from . import likelihood
-from .likelihood import gradient, log_likelihood
-
-
-class Loop(NamedTuple):
-    """Hold what the loop needs, beside the moments, to go on after a step."""
-
-    number: int = 0  # of the step, from 0
-    velocity: tuple = ()  # (W, b): what rate times the next move is
-    seed: int | None = None  # of the order of the rows, where they come in batches
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free."""
-
-    model: BoltzmannMachine
-    data: Estimate
-    free: Estimate
-    gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
-    change: float = np.nan  # the largest change of a parameter since the step before
-    loop: Loop = Loop()
-
-    def __repr__(self):
-        return (
-            f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
-            f"gradient norm {self.gradient_norm:.3g})"
-        )
-
-    def _repr_html_(self):
-        return step_card(self)
-
-    @property
-    def mismatch(self) -> float:
-        """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
-        corr = abs(self.data.corr - self.free.corr)
-        largest = corr.max() if issparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
-        return float(max(abs(self.data.mean - self.free.mean).max(), largest))
-
-    @property
-    def log_likelihood(self) -> LogZ:
-        """Mean log p(v) of the data, nats a pattern."""
-        return log_likelihood(self.data, self.free)
+from .likelihood import gradient
+from .record import Loop, Step
 
 
 def ascend(
@@ -157,7 +115,7 @@ class _Rule:
             data = self.awake(model, rows, step.data)
             free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
         slope = self.slope(model, data, free)
-        velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope)) or slope
+        velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope, strict=False)) or slope
         return Step(
             model, data, free, self.length(model, *slope), change, Loop(step.loop.number + 1, velocity, step.loop.seed)
         )

@@ -32,6 +32,7 @@ from ..progress_bars import watched
 from ..threads import one_thread
 from .ascent import batches
 from .likelihood import _checked_data
+from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
 
@@ -48,14 +49,14 @@ def pcd(
     n_sweeps: int = 1,
     chains: str = "previous",
     penalty: float = 0.0,
-) -> BoltzmannMachine:
-    """Return the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
+) -> Fit:
+    """Find the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full
     chains    "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
-    penalty   L2: the climbed function is L - penalty/2 * sum w_ij^2
+    penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
     Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
     """
@@ -74,7 +75,7 @@ def pcd(
             climb.step(centred[next(rows)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
-    return climb.machine(total / (steps - steps // 2))
+    return Fit(climb.machine(total / (steps - steps // 2)), message=ALL_STEPS)
 
 
 class Climb:

@@ -1,30 +1,22 @@
 """fit(): the learning loop, drained.  It stops where it was asked to, and says why; a long run survives a crash."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 
-from ..estimate import NotConverged
+from ..estimate import Method, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from ..progress_bars import progress_bar, watched
-from .ascent import Step, ascend
+from ..progress_bars import watched
+from .ascent import ascend
 from .checkpoints import Checkpoint
-from .likelihood import clamped, log_likelihood
+from .likelihood import clamped as clamped_phase
+from .likelihood import log_likelihood
 from .pseudolikelihood import pseudo_log_likelihood
-
-
-class Steps(list):
-    """The steps that were kept, the last of them the answer, and why it is: `stopped`, a sentence."""
-
-    stopped = ""
-
-    def __repr__(self):
-        return f"Steps({len(self)} kept: {self.stopped})"
+from .record import ALL_STEPS, Fit, Step
 
 
 class Best(NamedTuple):
@@ -38,53 +30,70 @@ class Best(NamedTuple):
 def fit(
     model: BoltzmannMachine | Step,
     data,
-    infer=exact,
+    infer: Method = exact,
     *,
     steps: int,
+    rate: float | Iterable[float],
+    chains: str = "previous",
+    clamped: Callable | None = None,
+    couplings=None,
+    penalty: float = 0.0,
+    l1: float = 0.0,
+    momentum: float = 0.0,
+    batch: int | None = None,
+    rng=None,
     gradient_norm: float | None = None,
     change: float | None = None,
     held_out=None,
     patience: int = 10,
     every: int = 1,
     checkpoint=None,
-    progress: bool = False,
-    **loop,
-) -> Steps:
-    """Return the steps of ascend(model, data, infer, **loop): a list that ends where the climb has got to.
+) -> Fit:
+    """Climb the likelihood by clamped minus free, and keep the steps.
 
-    steps           how many at most; the first is the model given
+    model      where to begin; or a Step of such a climb, to go on after it
+    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing
+    infer      the free phase, and the clamped one where hidden units are coupled
+    steps      how many at most; the first is the model given
+    rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
+               Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
+               about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
+    chains     where the free phase starts: "previous", from its last state; "fresh", from nowhere; "data", from the data
+    clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
+    couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
+    momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
+    batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     gradient_norm, change   end where Step.gradient_norm, or Step.change, is no larger
-    held_out        rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
-                    pseudolikelihood) has not risen in `patience` looks; the list then ends with the best step
-    every           keep, save and look at held-out rows at every so many steps, and at the last
-    checkpoint      path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
-                    is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-                    The list then begins where the file left off.  It is a pickle: load files of your own only
+    held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
+               pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
+    every      keep, save and look at held-out rows at every so many steps, and at the last
+    checkpoint path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
+               is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
+               The steps kept then begin where the file left off.  It is a pickle: load files of your own only
+    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
-    Raises ValueError for a checkpoint of another run, and as ascend() does.
+    Raises ValueError for options out of range, where the free phase does not know a weight's slope, and for a
+    checkpoint of another run.
     """
     if steps < 1 or every < 1 or patience < 1:
         raise ValueError(f"steps, every and patience must be at least 1, found {steps}, {every} and {patience}")
-    file = checkpoint and Checkpoint(checkpoint, model, data, infer, loop)
+    options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
+    options |= {"l1": l1, "momentum": momentum, "batch": batch, "rng": rng}
+    file = checkpoint and Checkpoint(checkpoint, model, data, infer, options)
     watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
     step = watch.resume() or model
-    end = _number(model) + steps
-    with progress_bar(progress, steps, "step") as bar:
-        bar.update(_number(step) - _number(model))
-        more = 0 if watch.stopped else max(0, end - _number(step))
-        climb = islice(ascend(step, data, infer, **loop), more)
-        for step in watched(climb, "step", more):
-            if watch.sees(step) or step.loop.number % every == 0:
-                watch.keep(step)
-            bar.update(1)
-            bar.set_postfix_str(f"gradient norm {step.gradient_norm:.2g}", refresh=False)
-            if watch.stopped:
-                break
+    more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
+    for step in watched(islice(ascend(step, data, infer, **options), more), "step", more):
+        if watch.sees(step) or step.loop.number % every == 0:
+            watch.keep(step)
+        if watch.stopped:
+            break
     if not isinstance(step, Step):
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not watch.kept or watch.kept[-1] is not step:
         watch.keep(step)
-    return watch.ended(steps)
+    return warned(watch.ended(steps))
 
 
 def _number(step):
@@ -102,7 +111,7 @@ class _Watch:
     held_out: np.ndarray | None
     patience: int
     file: Checkpoint | None
-    kept: Steps = field(default_factory=Steps)
+    kept: list[Step] = field(default_factory=list)
     best: Best = Best()
     stopped: str = ""
 
@@ -144,26 +153,22 @@ class _Watch:
             )
 
     def ended(self, steps):
-        """Return the steps that were kept, the best one last; warn where what was asked for was not reached."""
+        """Return the Fit of the steps that were kept, the best one last."""
         asked = {name: getattr(self, name) for name in ("gradient_norm", "change") if getattr(self, name) is not None}
-        if asked and not self.stopped:
+        best, missed = self.best.step, bool(asked) and not self.stopped
+        if missed:
+            last = self.kept[-1]
             found = ", ".join(
-                f"{name} {getattr(self.kept[-1], name):.2g} where {x:g} was asked for" for name, x in asked.items()
+                f"{name} {getattr(last, name):.2g} where {x:g} was asked for" for name, x in asked.items()
             )
-            warn(
-                f"fit() ended after {steps} steps with {found}; raise steps, or use maximize().",
-                NotConverged,
-                stacklevel=3,
-            )
-        self.kept.stopped = self.stopped or "all steps were made"
-        best = self.best.step
+            self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
         if best is not None:
-            self.kept[:] = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
-        return self.kept
+            self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
+        return Fit(self.kept[-1].model, not missed, self.stopped or ALL_STEPS, tuple(self.kept))
 
 
 def _score(step, held_out, infer):
     """Mean log p of the held-out rows, or their pseudolikelihood where the free phase has no log Z."""
     if np.isnan(step.free.log_z.value):
         return pseudo_log_likelihood(step.model, held_out)
-    return log_likelihood(clamped(step.model, held_out, infer), step.free).value
+    return log_likelihood(clamped_phase(step.model, held_out, infer), step.free).value

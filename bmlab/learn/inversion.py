@@ -23,12 +23,13 @@ import numpy as np
 
 from ..arrays import check_spins, symmetric
 from ..model import BoltzmannMachine
+from .record import Fit
 
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
-def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> BoltzmannMachine:
-    """Return the machine whose linear response is the covariance of the data (N, n), -1/+1.
+def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> Fit:
+    """Find the machine whose linear response is the covariance of the data (N, n), -1/+1.
 
     noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
                  means shrink by 1 - 2 noise, correlations by its square
@@ -40,27 +41,31 @@ def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, dia
     weights, curvature = response(mean, corr)
     own = 1 / (1 - mean**2) - curvature
     biases = np.arctanh(mean) - weights @ mean - (own * mean if diagonal else 0.0)
-    return BoltzmannMachine(weights, biases)
+    return _solved(BoltzmannMachine(weights, biases))
 
 
-def invert_tap(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> BoltzmannMachine:
-    """Return the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
+def invert_tap(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+    """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
     the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
     """
-    return tap_machine(*_moments(data, noise, pseudocount))
+    return _solved(tap_machine(*_moments(data, noise, pseudocount)))
 
 
-def invert_bethe(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> BoltzmannMachine:
-    """Return the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
+def invert_bethe(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+    """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field()
     Exact, but for the noise of the data, where the couplings form a tree.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
     """
-    return bethe_machine(*_moments(data, noise, pseudocount))
+    return _solved(bethe_machine(*_moments(data, noise, pseudocount)))
+
+
+def _solved(machine):
+    return Fit(machine, message="the equations were solved in closed form")
 
 
 def tap_machine(mean, corr) -> BoltzmannMachine:

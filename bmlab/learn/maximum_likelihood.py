@@ -19,18 +19,18 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg import hadamard
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from ..estimate import Estimate, coupled_pairs
+from ..estimate import Estimate, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from ..progress_bars import ticks
 from ..threads import one_thread
-from .ascent import Loop, Step, checked_couplings
+from .ascent import checked_couplings
 from .inversion import refuse_constant
 from .likelihood import checked_rows, clamped, clamped_alike, gradient, restated
-from .pseudolikelihood import RIDGE, STEPS, advise, refuse_absent
+from .pseudolikelihood import RIDGE, refuse_absent
+from .quasi_newton import SINCE, STEPS, Coordinates, climb, outcome
+from .record import Fit, Loop, Step
 
 NEWTON_UNITS = 13  # beyond, fifty answers by three products take less time than ten tables of all states
 ENOUGH = 1e-4  # share of the promised gain that a step has to bring (Armijo 1966)
@@ -41,14 +41,15 @@ MEMORY = 20  # moves that L-BFGS remembers
 
 def maximize(
     model: BoltzmannMachine, data, infer=exact, *, couplings=None, penalty: float = 0.0, tolerance: float = 1e-6
-) -> Step:
-    """Return the Step at the top of L - penalty/2 * sum_{i<j} w_ij^2, for data (N, v) as in clamped().
+) -> Fit:
+    """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2, for data (N, v) as in clamped().
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
     tolerance   of the Euclidean length of the slope, Step.gradient_norm
+    The Fit keeps one Step, the last.
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
     its four combinations), where the free phase has no log Z, and as infer does.
@@ -57,19 +58,27 @@ def maximize(
     if not 0 <= penalty < np.inf:
         raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
     rows, couplings = checked_rows(model, data), checked_couplings(couplings, model.n)
-    pairs = _pairs(model, couplings)
-    theta = np.append(np.asarray(model.weights[pairs]).ravel(), model.biases) / model.temperature
     with one_thread():
-        if np.isnan(rows).any():
-            return _climb(model, rows, infer, pairs, penalty, tolerance, _plain(theta))
-        seen = clamped_alike(model, rows, np.arange(0), infer, None)
-        _refuse(seen, len(rows), pairs, penalty)
-        if not model.has_couplings:
-            theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
-        if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
-            return _newton(model, seen, pairs, theta, penalty, tolerance)
-        coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
-        return _climb(model, seen, infer, pairs, penalty, tolerance, coordinates)
+        step, moved = _maximized(model, rows, infer, _pairs(model, couplings), penalty, tolerance)
+    ended = outcome("maximize", step.gradient_norm, tolerance, moved if penalty == 0 else 0.0)
+    return warned(Fit(step.model, *ended, (step,)))
+
+
+def _maximized(model, rows, infer, pairs, penalty, tolerance):
+    """Return the Step at the top, and how far a field still moved at the last."""
+    theta = np.append(np.asarray(model.weights[pairs]).ravel(), model.biases) / model.temperature
+    if np.isnan(rows).any():
+        return _climbed(model, rows, infer, pairs, penalty, tolerance, _plain(theta))
+    seen = clamped_alike(model, rows, np.arange(0), infer, None)
+    refuse_constant(seen.mean, "leave the unit out")
+    if penalty == 0:
+        refuse_absent(seen.mean, seen.corr, len(rows), pairs)
+    if not model.has_couplings:
+        theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
+    if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
+        return _newton(model, seen, pairs, theta, penalty, tolerance)
+    coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
+    return _climbed(model, seen, infer, pairs, penalty, tolerance, coordinates)
 
 
 def _pairs(model, couplings):
@@ -80,18 +89,10 @@ def _pairs(model, couplings):
     return row[row < col], col[row < col]
 
 
-def _refuse(seen, count, pairs, penalty):
-    refuse_constant(seen.mean, "leave the unit out")
-    if penalty == 0:
-        refuse_absent(seen.mean, seen.corr, count, pairs)
-
-
-def _finished(model, data, free, theta, far, steep, number, pairs, penalty, tolerance):
-    """Return the last Step; warn where it is not the top, or where theta still grew since it was `far` from there."""
-    moved = theta - far
-    fields = np.bincount(np.append(pairs[0], pairs[1]), np.abs(np.tile(moved[: len(pairs[0])], 2)), model.n)
-    advise("maximize", steep, tolerance, (fields + np.abs(moved[len(pairs[0]) :])).max() if penalty == 0 else 0.0)
-    return Step(model, data, free, float(steep), loop=Loop(number))
+def _fields(moved, pairs, n):
+    """The largest change of any unit's field when the parameters have moved so far, whatever the others' states."""
+    weights, biases = np.split(np.abs(moved), [len(pairs[0])])
+    return (np.bincount(np.append(*pairs), np.tile(weights, 2), n) + biases).max()
 
 
 def _machine(model, pairs, theta):
@@ -105,12 +106,12 @@ def _machine(model, pairs, theta):
     return BoltzmannMachine(weights + weights.T, biases, model.temperature, model.offset)
 
 
-# --- Newton: the bits of a place in a table say which units are -1, or which units a product has ----------------------
-
-
 @dataclass(frozen=True)
 class _Table:
-    """Hold where the products are, (k,), their means in the data, and T^2 penalty where they are of two units."""
+    """Hold where the products are, (k,), their means in the data, and T^2 penalty where they are of two units.
+
+    The bits of a place in a table say which units are -1, or which units a product has.
+    """
 
     size: int
     places: np.ndarray
@@ -158,11 +159,12 @@ def _newton(model, data, pairs, theta, penalty, tolerance):
         steep = np.sqrt(slope @ slope) / t
         if steep <= tolerance:
             break
-        far = theta if steep > 100 * tolerance else far
+        far = theta if steep > SINCE * tolerance else far
         move = np.linalg.solve(fisher, slope)
         theta, value, p = table.searched(theta, value, move, slope @ move)
     found = _machine(model, pairs, theta)
-    return _finished(found, restated(found, data), exact(found), theta, far, steep, number, pairs, penalty, tolerance)
+    step = Step(found, restated(found, data), exact(found), float(steep), loop=Loop(number))
+    return step, _fields(theta - far, pairs, model.n)
 
 
 def transformed(table):
@@ -178,41 +180,20 @@ def _signs(bits):
     return hadamard(2**bits).astype(float)
 
 
-# --- L-BFGS -----------------------------------------------------------------------------------------------------------
-
-
-def _climb(model, data, infer, pairs, penalty, tolerance, coordinates):
+def _climbed(model, data, infer, pairs, penalty, tolerance, coordinates):
     """Climb with another free phase, or with hidden units; data are rows, or the clamped phase of all machines."""
-    start, ahead, back = coordinates
-    t, last, far, tick = model.temperature, None, None, ticks("step")
+    t, last = model.temperature, None
 
-    def downhill(y):
-        nonlocal last, far
-        theta = ahead(y)
+    def rise(theta):
+        nonlocal last
         last = _looked(_machine(model, pairs, theta), data, infer, last)
         slope = t * _slope(last, pairs, penalty)
         last = replace(last, gradient_norm=float(np.sqrt(slope @ slope) / t))
-        far = theta if last.gradient_norm > 100 * tolerance or far is None else far
         w = theta[: len(pairs[0])] * t
-        return penalty / 2 * w @ w - last.log_likelihood.value, -back(slope)
+        return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
-    def watch(intermediate_result):
-        next(tick)
-        if last.gradient_norm <= tolerance:
-            raise StopIteration
-
-    found = minimize(
-        downhill,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=watch,
-        options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxcor": MEMORY},
-    )
-    downhill(found.x)
-    return _finished(
-        last.model, last.data, last.free, ahead(found.x), far, last.gradient_norm, found.nit, pairs, penalty, tolerance
-    )
+    top = climb(rise, coordinates, tolerance, MEMORY)
+    return replace(last, loop=Loop(top.number)), _fields(top.moved, pairs, model.n)
 
 
 def _looked(model, data, infer, before):
@@ -233,11 +214,11 @@ def _slope(step, pairs, penalty):
 
 
 def _plain(theta):
-    return theta, lambda y: y, lambda slope: slope
+    return Coordinates(lambda y: y, lambda slope: slope, theta)
 
 
 def _whitened(theta, seen, pairs):
-    """Return (y, y -> theta, slope by theta -> slope by y): W = R Y R, and fields at the means as coordinates too."""
+    """Return coordinates: W = R Y R, and fields at the means."""
     mean, n, count = seen.mean, len(seen.mean), len(pairs[0])
     scale = 1 / np.sqrt(1 - mean**2)
     l, q = np.linalg.eigh(seen.covariance + RIDGE * np.eye(n))
@@ -258,4 +239,5 @@ def _whitened(theta, seen, pairs):
 
     inverse = 2**-0.25 * (q * np.sqrt(l)) @ q.T
     weights = spread(theta[:count])
-    return np.append(inverse @ weights @ inverse, (theta[count:] + weights @ mean) / scale), ahead, back
+    start = np.append(inverse @ weights @ inverse, (theta[count:] + weights @ mean) / scale)
+    return Coordinates(ahead, back, start)

@@ -20,32 +20,29 @@ out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + ex
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
 """
 
-from warnings import warn
-
 import numpy as np
-from scipy.optimize import minimize
 
 from ..arrays import symmetric
-from ..estimate import NotConverged
+from ..estimate import warned
 from ..model import BoltzmannMachine
-from ..progress_bars import ticks, watched
+from ..progress_bars import watched
 from ..threads import one_thread
 from .ascent import checked_couplings
 from .inversion import checked_data, refuse_constant
 from .likelihood import _checked_data
+from .quasi_newton import Coordinates, climb, outcome
+from .record import Fit
 
 TOLERANCE = 1e-6  # of the largest component of the slope
-STEPS = 5000
-FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 RIDGE = 0.01  # added to C in the coordinates: it may be singular
 
 
-def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> BoltzmannMachine:
-    """Return the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
+def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> Fit:
+    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
-    penalty    the climbed function is PL - penalty * sum_{i<j} w_ij^2: PL meets each weight twice, the likelihood
-               once, so this is about as strong as the same number in fit()
+    penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
+               once: as strong as half of it in fit()
     couplings  boolean (n, n): the weights that exist; None: all
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
     where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
@@ -62,40 +59,21 @@ def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> Boltzmann
     with one_thread():
         if penalty == 0:
             refuse_absent(data.mean(0), data.T @ data / len(data), len(data), np.nonzero(mask))
-        return climb(*_distinct(data), penalty, mask)
+        found = best_predicting(*_distinct(data), penalty, mask)
+    return warned(found)
 
 
-def climb(s, share, penalty, mask) -> BoltzmannMachine:
+def best_predicting(s, share, penalty: float, mask) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
-    ahead, back, start = _coordinates(s, share, penalty, mask)
-    here = far = ahead(start)  # far: where the slope was last above a hundred times the tolerance
-    steep, tick = np.inf, ticks("step")
 
-    def downhill(y):
-        nonlocal here, steep
-        here = ahead(y)
-        value, slope = value_and_slope(s, share, penalty, mask, here)
-        steep = np.abs(slope).max()
-        return -value, -back(slope)
+    def rise(w):
+        value, slope = value_and_slope(s, share, penalty, mask, w)
+        return value, slope, np.abs(slope).max()
 
-    def watch(intermediate_result):
-        nonlocal far
-        next(tick)
-        far = here if steep > 100 * TOLERANCE else far
-        if steep <= TOLERANCE:
-            raise StopIteration
-
-    found = minimize(
-        downhill,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=watch,
-        options={"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS},
-    )
-    downhill(found.x)
-    advise("pseudolikelihood", steep, TOLERANCE, np.abs(here - far).sum(0).max() if penalty == 0 else 0.0)
-    return BoltzmannMachine(symmetric(here[:-1]), here[-1])
+    top = climb(rise, _coordinates(s, share, penalty, mask), TOLERANCE)
+    moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
+    machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
+    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
 
 
 def value_and_slope(s, share, penalty, mask, w):
@@ -103,8 +81,8 @@ def value_and_slope(s, share, penalty, mask, w):
     rows = max(BLOCK // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
     value, weights, biases = (sum(parts) for parts in zip(*blocks, strict=True))
-    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
-    return value - penalty * (w[:-1] ** 2).sum() / 2, slope
+    slope = np.vstack([mask * (weights + weights.T - penalty * w[:-1]), biases])
+    return value - penalty / 4 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
 
 def _by_units(s, share, w):
@@ -117,10 +95,10 @@ def _by_units(s, share, w):
     return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
 
 
-def _coordinates(s, share, penalty, mask):
-    """Return (y -> parameters, slope by parameters -> slope by y, the y of units alone)."""
+def _coordinates(s, share, penalty, mask) -> Coordinates:
+    """Return coordinates that begin at units alone."""
     n, mean = s.shape[1], share @ s
-    covariance = (s.T * share) @ s - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
+    covariance = (s.T * share) @ s - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
     l, q = np.linalg.eigh(np.outer(root, root) * covariance)
     q, scale = root[:, None] * q, 1 / np.sqrt(l[:, None] + l)
@@ -134,7 +112,7 @@ def _coordinates(s, share, penalty, mask):
         weights = mask * (slope[:n] - moved - moved.T) / 2
         return np.vstack([scale * (q.T @ weights @ q), root * slope[n]]).ravel()
 
-    return ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root)
+    return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
 
 
 def _distinct(data):
@@ -154,27 +132,6 @@ def refuse_absent(mean, corr, count, pairs):
                 f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
                 "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
             )
-
-
-def advise(name, steep, tolerance, moved):
-    """Warn where a climb ended at too steep a slope, or where it still moved fields far at its end."""
-    if steep > tolerance:
-        warn(
-            f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for; pass penalty=0.01, or a "
-            "larger one.",
-            NotConverged,
-            stacklevel=5,
-        )
-    elif moved > FAR:
-        warn(
-            f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units "
-            "can be told from the others without error, and the maximum is at infinity; pass penalty=0.01.",
-            NotConverged,
-            stacklevel=5,
-        )
-
-
-# --- the score --------------------------------------------------------------------------------------------------------
 
 
 def pseudo_log_likelihood(model: BoltzmannMachine, data) -> float:

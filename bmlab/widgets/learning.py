@@ -7,7 +7,7 @@ import numpy as np
 import traitlets
 from scipy.sparse import issparse
 
-from ..learn.ascent import Step
+from ..learn.record import Step
 from .pictures import course
 from .view import View, script
 

@@ -79,13 +79,13 @@ def independent(images, rng, pseudocount):
 
 def closed_form(images, rng, noise, pseudocount, invert):
     """One matrix inverse."""
-    return invert(images, noise=noise, pseudocount=pseudocount)
+    return invert(images, noise=noise, pseudocount=pseudocount).model
 
 
 def pseudolikelihood(images, rng, penalty):
     """L2, and two imagined images, all ink and all paper: no pixel may be constant."""
     ink = np.ones((1, 64))
-    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty)
+    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty).model
 
 
 def persistent_chains(images, rng, penalty, steps=200):
@@ -94,7 +94,7 @@ def persistent_chains(images, rng, penalty, steps=200):
     climb = bmlab.fit(
         independent(images, rng, 2), images, chains, steps=steps, rate=np.linspace(0.05, 0, steps), penalty=penalty
     )
-    last = [step.model for step in climb[steps // 2 :]]
+    last = [step.model for step in climb.steps[steps // 2 :]]
     return bmlab.BoltzmannMachine(*(np.mean([getattr(m, x) for m in last], 0) for x in ("weights", "biases")))
 
 
@@ -102,7 +102,7 @@ def restricted(images, rng, penalty, rate, steps=1000):
     """48 hidden units by pcd(), which averages the last half itself; the rate falls to 0."""
     weights = 0.01 * rng.standard_normal((64, HIDDEN))
     start = bmlab.restricted(weights, independent(images, rng, 2).biases, np.zeros(HIDDEN))
-    return bmlab.pcd(start, images, rng=rng, steps=steps, rate=np.linspace(rate, 0, steps), penalty=penalty)
+    return bmlab.pcd(start, images, rng=rng, steps=steps, rate=np.linspace(rate, 0, steps), penalty=penalty).model
 
 
 SHRINKAGE = {"noise": (0.05, 0.07, 0.1, 0.15, 0.2), "pseudocount": (0, 10)}
@@ -111,7 +111,7 @@ RULES = {
     "mean-field inverse": (partial(closed_form, invert=bmlab.invert_mean_field), SHRINKAGE),
     "TAP inverse": (partial(closed_form, invert=bmlab.invert_tap), SHRINKAGE),
     "Bethe inverse": (partial(closed_form, invert=bmlab.invert_bethe), SHRINKAGE),
-    "pseudolikelihood": (pseudolikelihood, {"penalty": (0.05, 0.1, 0.2, 0.4, 0.8)}),
+    "pseudolikelihood": (pseudolikelihood, {"penalty": (0.1, 0.2, 0.4, 0.8, 1.6)}),
     "persistent chains": (persistent_chains, {"penalty": (0.03, 0.1, 0.3)}),
     "restricted": (restricted, {"penalty": (0.01, 0.03, 0.1, 0.3), "rate": (0.05, 0.1)}),
 }

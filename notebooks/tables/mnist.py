@@ -50,7 +50,7 @@ TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv"
 SETTINGS = {
     "independent": (0,),
     "closed form": (0.1, 0.15, 0.2, 0.3),
-    "pseudolikelihood": (0.3, 1.0),
+    "pseudolikelihood": (0.6, 2.0),
     "restricted": (50, 100),
 }
 PEERS = {
@@ -78,13 +78,13 @@ def independent(images, setting=None, rng=None):
 
 def closed_form(images, noise, rng=None):
     """Kappen and Rodriguez's machine."""
-    return bmlab.invert_mean_field(images, noise=noise)
+    return bmlab.invert_mean_field(images, noise=noise).model
 
 
 def pseudolikelihood(images, penalty, rng=None):
     """The pixels that vary predict each other; the others are independent."""
     alone, varies = independent(images), np.abs(images.mean(0)) < 1
-    found = bmlab.pseudolikelihood(images[:, varies], penalty=penalty)
+    found = bmlab.pseudolikelihood(images[:, varies], penalty=penalty).model
     weights, biases = alone.weights.copy(), alone.biases.copy()
     weights[np.ix_(varies, varies)], biases[varies] = found.weights, found.biases
     return bmlab.BoltzmannMachine(weights, biases)
@@ -94,7 +94,7 @@ def restricted(images, hidden, rng, steps=1000):
     """A restricted machine, by persistent chains; sparse, because ais is then three times as fast."""
     weights = 0.01 * rng.standard_normal((images.shape[1], hidden))
     start = bmlab.restricted(weights, independent(images).biases, np.zeros(hidden))
-    learnt = bmlab.pcd(start, images, rng=rng, steps=steps, rate=np.linspace(0.05, 0, steps))
+    learnt = bmlab.pcd(start, images, rng=rng, steps=steps, rate=np.linspace(0.05, 0, steps)).model
     return bmlab.BoltzmannMachine(csr_array(learnt.weights), learnt.biases)
 
 

@@ -29,8 +29,8 @@ COLUMNS = "temperature", "rows", "seed", "method", "error"
 
 
 def maximize(data):
-    """Return the machine of maximum likelihood at T = 1."""
-    return bmlab.maximize(BLANK, data).model
+    """Maximum likelihood at T = 1."""
+    return bmlab.maximize(BLANK, data)
 
 
 METHODS = {
@@ -54,7 +54,7 @@ def rows_of(temperature, rows, seed):
     data = bmlab.sample(true, rows, np.random.default_rng(seed))
     for name, method in METHODS.items():
         try:
-            found = f"{error(method(data), true):.3g}"
+            found = f"{error(method(data).model, true):.3g}"
         except (ValueError, bmlab.NotConverged):
             found = ""
         yield temperature, rows, seed, name, found

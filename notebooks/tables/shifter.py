@@ -40,7 +40,7 @@ def learned(data, steps, rng):
     model = bmlab.restricted(weights, np.arctanh(data.mean(0)), np.zeros(HIDDEN))
     return bmlab.pcd(
         model, data, rng=rng, steps=steps, rate=np.linspace(0.1, 0, steps), batch=len(data), n_chains=len(data)
-    )
+    ).model
 
 
 def log_weight(model, v):

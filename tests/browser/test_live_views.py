@@ -27,7 +27,7 @@ machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for 
 log_z = [bmlab.exact(machine).log_z.value for machine in machines]
 widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DIGITS = """digits = bmlab.data.digits()
-machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1) for k in range(10)]
+machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1).model for k in range(10)]
 widgets.PaintView(machines, [bmlab.mean_field(machine).log_z.lower for machine in machines])"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"

@@ -1,0 +1,76 @@
+"""L-BFGS for the learners without a loop, and what can be said of where it ended."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ..progress_bars import ticks
+
+STEPS = 5000
+FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
+SINCE = 100  # times the tolerance: the slope from which on it is watched how far fields move
+
+
+class Coordinates(NamedTuple):
+    """Hold y -> parameters, slope by parameters -> slope by y, and the y to start from.
+
+    Where the curvature by y is about one in all directions, L-BFGS takes few steps.
+    """
+
+    ahead: Callable
+    back: Callable
+    start: np.ndarray
+
+
+class Top(NamedTuple):
+    """Hold where a climb ended: the parameters, the length of the slope, how far it moved while that fell by SINCE,
+    and the number of steps."""
+
+    theta: np.ndarray
+    steep: float
+    moved: np.ndarray
+    number: int
+
+
+def climb(rise: Callable, coordinates: Coordinates, tolerance: float, memory: int = 10) -> Top:
+    """Maximise by L-BFGS, until the slope is no longer than `tolerance` or STEPS are made.
+
+    rise    parameters -> (value, slope, length of the slope)
+    memory  moves that are remembered
+    """
+    ahead, back, start = coordinates
+    here = far = ahead(start)
+    steep, tick = np.inf, ticks("step")
+
+    def downhill(y):
+        nonlocal here, steep
+        here = ahead(y)
+        value, slope, steep = rise(here)
+        return -value, -back(slope)
+
+    def watch(intermediate_result):
+        nonlocal far
+        next(tick)
+        far = here if steep > SINCE * tolerance else far
+        if steep <= tolerance:
+            raise StopIteration
+
+    options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": memory}
+    found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    downhill(found.x)
+    return Top(here, float(steep), here - far, found.nit)
+
+
+def outcome(name: str, steep: float, tolerance: float, moved: float) -> tuple[bool, str]:
+    """Return whether `name` has got to a maximum, and why it ended; `moved` is how far a field moved at the last."""
+    if steep > tolerance:
+        said = f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for"
+        return False, f"{said}; pass penalty=0.01, or a larger one."
+    if moved > FAR:
+        return False, (
+            f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units can be told "
+            "from the others without error, and the maximum is at infinity; pass penalty=0.01."
+        )
+    return True, f"{name}() ended at a slope of {steep:.2g}, within the {tolerance:g} that was asked for."

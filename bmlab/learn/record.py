@@ -1,0 +1,77 @@
+"""What the learners answer: the steps of the loop, and one record at the end, whoever learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ..estimate import Estimate, LogZ
+from ..html_repr import step_card
+from ..model import BoltzmannMachine
+from .likelihood import log_likelihood
+
+ALL_STEPS = "all steps were made"
+
+
+class Loop(NamedTuple):
+    """Hold what the loop needs, beside the moments, to go on after a step."""
+
+    number: int = 0  # of the step, from 0
+    velocity: tuple = ()  # (W, b): what rate times the next move is
+    seed: int | None = None  # of the order of the rows, where they come in batches
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free."""
+
+    model: BoltzmannMachine
+    data: Estimate
+    free: Estimate
+    gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
+    change: float = np.nan  # the largest change of a parameter since the step before
+    loop: Loop = Loop()
+
+    def __repr__(self):
+        return (
+            f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
+            f"gradient norm {self.gradient_norm:.3g})"
+        )
+
+    def _repr_html_(self):
+        return step_card(self)
+
+    @property
+    def mismatch(self) -> float:
+        """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
+        corr = abs(self.data.corr - self.free.corr)
+        largest = corr.max() if issparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
+        return float(max(abs(self.data.mean - self.free.mean).max(), largest))
+
+    @property
+    def log_likelihood(self) -> LogZ:
+        """Mean log p(v) of the data, nats a pattern."""
+        return log_likelihood(self.data, self.free)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Hold what a learner found.
+
+    model       the machine
+    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm, a change
+    message     why it ended, in a sentence
+    steps       the steps that were kept, the last of them the model's; empty where a learner makes none
+    """
+
+    model: BoltzmannMachine
+    converged: bool = True
+    message: str = ""
+    steps: tuple[Step, ...] = ()
+
+    def __repr__(self):
+        kept = f", {len(self.steps)} steps kept" if self.steps else ""
+        return f"Fit({self.model!r}{kept}: {self.message})"
