@@ -19,6 +19,7 @@ import matplotlib
 import nbformat
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.integrate import quad
 
 import bmlab
@@ -226,6 +227,12 @@ def test_pairs_that_a_method_does_not_know_are_left_out():
     known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
     found = widgets.LearningView(iter([step]))._frames[0]["free_pairs"]
     assert 0 < known.sum() < len(known) and [x is not None for x in found] == known.tolist()
+
+
+def test_a_correlation_of_exactly_0_is_known():
+    pair = bmlab.BoltzmannMachine(sparse.csr_array([[0, 0.5], [0.5, 0]]), np.zeros(2))
+    view = widgets.LearningView(bmlab.ascend(pair, np.array([[1.0, 1], [1, -1]]), rate=0.1), steps=1)
+    assert view._frames[0]["clamped_pairs"] == [0.0] and view._frames[0]["free_pairs"] != [None]
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0])

@@ -39,17 +39,13 @@ class Explorer(View):
             for name, values in stops.items()
         ]
         super().__init__(self._multiples(starts), controls=controls)
+        drawn = (inspect.getdoc(draw) or "A figure.").splitlines()[0]
+        self.alt = f"{drawn} Drawn again and again: {repr(self)[8:-1].partition(', ')[2] or 'no controls'}."
         self.on_msg(lambda _, content, __: self.send(self._answer(content["stops"])))
 
     def __repr__(self):
         ranges = [f"{k}: {control.text(v[0])} to {control.text(v[-1])}" for k, v in self._stops.items()]
         return f"explore({', '.join([getattr(self._draw, '__name__', 'draw'), *ranges])})"
-
-    @property
-    def alt(self):
-        """What is stored, in words."""
-        drawn = (inspect.getdoc(self._draw) or "A figure.").splitlines()[0]
-        return f"{drawn} Drawn again and again: {repr(self)[8:-1].partition(', ')[2] or 'no controls'}."
 
     def _multiples(self, starts):
         """Draw the first control from left to right, the second from top to bottom, the others where they start."""

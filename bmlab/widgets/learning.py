@@ -29,11 +29,11 @@ class LearningView(View):
 
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
         self._climb, taken = iter(climb), list(islice(climb, steps))
-        n = taken[0].model.n if taken else "no step"
-        if not taken or n > MOST:
-            raise ValueError(f"LearningView shows up to {MOST} units, found {n}; try ascend(toy(), data, rate=0.1)")
+        if not taken or taken[0].model.n > MOST:
+            found = taken[0].model.n if taken else "no step"
+            raise ValueError(f"LearningView shows up to {MOST} units, found {found}; try ascend(toy(), data, rate=0.1)")
         self._frames, self._done = [_frame(step) for step in taken], False
-        super().__init__(course(taken), units=n, method=taken[0].free.method)
+        super().__init__(course(taken), units=taken[0].model.n, method=taken[0].free.method)
         self.on_msg(lambda _, content, __: self.send(self._answer(content["from"], content["to"])))
 
     def __repr__(self):
@@ -51,7 +51,7 @@ def _frame(step):
     """Return what the page draws of a step: numbers of four digits, None where a method knows none."""
     value = step.log_likelihood.value
     return {
-        "weights": _pairs(step.model.weights, 0.0),
+        "weights": _pairs(step.model.dense_weights),
         "clamped_pairs": _pairs(step.data.corr),
         "free_pairs": _pairs(step.free.corr),
         "clamped_means": _row(step.data.mean),
@@ -62,9 +62,10 @@ def _frame(step):
     }
 
 
-def _pairs(matrix, missing=np.nan):
+def _pairs(matrix):
     if issparse(matrix):
-        matrix = np.where((matrix != 0).toarray(), matrix.toarray(), missing)
+        held, matrix = matrix.tocoo(), np.full(matrix.shape, np.nan)
+        matrix[held.row, held.col] = held.data
     return _row(matrix[np.triu_indices(len(matrix), 1)])
 
 

@@ -30,10 +30,9 @@ class MachineView(View):
         if model.n > MOST:
             raise ValueError(f"MachineView shows up to {MOST} units, found {model.n}; try bmlab.toy()")
         self._shown = repr(model)
-        weights = model.weights.toarray() if model.is_sparse else model.weights
         super().__init__(
-            converging(model, weights, seed),
-            weights=weights.tolist(),
+            converging(model, seed),
+            weights=model.dense_weights.tolist(),
             biases=model.biases.tolist(),
             temperature=model.temperature,
             seed=seed,

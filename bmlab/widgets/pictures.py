@@ -48,11 +48,11 @@ def snapshots(size, field, seed, sweeps=200):
     return figure
 
 
-def converging(model, weights, seed, totals=(10, 100, 10_000), most=16):
+def converging(model, seed, totals=(10, 100, 10_000), most=16):
     """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
     figure, axes = subplots(1, 4, 11, 3.4)
-    _graph(model.n, weights, axes[0, 0])
+    _graph(model.dense_weights, axes[0, 0])
     order = np.argsort(-p, kind="stable")[:most][::-1]
     labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
     for ax, total in zip(axes.flat[1:], totals, strict=True):
@@ -68,7 +68,8 @@ def converging(model, weights, seed, totals=(10, 100, 10_000), most=16):
     return figure
 
 
-def _graph(n, weights, ax):
+def _graph(weights, ax):
+    n = len(weights)
     x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
     for i, j in np.argwhere(np.triu(weights)):
         pull = weights[i, j] > 0

@@ -15,9 +15,8 @@ class Readers:
     """Hold machines, one a class, and answer for all of them at once."""
 
     def __init__(self, machines: list[BoltzmannMachine], log_z):
-        dense = [m.weights.toarray() if m.is_sparse else m.weights for m in machines]
         temperature = np.array([m.temperature for m in machines])
-        self.weights = np.array(dense) / temperature[:, None, None]
+        self.weights = np.array([m.dense_weights for m in machines]) / temperature[:, None, None]
         self.biases = np.array([m.biases for m in machines]) / temperature[:, None]
         self.log_z = np.asarray(log_z, dtype=float)
 

@@ -29,6 +29,7 @@ class View(anywidget.AnyWidget):
     """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
     _css = (HERE / "view.css").read_text(encoding="utf-8")
+    alt: str  # what the figure shows, in words
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
 
