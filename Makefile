@@ -17,7 +17,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test test-browser refresh handouts grade bench tables lock clean
+.PHONY: help setup lab test lint coverage test-browser refresh handouts grade bench tables lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,17 @@ lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 tests notebooks
+
+lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
+	@$(IN_VENV) -m ruff format --check .
+	@$(IN_VENV) -m ruff check .
+	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" $(IN_VENV) -m pyright
+
+coverage: setup  ## print how many lines of bmlab the tests run, and which they do not
+	@$(IN_VENV) -m coverage erase
+	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope tests
+	@$(IN_VENV) -m coverage combine --quiet
+	@$(IN_VENV) -m coverage report
 
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser
@@ -68,5 +79,5 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv build dist handouts graded *.egg-info .pytest_cache .hypothesis .ipynb_checkpoints notebooks/.ipynb_checkpoints
+	rm -rf .venv build dist handouts graded *.egg-info .pytest_cache .hypothesis .ruff_cache .coverage* .ipynb_checkpoints notebooks/.ipynb_checkpoints
 	find bmlab tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +

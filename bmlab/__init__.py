@@ -8,6 +8,7 @@ A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data 
 """
 
 from . import data
+from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .estimate import Estimate, LogZ, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
@@ -51,6 +52,7 @@ __all__ = [
     "NotConverged",
     "Method",
     "Step",
+    "__version__",
     "about",
     "ais",
     "annealed",

@@ -5,13 +5,16 @@ import os
 import platform
 import sys
 from importlib import metadata
+from typing import Any
 
 from threadpoolctl import threadpool_info
+
+from ._version import __version__
 
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "arviz-stats", "matplotlib", "scikit-learn", "jupyterlab")
 
 
-def show(function) -> None:
+def show(function: Any) -> None:
     """Print the source of a function, a class or a module; in a notebook, highlighted."""
     source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
     if "ipykernel" not in sys.modules:
@@ -25,7 +28,7 @@ def show(function) -> None:
 def about() -> None:
     """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores."""
     print(
-        f"bmlab {_version('bmlab')}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"bmlab {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores"
     )
     print(", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
@@ -34,7 +37,7 @@ def about() -> None:
     print(f"gibbs() walks by {'Numba' if _version('numba') != 'missing' else 'NumPy'} where chains are long")
 
 
-def _version(name):
+def _version(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

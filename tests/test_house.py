@@ -1,26 +1,56 @@
 """The house: what is declared, locked, offered and said must agree."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import playwright
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rattler import MatchSpec
 
+import bmlab
+
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "bmlab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
 PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the package itself
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+STYLED = [
+    "tests",
+    "benchmarks",
+    "notebooks/tables",
+    "docs",
+    "bmlab/teaching",
+    "bmlab/widgets",
+    "bmlab/introspection.py",
+]
+TYPED = ["bmlab/teaching", "bmlab/widgets", "bmlab/introspection.py"]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
+# From the ground: what a module imports lies on a lower floor, or in its own wing.
+FLOORS = [
+    ["_version", "arrays", "threads", "html_repr", "progress_bars", "plot"],
+    ["introspection", "model"],
+    ["data", "machines", "estimate", "interop"],
+    ["infer.exact", "infer.sampling", "infer.variational"],
+    ["infer.bounds", "infer.bethe_error"],
+    ["infer.choosing"],
+    ["learn"],
+    ["estimators", "widgets", "teaching"],
+    ["__init__"],
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
 def requirements(lines):
@@ -102,6 +132,72 @@ def test_the_lock_holds_versions_and_nothing_else():
     assert "make lock" in LOCK_LINES[1]
 
 
+def test_the_version_is_the_same_wherever_it_is_written():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", bmlab.__version__)
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == bmlab.__version__
+
+
+def test_types_are_offered_to_those_who_import_the_package():
+    assert (PACKAGE / "py.typed").exists() and "Typing :: Typed" in PROJECT["classifiers"]
+
+
+# Style and types, where the tools are installed
+
+
+@pytest.mark.parametrize("command", ["format --check", "check"])
+def test_ruff_finds_nothing(command):
+    pytest.importorskip("ruff")
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", *command.split(), *STYLED], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_pyright_finds_nothing():
+    pytest.importorskip("pyright")
+    node = Path(playwright.__file__).parent / "driver"  # Playwright brings the Node that Pyright needs
+    path = f"{os.environ['PATH']}{os.pathsep}{node}"
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *TYPED],
+        cwd=ROOT,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_commit_is_checked_by_the_ruff_of_the_lock():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    (rev,) = [repo["rev"] for repo in hooks if repo["repo"].endswith("ruff-pre-commit")]
+    assert {rev.removeprefix("v")} == locked()["ruff"]
+
+
+# Workflows
+
+
+def test_the_workflows_try_every_python_that_is_promised():
+    promised = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)}
+    jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())["jobs"]
+    for name in ("course", "package"):
+        assert set(jobs[name]["strategy"]["matrix"]["python"]) == promised
+    assert PROJECT["requires-python"] == ">=" + min(promised, key=lambda version: int(version.partition(".")[2]))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_calls_what_exists_and_may_change_nothing(path):
+    workflow = yaml.safe_load(path.read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert workflow["permissions"] == {"contents": "read"} and commands
+    for command in commands:
+        assert set(re.findall(r"make (?:\w+=\w+ )*([a-z-]+)", command)) <= targets()
+        assert all((ROOT / file).exists() for file in re.findall(r"tests/\w+\.py|requirements.lock", command))
+    for step in steps:
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step.get("uses", "a/b@" + 40 * "0")), step
+        assert "checkout" not in step.get("uses", "") or step["with"] == {"persist-credentials": False}
+
+
 # What make offers
 
 
@@ -141,6 +237,65 @@ def test_every_make_command_that_is_mentioned_exists(name):
         pytest.skip(f"{name} is not written yet")
     mentioned = set(re.findall(r"(?:`|^ *(?:\$ )?)make ([a-z-]+)", (ROOT / name).read_text(), re.MULTILINE))
     assert mentioned and mentioned <= targets()
+
+
+# What imports what
+
+
+def imports(path):
+    """The modules of the package that a file imports when it runs, inside functions too, as names without bmlab."""
+    inside = path.relative_to(PACKAGE).parent.parts
+    nodes = [ast.parse(path.read_text(encoding="utf-8"))]
+    for node in nodes:
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            nodes += ast.iter_child_nodes(node)
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.removeprefix("bmlab.") for alias in node.names if alias.name.startswith("bmlab.")}
+        elif isinstance(node, ast.ImportFrom) and (node.level or node.module.partition(".")[0] == "bmlab"):
+            place = list(inside[: len(inside) - node.level + 1]) if node.level else []
+            place += (node.module or "").removeprefix("bmlab").strip(".").split(".") if node.module else []
+            for alias in node.names:
+                name = ".".join([part for part in (*place, alias.name) if part])
+                found.add(name if is_module(name) else ".".join(part for part in place if part))
+    return found
+
+
+def is_module(name):
+    place = PACKAGE / name.replace(".", "/")
+    return place.is_dir() or place.with_suffix(".py").exists()
+
+
+def all_imports():
+    """Module -> what it imports, of those that import anything of the package."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    named = {file: ".".join(file.relative_to(PACKAGE).with_suffix("").parts) for file in files}
+    found = {
+        name if name == "__init__" else name.removesuffix(".__init__"): imports(file) for file, name in named.items()
+    }
+    return {name: names for name, names in found.items() if names}
+
+
+def room(module):
+    """The wing of a module, or the module where it stands in none; AssertionError if FLOORS does not place it."""
+    (found,) = [room for room in FLOOR if module == room or module.startswith(room + ".")] or [None]
+    assert found, f"{module} stands on no floor; place it in FLOORS"
+    return found
+
+
+def test_no_import_runs_upwards_and_wings_on_one_floor_know_nothing_of_each_other():
+    upwards = [
+        f"{module} imports {name}"
+        for module, names in all_imports().items()
+        for name in names
+        if room(module) != room(name) and FLOOR[room(name)] >= FLOOR[room(module)]
+    ]
+    assert not upwards
+
+
+def test_there_is_no_circle_of_imports():
+    TopologicalSorter(all_imports()).prepare()  # raises CycleError, with the circle
 
 
 # What an import costs
