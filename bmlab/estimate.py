@@ -47,11 +47,6 @@ class LogZ(float):
         """The number as a plain float."""
         return float(self)
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether both bounds are the value."""
-        return self.lower == self.upper
-
     def __repr__(self):
         return f"LogZ({self})"
 
@@ -62,7 +57,7 @@ class LogZ(float):
         return f"{_digits(self)}{noise}{self._proof()}"
 
     def _proof(self):
-        if self.is_exact:
+        if self.lower == self.upper:
             return " (exact)"
         if np.isfinite([self.lower, self.upper]).all():
             return f" in [{_digits(self.lower)}, {_digits(self.upper)}]"
@@ -120,7 +115,7 @@ class Estimate:
     @property
     def covariance(self) -> np.ndarray:
         """<s_i s_j> - <s_i><s_j>, shape (n, n), dense; nan for a pair that is not known."""
-        return _dense(self.corr) - np.outer(self.mean, self.mean)
+        return dense_corr(self.corr) - np.outer(self.mean, self.mean)
 
     @property
     def correlation(self) -> np.ndarray:
@@ -142,7 +137,7 @@ _silent = ContextVar("answers that have not converged are returned without a war
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Let warned() return without a warning inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
+    """Let warned() be silent inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
     token = _silent.set(True)
     try:
         yield
@@ -157,8 +152,8 @@ def warned(answer: Estimate, stacklevel: int = 3) -> Estimate:
     return answer
 
 
-def _dense(corr):
-    """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold."""
+def dense_corr(corr: Any) -> Any:
+    """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold; a number as it is."""
     if not sparse.issparse(corr):
         return corr
     held, found = corr.tocoo(), np.full(corr.shape, np.nan)

@@ -147,19 +147,17 @@ class BoltzmannMachine:
 
         Raises ValueError for what is no unit.
         """
+        single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
+        asked: Any = [units] if single else units
+        if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
+            asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
         try:
-            if not isinstance(units, slice):
-                units = [units] if isinstance(units, str) else units
-                asked = np.atleast_1d(units)
-                if asked.dtype.kind in "OSU":
-                    asked = np.array([self._index(unit) if isinstance(unit, str) else unit for unit in units])
-                units = asked if asked.size else []
-            found = np.arange(self.n)[units]
-            if found.ndim == 1:
-                return found
-        except (IndexError, TypeError):
-            pass
-        raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0")
+            found = np.arange(self.n)[asked]
+        except (IndexError, TypeError, ValueError):
+            found = np.array(None)
+        if found.ndim != 1:
+            raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0")
+        return found
 
     def _index(self, name: str) -> int:
         if name in self.names:

@@ -37,7 +37,7 @@ import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import interop, model, threads
+from bmlab import arrays, interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing
 from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
@@ -89,6 +89,13 @@ def in_a_folder(of_a_folder):
 
 
 MUTANTS = [
+    Mutant(
+        "the arrays inside sparse weights can be written to",
+        arrays.read_only,
+        "(array.data, array.indices, array.indptr)",
+        "()",
+        partial(test_model.check_frozen),
+    ),
     Mutant(
         "the factor 2 of -1/+1 units is lost",
         gibbs_sampling.sweep,

@@ -1,5 +1,9 @@
 """The machine: energy, clamping, 0/1 units, files, refusals."""
 
+import pickle
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 import bmlab
+from bmlab.arrays import names_of
 
 numbers = st.floats(-3, 3, allow_subnormal=False)
 
@@ -18,6 +23,12 @@ def machines(draw, largest=6):
     weights = bmlab.symmetric(draw(arrays(float, (n, n), elements=numbers)))
     biases = draw(arrays(float, n, elements=numbers))
     return bmlab.BoltzmannMachine(weights, biases, draw(st.floats(0.2, 5)), draw(numbers))
+
+
+NAMED = bmlab.BoltzmannMachine(bmlab.medium().weights, bmlab.medium().biases, names=list("abcdefghij"))
+FORMATS = [
+    f"{kind}_{form}" for kind in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for form in ("array", "matrix")
+]
 
 
 def log_probabilities(energy, temperature):
@@ -57,8 +68,16 @@ def test_sparse_weights_mean_the_same_machine(model):
     assert np.allclose(thin.energy(s), model.energy(s), atol=1e-12)
     units, values = np.arange(model.n)[::2], np.ones(len(np.arange(model.n)[::2]))
     one, other = thin.clamp(units, values), model.clamp(units, values)
-    assert np.allclose(one.weights.toarray(), other.weights) and np.allclose(one.biases, other.biases)
+    assert np.allclose(one.dense_weights, other.weights) and np.allclose(one.biases, other.biases)
     assert np.isclose(one.offset, other.offset)
+
+
+@given(machines())
+def test_log_prob_is_that_of_the_sum_over_all_states(model):
+    s = bmlab.states(model.n)
+    expected = log_probabilities(model.energy(s), model.temperature)
+    assert np.allclose(model.log_prob(s, bmlab.exact(model).log_z), expected, atol=1e-9)
+    assert np.ndim(model.log_prob(s[0], 0.0)) == 0
 
 
 # Clamping
@@ -82,6 +101,39 @@ def test_clamping_one_by_one_or_together_is_the_same(model, order):
     one_by_one = model.clamp([first], [1.0]).clamp(np.arange(len(rest)), np.ones(len(rest)))
     assert together.n == one_by_one.n == 0
     assert np.isclose(together.offset, one_by_one.offset, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "units",
+    [3, "d", np.int64(3), ["d"], [-7], slice(3, 4), np.arange(10) == 3, np.array(["d"]), ("d",), {"d": 0}.keys()],
+)
+def test_units_may_be_named_in_several_ways(units):
+    part, same = NAMED.clamp(units, -1), NAMED.clamp([3], [-1.0])
+    assert NAMED.indices(units).tolist() == [3] and part.names == tuple("abcefghij")
+    assert (part.weights == same.weights).all() and (part.biases == same.biases).all() and part.offset == same.offset
+
+
+def test_names_and_numbers_may_be_mixed():
+    assert NAMED.indices(["b", 0, "j"]).tolist() == [1, 0, 9] and NAMED.indices([]).tolist() == []
+    assert bmlab.toy().clamp(0, 1).n == 2 and bmlab.toy().clamp([0, 1], 1).n == 1
+
+
+# Names
+
+
+def test_names_travel(tmp_path):
+    NAMED.save(tmp_path / "machine")
+    for model in (bmlab.load(tmp_path / "machine"), pickle.loads(pickle.dumps(NAMED)), NAMED.at(2), deepcopy(NAMED)):
+        assert model.names == tuple("abcdefghij")
+    assert NAMED.at(3).clamp("b", 1).clamp(["a", "j"], [1, -1]).names == tuple("cdefghi")
+    assert bmlab.toy().names == bmlab.toy().clamp(0, 1).names == ()
+    assert bmlab.from_bits(np.zeros((2, 2)), [0, 1], names=("x", "y")).names == ("x", "y")
+
+
+def test_names_of_a_table_are_its_columns():
+    pandas = pytest.importorskip("pandas")
+    assert names_of(pandas.DataFrame({"eggs": [1], "milk": [-1]})) == ("eggs", "milk")
+    assert names_of(pandas.DataFrame([[1, 2]])) == names_of(np.ones((2, 2))) == names_of([[1, -1]]) == ()
 
 
 # 0/1 units
@@ -113,6 +165,13 @@ def check_bits_machine():
     twin = bmlab.from_bits(weights, biases, 1.3)
     assert np.allclose(log_probabilities(energy, 1.3), log_probabilities(twin.energy(bmlab.states(5)), 1.3), atol=1e-12)
     assert abs(np.logaddexp.reduce(-energy / 1.3) - bmlab.exact(twin).log_z.value) < 1e-12
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_sparse_weights_of_bits_mean_the_same_machine(kind):
+    weights, biases = bmlab.symmetric(np.triu(np.ones((3, 3)))), np.array([0.5, 0, -1])
+    thin, model = bmlab.from_bits(getattr(sparse, kind)(weights), biases), bmlab.from_bits(weights, biases)
+    assert np.allclose(thin.energy(bmlab.states(3)), model.energy(bmlab.states(3)), atol=1e-12)
 
 
 def test_a_machine_of_bits_has_the_same_probabilities_and_log_z():
@@ -153,6 +212,47 @@ def test_a_machine_keeps_its_own_copy_and_is_read_only():
         model.weights[0, 1] = 1
     with pytest.raises(AttributeError):
         model.temperature = 2
+
+
+def check_frozen():
+    """No number inside sparse weights can be changed, in the machine or in what it was made of."""
+    given = bmlab.ising((3, 3)).weights.copy()
+    model = bmlab.BoltzmannMachine(given, np.zeros(9))
+    for part in ("data", "indices", "indptr"):
+        getattr(given, part)[0] += 1
+        assert not getattr(model.weights, part).flags.writeable
+        assert (getattr(model.weights, part) == getattr(bmlab.ising((3, 3)).weights, part)).all()
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_sparse_weights_are_read_only():
+    check_frozen()
+    for place in ((0, 1), (0, 4)):
+        with pytest.raises(ValueError, match="read-only"):
+            bmlab.ising((3, 3)).weights[place] = 5
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_of_scipy_becomes_a_canonical_array(kind):
+    weights = bmlab.medium().weights
+    model = bmlab.BoltzmannMachine(getattr(sparse, kind)(weights), np.zeros(10))
+    assert isinstance(model.weights, sparse.csr_array) and model.weights.has_canonical_format
+    assert (model.dense_weights == weights).all() and not model.dense_weights.flags.writeable
+    lopsided = getattr(sparse, kind)(np.triu(weights))
+    with pytest.raises(ValueError, match=r"see bmlab\.symmetric\(W\)"):
+        bmlab.BoltzmannMachine(lopsided, np.zeros(10))
+    mended = bmlab.symmetric(lopsided)
+    assert isinstance(mended, sparse.csr_array) and (mended.toarray() == bmlab.symmetric(np.triu(weights))).all()
+
+
+def test_duplicates_add_up_stored_zeros_stay_and_indices_are_sorted():
+    twice = sparse.coo_array(([1.0, 2, 3, 0, 0], ([0, 0, 1, 1, 2], [1, 1, 0, 2, 1])), shape=(3, 3))
+    unsorted = sparse.csr_array(([0.0, 3, 3, 0], [2, 0, 1, 1], [0, 1, 3, 4]), shape=(3, 3))
+    unsorted.indices[:] = [1, 2, 0, 1]
+    unsorted.data[:] = [3.0, 0, 3, 0]
+    for weights in (twice, unsorted):
+        model = bmlab.BoltzmannMachine(weights, np.zeros(3))
+        assert model.weights.indices.tolist() == [1, 0, 2, 1] and model.weights.data.tolist() == [3, 3, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -231,6 +331,23 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
         (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
         (lambda: bmlab.BoltzmannMachine([[0.0]], [np.inf]), "biases must be finite, found inf"),
         (lambda: bmlab.toy().at("hot"), "temperature must be positive and finite, found 'hot'"),
+        (lambda: bmlab.toy().clamp([[0, 1]], 1), r"units must be among 0 to 2, found \[\[0, 1\]\]; count from 0"),
+        (lambda: bmlab.toy().clamp(np.array([True]), 1), "units must be among 0 to 2"),
+        (lambda: bmlab.toy().clamp([[0, 1], [2]], 1), "units must be among 0 to 2"),
+        (lambda: bmlab.toy().clamp(0.5, 1), "units must be among 0 to 2, found 0.5"),
+        (lambda: bmlab.toy().clamp(None, 1), "units must be among 0 to 2, found None"),
+        (lambda: bmlab.toy().clamp("eggs", 1), "'eggs' is no unit; the units have no names, write a number up to 2"),
+        (lambda: NAMED.clamp(["a", "bb"], 1), "'bb' is no unit; did you mean 'b'"),
+        (lambda: NAMED.clamp("zoo", 1), r"'zoo' is no unit; see machine\.names"),
+        (lambda: NAMED.clamp(["a", 0], 1), r"units must not repeat, found \[0, 0\]"),
+        (lambda: replace(NAMED, names="a"), r"names must be 10, one a unit, found 1; pass names=\(\) for none"),
+        (lambda: replace(NAMED, names=range(10)), "names must be strings, found 0; try names="),
+        (
+            lambda: replace(NAMED, names=list("abcdefghia")),
+            "names must differ from each other, found 'a' twice; rename",
+        ),
+        (lambda: bmlab.from_bits(np.zeros((2, 2)), np.zeros(3)), r"weights must be \(3, 3\) to go with 3 biases"),
+        (lambda: bmlab.symmetric(sparse.csr_array(np.ones((2, 3)))), r"only a square matrix .* found shape \(2, 3\)"),
         (lambda: bmlab.toy().clamp([5], [1]), r"units must be among 0 to 2, found \[5\]; count from 0"),
         (lambda: bmlab.toy().clamp([0, 1], [1, 1, 1]), "clamp\\(\\) got 2 units and 3 values; pass one value a unit"),
         (lambda: bmlab.toy().energy([1, 1]), r"states must have 3 units along their last axis, found shape \(2,\)"),

@@ -5,6 +5,7 @@ from itertools import combinations
 import matplotlib
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bmlab
 
@@ -20,14 +21,6 @@ def ax():
     yield axes
     figure.canvas.draw()
     plt.close(figure)
-
-
-def test_energy_levels_are_as_long_as_they_are_probable(ax):
-    energies, p = np.array([-1.0, 2.0, 2.0]), np.array([0.5, 0.25, 0.25])
-    assert plot.energy_levels(energies, p, ax, labels=["up", "down", "left"]) is ax
-    ends = [path.vertices for path in ax.collections[0].get_paths()]
-    assert np.allclose(ends, [[[0, -1], [0.5, -1]], [[0, 2], [0.25, 2]], [[0, 2], [0.25, 2]]])
-    assert [t.get_text() for t in ax.texts] == ["up", "down,  left"] and "energy" in ax.get_ylabel()
 
 
 @pytest.mark.parametrize("model", [bmlab.medium().at(3.0), bmlab.ising((3, 3)).at(5.0)], ids=["dense", "sparse"])
@@ -50,9 +43,10 @@ def test_what_has_not_converged_is_marked(ax):
 def test_learning_draws_a_value_a_step(ax):
     steps = bmlab.fit(bmlab.toy(), bmlab.states(3)[:3], steps=5, rate=0.1).steps
     plot.learning(steps, ax)
-    plot.learning(steps, ax, what="mismatch")
+    plot.learning(steps[2:], ax, what="mismatch")
     assert np.allclose(ax.lines[0].get_ydata(), [s.log_likelihood.value for s in steps])
-    assert np.allclose(ax.lines[1].get_ydata(), [s.mismatch for s in steps])
+    assert np.allclose(ax.lines[1].get_ydata(), [s.mismatch for s in steps[2:]])
+    assert list(ax.lines[0].get_xdata()) == [0, 1, 2, 3, 4] and list(ax.lines[1].get_xdata()) == [2, 3, 4]
 
 
 def test_curves_of_one_colour_are_told_apart(ax):
@@ -72,13 +66,6 @@ def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
     assert shown == [ax.figure]
 
 
-def test_log_z_shows_values_and_proofs(ax):
-    model = bmlab.medium()
-    plot.log_z([bmlab.exact(model), bmlab.mean_field(model)], ax)
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["exact", "mean field"]
-    assert np.isclose(ax.containers[1].lines[0].get_xdata()[0], bmlab.mean_field(model).log_z.value)
-
-
 def test_a_bracket_is_a_band_between_two_names(ax):
     model = bmlab.medium()
     proven = bmlab.Bracket(bmlab.LogZ(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
@@ -87,6 +74,7 @@ def test_a_bracket_is_a_band_between_two_names(ax):
     assert (band.get_x(), band.get_x() + band.get_width()) == (8.5, 9.5)
     assert {t.get_text().strip(): t.xy[0] for t in ax.texts} == {"tree": 8.5, "Gaussian": 9.5}
     assert [t.get_text() for t in ax.get_yticklabels()] == ["exact", "tap"]
+    assert np.isclose(ax.containers[1].lines[0].get_xdata()[0], bmlab.tap(model).log_z.value)
 
 
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((2, 2))], ids=["dense", "sparse"])
@@ -99,6 +87,13 @@ def test_weights_are_centred_on_zero(ax, model):
     assert signs == {
         (i, j): "+" if w > 0 else "\u2212" for (i, j), w in np.ndenumerate(weights) if abs(w) >= abs(weights).max() / 5
     }
+
+
+def test_weights_of_a_machine_carry_its_names(ax):
+    model = bmlab.BoltzmannMachine(sparse.csr_array(bmlab.toy().weights), np.zeros(3), names=("a", "b", "c"))
+    plot.weights(model, ax)
+    assert [t.get_text() for t in ax.get_xticklabels()] == [t.get_text() for t in ax.get_yticklabels()] == list("abc")
+    assert (ax.images[0].get_array() == model.dense_weights).all()
 
 
 def test_images_stand_in_rows_and_columns(ax):
