@@ -72,9 +72,9 @@ def graded(kind, seed, seconds):
             rivals[want][name] = error
     for name, sampler in choosing.SAMPLERS.items():
         rounds = choosing.grow(
-            partial(sampler, model, np.random.default_rng(seed)), choosing.FIRST[name], perf_counter() + seconds
+            partial(sampler, model, np.random.default_rng(seed), None), choosing.FIRST[name], perf_counter() + seconds
         )
-        *_, (answer, _) = rounds
+        *_, (answer, *_) = rounds
         for want in ("moments", "log_z") if name != "gibbs" else ("moments",):
             rivals[want][name] = judged(model, answer, truth, want)
     rows = {}
@@ -92,7 +92,7 @@ def graded(kind, seed, seconds):
             error / answer.info["error"],
             used / seconds,
             answer.converged,
-            f"off by {error:.2g}, {best} by {others[best]:.2g}; " + answer.info["because"],
+            f"off by {error:.2g}, {best} by {others[best]:.2g}; " + answer.message,
         )
     return rows
 

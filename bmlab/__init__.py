@@ -11,9 +11,9 @@ from . import data
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .estimate import Estimate, LogZ, Method, NotConverged
-from .infer.bounds.bracketing import Bracket, bracket
+from .infer.bounds.bracketing import Bracket
 from .infer.bounds.tree_reweighting import trw
-from .infer.choosing import auto
+from .infer.choosing import auto, bracket
 from .infer.exact.enumeration import entropy, exact
 from .infer.exact.exact_sampling import ground_state, probabilities, sample
 from .infer.exact.planning import plan

@@ -9,11 +9,12 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
+from bmlab.infer import choosing
 from bmlab.infer.bounds import bracketing
-from bmlab.infer.bounds.bracketing import without_exact
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
 from bmlab.infer.bounds.structured_mean_field import tree_mean_field
 from bmlab.infer.bounds.tree_reweighting import bound_of
+from bmlab.infer.choosing import bracket_without_exact
 from bmlab.infer.variational.belief_propagation import graph_of
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -50,7 +51,7 @@ def test_every_bound_holds_on_machines_of_every_kind(kind):
         true = bmlab.exact(model).log_z.value
         below, above = list(lower_bounds(model, rng)), list(upper_bounds(model, rng))
         if seed < BRACKETS:
-            found = without_exact(model, rng, seconds=0.01)
+            found = bracket_without_exact(model, rng, seconds=0.01)
             below, above = [*below, found.log_z.lower], [*above, found.log_z.upper]
         rounding = 1e-9 * (1 + abs(true))
         assert max(below) <= true + rounding and min(above) >= true - rounding, f"seed {seed}: {below} {true} {above}"
@@ -60,8 +61,9 @@ def law_ends():
     """The best of each side makes the ends, and says whose it is; log Z lies between.  A clock ticks at each look."""
     for seed in range(3):
         model = machine(12, seed, 1.5, 1.3, offset=2.0)
-        with patch.object(bracketing, "perf_counter", count(0, 0.01).__next__):
-            found = without_exact(model, np.random.default_rng(0), seconds=0.3)
+        clock = count(0, 0.01).__next__
+        with patch.object(bracketing, "perf_counter", clock), patch.object(choosing, "perf_counter", clock):
+            found = bracket_without_exact(model, np.random.default_rng(0), seconds=0.3)
         below = {name: bound for name, bound in found.bounds.items() if name in LOWER}
         above = {name: bound for name, bound in found.bounds.items() if name not in LOWER}
         assert set(above) == {"couplings", "Gaussian", "trw"} and set(below) == LOWER
@@ -75,7 +77,7 @@ def law_ends():
 def law_couplings():
     """Without frustration and fields, cold, every coupling is satisfied in two states of the 2^n that are counted."""
     model = bmlab.BoltzmannMachine(1 - np.eye(6), np.zeros(6), 0.02, offset=1.0)
-    found = without_exact(model, np.random.default_rng(0), 0.01)
+    found = bracket_without_exact(model, np.random.default_rng(0), 0.01)
     assert abs(found.bounds["couplings"] - bmlab.exact(model).log_z.value - 5 * np.log(2)) < 1e-12 * 700
 
 

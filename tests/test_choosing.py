@@ -38,13 +38,13 @@ def off(model, answer, want):
 def test_what_can_be_solved_is_solved(want):
     answer = auto(machine(10, 1), rng=np.random.default_rng(0), want=want)
     assert answer.method == "exact" and answer.info["error"] == 0
-    assert answer.info["because"].startswith("exact takes about")
+    assert answer.message.startswith("exact takes about")
 
 
 def test_without_the_time_for_exact_it_says_what_exact_would_take():
     glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 0.1)
     answer = auto(glass, rng=np.random.default_rng(0), seconds=0.3)
-    assert answer.method == "bethe" and "exact would take" in answer.info["because"]
+    assert answer.method == "bethe" and "exact would take" in answer.message
 
 
 def test_weak_couplings_are_left_to_bethe():
@@ -52,7 +52,7 @@ def test_weak_couplings_are_left_to_bethe():
     model = weak()
     answer = without_exact(model, np.random.default_rng(0), 0.3, "moments")
     assert answer.method == "bethe" and 0 < off(model, answer, "moments") < answer.info["error"]
-    assert "Bethe should err by" in answer.info["because"]
+    assert "Bethe should err by" in answer.message
 
 
 @pytest.mark.parametrize(("want", "samplers"), [("moments", {"gibbs", "temper"}), ("log_z", {"ais", "temper"})])
@@ -79,7 +79,8 @@ def law_between():
     proven = bmlab.LogZ(2.0, 0.0, 1.0, 3.0)
     for value, there in ((0.5, 1.0), (2.5, 2.5), (3.5, 3.0)):
         answer = bmlab.Estimate(np.zeros(1), np.eye(1), bmlab.LogZ(value, 0.1))
-        assert choosing._within(answer, proven).log_z == (there, 0.1, 1.0, 3.0)
+        found = choosing._within(answer, proven).log_z
+        assert (found.value, found.stderr, found.lower, found.upper) == (there, 0.1, 1.0, 3.0)
 
 
 def test_log_z_is_where_it_is_proven_to_be():
@@ -149,10 +150,10 @@ def law_grow():
     amounts, clock = [], [0.0]
 
     def run(amount, last):
-        assert last == (amounts[-1] if amounts else None)
+        assert (last and last.steps) == (amounts[-1] if amounts else None)
         amounts.append(amount)
         clock[0] += amount
-        return amount
+        return weak(2), amount
 
     with patch.object(choosing, "perf_counter", lambda: clock[0]):
         list(grow(run, 1, until=100.0))
@@ -167,7 +168,42 @@ def test_runs_grow_until_the_time_is_over():
 def test_every_kind_gets_an_answer(kind):
     model = random_machine(kind, np.random.default_rng(3), 16)
     answer = without_exact(model, np.random.default_rng(0), 0.05, "moments")
-    assert np.isfinite(answer.mean).all() and answer.info["because"] and answer.info["error"] > 0
+    assert np.isfinite(answer.mean).all() and answer.message and answer.info["error"] > 0
+
+
+def law_start():
+    """Chains are gibbs's, a ladder is temper's, at its own temperature; what is none of these is ignored."""
+    model, rng = strong(), np.random.default_rng(0)
+    chains = bmlab.gibbs(model, rng=rng, n_chains=3, n_sweeps=20).state
+    ladder = bmlab.temper(model, rng=rng, n_chains=2, burn_in=20, n_sweeps=20).state
+    takers = {"gibbs": (bmlab.gibbs, chains), "temper": (bmlab.temper, ladder)}
+    for start in (chains, ladder, chains[:, 1:], chains / 2, chains[0], bmlab.bethe(model).state, "anything"):
+        for sampler, own in takers.values():
+            assert choosing._is_state_of(sampler, model, start) == (start is own)
+    assert not choosing._is_state_of(bmlab.temper, model.at(2.0), ladder)
+
+
+def test_a_start_goes_to_the_sampler_that_it_is_of():
+    law_start()
+
+
+def test_auto_goes_on_from_its_state():
+    """Three chains were handed in, so three come out, where a fresh gibbs() has a hundred."""
+    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 0.4)
+    state = bmlab.gibbs(glass, rng=np.random.default_rng(0), n_chains=3, n_sweeps=20).state
+    with patch.object(choosing, "weigh", lambda model: bethe_error.doubtful("not asked")):
+        answer = auto(glass, rng=0, start=state, seconds=0.05)
+    assert answer.method in ("gibbs", "temper") and (answer.method == "temper" or answer.state.shape == (3, 45))
+
+
+def test_what_has_not_converged_warns_and_says_why():
+    """In the cold a hundred chains of a glass stay where they are."""
+    glass = bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0)).at(0.05)
+    with pytest.warns(bmlab.NotConverged) as seen:
+        answer = auto(glass, rng=0, seconds=0.05)
+    assert str(seen[-1].message) == answer.message and seen[-1].filename == __file__
+    assert not answer.converged and answer.message.startswith("exact would take")
+    assert answer.message.endswith("has not converged. Raise seconds.")
 
 
 @pytest.mark.parametrize("wrong", [{"want": "everything"}, {"seconds": 0.0}])

@@ -1,9 +1,11 @@
 """descend: every update lowers G, Newton's step never raises it, several starts find several valleys."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bmlab
 from bmlab.infer.variational import coordinate_descent, naive_mean_field, tap_equations
@@ -133,3 +135,36 @@ def test_options_that_make_no_sense_are_refused(method, wrong, sentence):
     if method is not bmlab.bethe or "damping" not in wrong:
         with pytest.raises(ValueError, match=sentence):
             method(bmlab.medium(), **wrong)
+
+
+def law_offset(method):
+    """An offset moves log Z and nothing else, however large: here it leaves no digit of G that tells valleys apart."""
+    model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
+    plain, far = (method(replace(model, offset=offset), start=start, starts=5) for offset in (0.0, 1e17))
+    assert (far.mean == plain.mean).all() and (far.info["fixed points"] == plain.info["fixed points"]).all()
+    assert plain.mean[0] > 0.5 and abs(far.log_z.value / -5e16 - 1) < 1e-14
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_the_offset_chooses_no_valley(method):
+    law_offset(method)
+
+
+def law_mirror(method):
+    """Biases turned over turn the answer over, also where two starts see one end of the direction only."""
+    model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
+    answers = [method(replace(model, biases=sign * model.biases), start=sign * start, starts=2) for sign in (1, -1)]
+    assert np.abs(answers[0].mean + answers[1].mean).max() < 1e-11 and answers[0].mean[0] > 0.5
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_the_second_start_lies_along_the_biases(method):
+    law_mirror(method)
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_couplings_that_are_all_zero_have_no_directions(method):
+    """A sparse machine may store zeros; beyond 300 units its eigenvectors are ARPACK's, which has none of these."""
+    stored = sparse.csr_array((np.zeros(2), ([0, 1], [1, 0])), shape=(301, 301))
+    answer = method(bmlab.BoltzmannMachine(stored, np.linspace(-1, 1, 301)), starts=5)
+    assert np.abs(answer.mean - np.tanh(np.linspace(-1, 1, 301))).max() < 1e-14 * 10

@@ -95,15 +95,15 @@ def test_a_saddle_is_called_one_and_more_starts_leave_it(to):
     with pytest.warns(bmlab.NotConverged, match="saddle of its free energy.*starts=5"):
         at_zero = bmlab.mean_field(model)
     left = bmlab.mean_field(model, starts=5)
-    assert not at_zero.info["stable"] and not at_zero.mean.any()
-    assert left.info["stable"] and left.log_z.lower > at_zero.log_z.lower
+    assert not at_zero.converged and not at_zero.info["stable"] and not at_zero.mean.any()
+    assert left.converged and "minimum" in left.message and left.log_z.lower > at_zero.log_z.lower
     m = left.mean[0]
     assert abs(m - np.tanh(4 * m / 2.0)) < 1e-11
 
 
 def test_a_failed_response_is_shown_and_not_clipped():
     answer = bmlab.mean_field(bmlab.medium().at(1.8))
-    assert answer.info["largest |corr|"] == np.abs(answer.corr).max() > 1
+    assert np.abs(answer.corr).max() > 1
 
 
 def test_too_few_sweeps_are_reported_with_advice():

@@ -10,7 +10,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.infer.bounds import tree_reweighting
-from bmlab.infer.bounds.tree_reweighting import best_tree, bound_of, cover, shares, tighten
+from bmlab.infer.bounds.tree_reweighting import best_tree, bound_of, first_mixture, shares, tighten
 from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
@@ -26,7 +26,7 @@ def law_gradient(step=1e-5):
     """dB/da by central differences, which err by step^2, and by 1e-16 B / step: 1e-10 each; a hundred are allowed."""
     for model in MACHINES.values():
         graph = graph_of(model)
-        mixture = cover(model, graph)._replace(a=np.random.default_rng(0).normal(size=len(graph.j)))
+        mixture = first_mixture(model, graph)._replace(a=np.random.default_rng(0).normal(size=len(graph.j)))
         _, gradient = bound_of(model, graph, mixture)
         for edge, known in enumerate(gradient):
             shift = step * (np.arange(len(graph.j)) == edge)
@@ -37,7 +37,7 @@ def law_gradient(step=1e-5):
 def wild(model, rng):
     """Return trees with weights and fields that nobody has chosen well."""
     graph = graph_of(model)
-    mixture = cover(model, graph)
+    mixture = first_mixture(model, graph)
     return graph, mixture._replace(
         weights=rng.dirichlet(np.ones(len(mixture.weights))), a=rng.normal(scale=rng.exponential(), size=len(graph.j))
     )

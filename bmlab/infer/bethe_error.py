@@ -1,7 +1,7 @@
-"""Evidence for or against Bethe, from what three theories say of one machine, and the error that it foretells.
+"""The error to expect of Bethe, from what three theories say of one machine.
 
-Mean field, TAP and Bethe are three theories of one machine, and where they fall apart none is to be trusted.  How far
-apart they are, and how far Bethe is from itself (linear response against its own beliefs), foretells Bethe's error:
+Mean field, TAP and Bethe are theories of one machine, and where they fall apart none is to be trusted.  How far apart
+they are, and how far Bethe is from itself (linear response against its own beliefs), foretells Bethe's error:
 
     log error  =  c_0 + sum_k c_k log x_k  +  noise,
 
@@ -16,10 +16,9 @@ import numpy as np
 
 from ..estimate import Estimate, coupled_pairs
 from ..model import BoltzmannMachine
-from .variational.belief_propagation import bethe, messages_from
-from .variational.coordinate_descent import SAME
-from .variational.naive_mean_field import mean_field
-from .variational.tap_equations import tap
+from .variational import naive_mean_field, tap_equations
+from .variational.belief_propagation import believed, messages_from
+from .variational.coordinate_descent import SAME, solved
 
 STARTS = 5  # of each theory; Bethe must always end in one fixed point
 SWEEPS = 100  # of Bethe's messages; where they need more, loops are too strong
@@ -29,7 +28,7 @@ NOTHING = 1e-9  # logarithms of disagreements begin here
 class Fit(NamedTuple):
     """Hold c for (1, log x_1, ..., log x_4), and the log of the factor that 95 % of errors stay below."""
 
-    c: tuple
+    c: tuple[float, ...]
     margin: float
 
 
@@ -48,10 +47,10 @@ class Evidence(NamedTuple):
 
     def error(self, want: str) -> float:
         """Return the error to expect, in the middle of the cases; infinite where there is a doubt."""
-        if self.doubt:
+        if self.doubt or self.answer is None:
             return np.inf
         size = len(self.answer.mean) if want == "log_z" else 1
-        return size * float(np.exp(FITS[want].c[0] + FITS[want].c[1:] @ np.log(np.maximum(self.x, NOTHING))))
+        return size * float(np.exp(FITS[want].c[0] + np.dot(FITS[want].c[1:], np.log(np.maximum(self.x, NOTHING)))))
 
     def most(self, want: str) -> float:
         """Return what 95 % of errors stay below."""
@@ -60,52 +59,45 @@ class Evidence(NamedTuple):
 
 def weigh(model: BoltzmannMachine) -> Evidence:
     """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
-    field, second = mean_field(model, starts=STARTS), tap(model, starts=STARTS)
-    _, _, orders_2, orders_3 = second.info["orders"]
-    if not _settled(second):
+    field, tap = (
+        solved(model, theory(model), starts=STARTS) for theory in (naive_mean_field.theory, tap_equations.theory)
+    )
+    if not tap.answer.converged:
         return doubtful("TAP finds no stable answer")
-    if len(second.info["fixed points"]) > 1:
-        return doubtful(f"TAP has {len(second.info['fixed points'])} fixed points")
-    if abs(orders_3) > abs(orders_2) / 2:
+    if len(tap.points) > 1:
+        return doubtful(f"TAP has {len(tap.points)} fixed points")
+    _, _, second, third = tap_equations.plefka_orders(model, tap.answer.mean)
+    if abs(third) > abs(second) / 2:
         return doubtful("Plefka's third term is not small")
-    belief = bethe(model, max_sweeps=SWEEPS)
-    if not _settled(belief):
+    bethe = believed(model, max_sweeps=SWEEPS)
+    if not bethe.answer.converged:
         return doubtful("Bethe finds no stable answer")
-    by_field, by_second, by_belief = (moments_of(model, x.mean, x.corr) for x in (field, second, belief))
-    if np.abs(by_belief).max(initial=0) > 1:
+    by_field, by_tap, by_bethe = (moments_of(model, x.answer.mean, x.answer.corr) for x in (field, tap, bethe))
+    if np.abs(by_bethe).max(initial=0) > 1:
         return doubtful("Bethe's correlations pass 1")
-    if _several(model, field.info["fixed points"][1:], belief.mean):
+    if _several(model, field.points[1:], bethe.answer.mean):
         return doubtful("Bethe has several fixed points")
-    x = [
-        belief.info["inconsistency"],
-        second.info["inconsistency"],
-        rms(by_field - by_belief),
-        rms(by_second - by_belief),
-    ]
-    return Evidence(belief, np.array(x), "")
+    x = [bethe.inconsistency, tap.inconsistency, rms(by_field - by_bethe), rms(by_tap - by_bethe)]
+    return Evidence(bethe.answer, np.array(x), "")
 
 
 def _several(model, others, mean):
     """Whether Bethe, sent out from other fixed points of mean field, does not come back to these means."""
-    found = (bethe(model, start=messages_from(model, m), max_sweeps=SWEEPS).mean for m in others)
+    found = (believed(model, messages_from(model, m), max_sweeps=SWEEPS).answer.mean for m in others)
     return any(not np.abs(other - mean).max() < SAME for other in found)
 
 
-def _settled(answer):
-    return answer.converged and answer.info["stable"]
-
-
-def doubtful(reason) -> Evidence:
-    """Return the evidence of somebody who was not asked any further."""
+def doubtful(reason: str) -> Evidence:
+    """Return evidence that proves nothing, for this reason."""
     return Evidence(None, np.full(4, np.nan), reason)
 
 
-def moments_of(model, mean, corr):
+def moments_of(model: BoltzmannMachine, mean, corr) -> np.ndarray:
     """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
     row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
     return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])
 
 
-def rms(x) -> float:
+def rms(x: np.ndarray) -> float:
     """Return the root of the mean square; 0 of nothing."""
     return float(np.sqrt(np.mean(x**2))) if len(x) else 0.0

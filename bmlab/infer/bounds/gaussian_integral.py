@@ -27,8 +27,7 @@ DEFINITE, SINGULAR = 1e-6, 1e-8  # D - J begins above zero by this share, and co
 
 def gaussian_bound(model: BoltzmannMachine) -> float:
     """Return an upper bound on log Z that is proven up to rounding; it costs some ten inverses of n x n."""
-    j = (model.weights.toarray() if model.is_sparse else model.weights) / model.temperature
-    b = model.biases / model.temperature
+    j, b = model.dense_weights / model.temperature, model.biases / model.temperature
     with one_thread():
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)

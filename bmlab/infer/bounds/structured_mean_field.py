@@ -25,7 +25,7 @@ from .spanning_trees import best_tree
 STEPS = 200  # of SciPy's optimiser; the bound holds after each
 
 
-def tree_mean_field(model: BoltzmannMachine, m) -> float:
+def tree_mean_field(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return the lower bound by the tree of the strongest couplings, starting from the means m (n,) of mean field.
 
     Proven up to rounding.  Cost: a few hundred times n loops over vectors of n.
@@ -33,16 +33,14 @@ def tree_mean_field(model: BoltzmannMachine, m) -> float:
     graph = graph_of(model)
     tree = best_tree(model, graph, -np.abs(graph.j) - 1e-300)
     unit, above = tree.unit, tree.above
-    j = model.weights[unit][:, unit] / model.temperature
-    j = j.toarray() if model.is_sparse else j
+    j = model.dense_weights[unit][:, unit] / model.temperature
     b, m = model.biases[unit] / model.temperature, np.asarray(m)[unit]
     with_parent = j[np.arange(model.n), above]  # 0 at the root
     others = j @ m + b - with_parent * m[above]
     start = np.concatenate([others + with_parent, others - with_parent])
     with one_thread():
-        found = minimize(
-            lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
-        )
+        options = {"maxiter": STEPS}
+        found = minimize(lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options=options)
     return float(-found.fun - model.offset / model.temperature)
 
 

@@ -6,7 +6,7 @@ sum_T r(T) J(T) = J.  log Z is convex in these parameters, hence, whatever trees
     log Z(b, J)  <=  B = sum_T r(T) log Z(b(T), J(T)).
 
 An edge in a share r_e of the trees has the coupling J_e / r_e in each of them.  The biases hold a field a_ij for every
-edge (i, j) of the tree, taken from what all trees have in common:
+edge (i, j) of the tree, taken from what all trees share:
 
     b_i(T) = b_i - sum_j r_ij a_ij + sum_{j: (i, j) in T} a_ij.
 
@@ -18,19 +18,18 @@ Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 
 from collections.abc import Iterator
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import entr
 
-from ...estimate import Estimate, LogZ, NotConverged, as_corr
+from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from ...threads import one_thread
 from ..variational.belief_propagation import Graph, curvature, graph_of, pair_table
 from ..variational.linear_response import respond
-from .spanning_trees import Trees, best_tree, solve_trees
+from .spanning_trees import Trees, best_tree, covering_trees, solve_trees
 
 STEPS = 30  # of SciPy's optimiser between two new trees
 LARGEST_SHARE = 0.9  # of a new tree: no edge may lose all of its weight
@@ -63,31 +62,32 @@ def trw(
     info      "bounds": B after each step; "trees": how many
     Cost: a step is some 40 solutions of all trees, each n turns of a loop over vectors of the number of trees.
     """
-    graph = graph_of(model)
-    bounds = []
+    graph, bounds = graph_of(model), []
     for mixture, gap in watched(tighten(model, start), "tree", n_trees + 1):
         bounds.append(mixture.bound - model.offset / model.temperature)
         if gap <= tolerance or len(bounds) > n_trees:
             break
-    _advise(gap, tolerance)
     mean, p, share = _agreed(model, graph, mixture)
     _, own, pull = curvature(model, graph, mean, p, share)
-    response = respond(model, mean, own, pull)
-    return Estimate(
-        mean,
-        as_corr(model, response.pairs),
-        LogZ(min(bounds), upper=min(bounds)),
-        method="trw",
-        converged=bool(gap <= tolerance),
-        state=mixture,
-        info={"bounds": np.array(bounds), "gap": gap, "trees": len(mixture.weights)},
+    low = f"trw() could be up to {gap:.2g} nats lower with other weights of its {len(mixture.weights)} trees"
+    return warned(
+        Estimate(
+            mean,
+            as_corr(model, respond(model, mean, own, pull).pairs),
+            LogZ(min(bounds), upper=min(bounds)),
+            method="trw",
+            converged=gap <= tolerance,
+            message=f"{low}." if gap <= tolerance else f"{low}; the bound holds as it is. Raise n_trees.",
+            state=mixture,
+            info={"bounds": np.array(bounds), "gap": gap, "trees": len(mixture.weights)},
+        )
     )
 
 
 def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, float]]:
     """Yield ever better mixtures, each with the gap: no other weights would lower its bound by more."""
     graph = graph_of(model)
-    mixture = start if _fits(start, graph, model.n) else cover(model, graph)
+    mixture = start if _fits(start, graph, model.n) else first_mixture(model, graph)
     while True:
         with one_thread():
             mixture = _share_out(model, graph, mixture)
@@ -97,13 +97,16 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
             gap = float(np.append(information, 0.0)[best.own].sum() - share @ information / 2)
         yield mixture, gap
         with one_thread():
-            mixture = min(
-                (
-                    _with_tree(model, graph, mixture._replace(a=a), best)
-                    for a in (mixture.a, _fields_of(graph, mean, p))
-                ),
-                key=lambda mixture: mixture.bound,
-            )
+            fields = mixture.a, _fields_of(graph, mean, p)
+            trials = [_with_tree(model, graph, mixture._replace(a=a), best) for a in fields]
+            mixture = min(trials, key=lambda trial: trial.bound)
+
+
+def first_mixture(model: BoltzmannMachine, graph: Graph) -> Mixture:
+    """Return trees of equal weight that have every edge, without fields of their own."""
+    trees, edges = covering_trees(model, graph), len(graph.j)
+    count = trees.unit.shape[1]
+    return Mixture(trees, np.full(count, 1 / count), np.zeros(edges), np.inf, np.array([graph.row, graph.col]))
 
 
 def _fits(start, graph, n):
@@ -118,24 +121,18 @@ def _fits(start, graph, n):
     return np.array_equal(start.edges, [graph.row, graph.col])
 
 
-# --- the bound of a mixture ----------------------------------------------------------------------------------------
-
-
 def _share_out(model, graph, mixture):
     """Lower the bound by moving fields between the trees."""
     if not len(graph.j):
         return mixture._replace(bound=bound_of(model, graph, mixture)[0])
+    options = {"maxiter": STEPS}
     found = minimize(
-        lambda a: bound_of(model, graph, mixture._replace(a=a)),
-        mixture.a,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS},
+        lambda a: bound_of(model, graph, mixture._replace(a=a)), mixture.a, jac=True, method="L-BFGS-B", options=options
     )
     return mixture._replace(a=found.x, bound=float(found.fun))
 
 
-def bound_of(model: BoltzmannMachine, graph: Graph, mixture: Mixture):
+def bound_of(model: BoltzmannMachine, graph: Graph, mixture: Mixture) -> tuple[float, np.ndarray]:
     """Return B without the offset, and dB/da (edges,)."""
     trees, weights = mixture.trees, mixture.weights
     share = shares(graph, mixture)
@@ -143,19 +140,20 @@ def bound_of(model: BoltzmannMachine, graph: Graph, mixture: Mixture):
     log_z, heard, *_ = solve_trees(trees.above, fields, j)
     edges, mean = len(graph.j), np.tanh(heard)
     mean_above = np.take_along_axis(mean, trees.above, 0)
-    gradient = (
-        np.bincount(trees.own.ravel(), (weights * mean).ravel(), edges + 1)
-        + np.bincount(trees.back.ravel(), (weights * mean_above).ravel(), edges + 1)
-    )[:edges]
-    everywhere = np.bincount(trees.unit.ravel(), (weights * mean).ravel(), model.n)
+    gradient = _sums(trees.own, weights * mean, edges) + _sums(trees.back, weights * mean_above, edges)
+    everywhere = _sums(trees.unit, weights * mean, model.n)
     return float(weights @ log_z), gradient - share * everywhere[graph.row]
 
 
-def shares(graph, mixture):
+def _sums(place, values, count):
+    """Sum values (n, K) that belong to the same edge or unit, (count,); `count` itself is the place of no edge."""
+    return np.bincount(place.ravel(), values.ravel(), count + 1)[:count]
+
+
+def shares(graph: Graph, mixture: Mixture) -> np.ndarray:
     """Return r_e (edges,): the weight of the trees that have this edge."""
-    trees, edges = mixture.trees, len(graph.j)
-    weights = np.broadcast_to(mixture.weights, trees.own.shape).ravel()
-    one_way = np.bincount(trees.own.ravel(), weights, edges + 1)[:edges]
+    own = mixture.trees.own
+    one_way = _sums(own, np.broadcast_to(mixture.weights, own.shape), len(graph.j))
     return one_way + one_way[graph.back]
 
 
@@ -173,12 +171,9 @@ def _agreed(model, graph, mixture):
     trees, share = mixture.trees, shares(graph, mixture)
     fields, j = _tree_parameters(model, graph, mixture, share)
     _, heard, one, other = solve_trees(trees.above, fields, j)
-    weights = np.broadcast_to(mixture.weights, heard.shape).ravel()
-    mean = np.bincount(trees.unit.ravel(), weights * np.tanh(heard).ravel(), model.n)
-    edges = len(share)
-    pairs = np.array(
-        [np.bincount(trees.own.ravel(), weights * x.ravel(), edges + 1)[:edges] for x in pair_table(j, one, other)[1]]
-    )
+    mean = _sums(trees.unit, mixture.weights * np.tanh(heard), model.n)
+    p = pair_table(j, one, other)[1]
+    pairs = np.array([_sums(trees.own, mixture.weights * x, len(share)) for x in p])
     both = pairs + pairs[[0, 2, 1, 3]][:, graph.back]
     return mean.clip(-1, 1), both / share, share
 
@@ -196,44 +191,15 @@ def _information(p):
     return np.maximum(alone - entr(p).sum(0), 0)
 
 
-# --- the trees -----------------------------------------------------------------------------------------------------
-
-
-def cover(model: BoltzmannMachine, graph: Graph) -> Mixture:
-    """Return trees of equal weight that have every edge, those in few trees so far and strong ones first."""
-    used, trees = np.zeros(len(graph.j)), []
-    strength = np.abs(graph.j) / (2 * np.abs(graph.j).max(initial=1e-300))
-    while not trees or (used == 0).any():
-        trees.append(best_tree(model, graph, used - strength - used.max(initial=0) - 1))
-        for edge in (trees[-1].own, trees[-1].back):
-            used[edge[edge < len(used)]] += 1
-    together = Trees(*(np.stack(parts, axis=1) for parts in zip(*trees)))
-    return Mixture(
-        together, np.full(len(trees), 1 / len(trees)), np.zeros(len(graph.j)), np.inf, np.array([graph.row, graph.col])
-    )
-
-
 def _with_tree(model, graph, mixture, tree):
     """Give the tree the share of the weight that lowers the bound most, the fields as they are."""
-    trees = Trees(*(np.column_stack([old, new]) for old, new in zip(mixture.trees, tree)))
+    trees = Trees(*(np.column_stack([old, new]) for old, new in zip(mixture.trees, tree, strict=True)))
 
     def mixed(share):
         return mixture._replace(trees=trees, weights=np.append((1 - share) * mixture.weights, share))
 
-    found = minimize_scalar(
-        lambda share: bound_of(model, graph, mixed(share))[0],
-        bounds=(0, LARGEST_SHARE),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
+    def bound(share):
+        return bound_of(model, graph, mixed(share))[0]
+
+    found = minimize_scalar(bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3})
     return mixed(found.x)._replace(bound=found.fun)
-
-
-def _advise(gap, tolerance):
-    if gap > tolerance:
-        warn(
-            f"trw() could be up to {gap:.2g} nats lower with other weights of the trees; the bound holds as it is. "
-            "Raise n_trees.",
-            NotConverged,
-            stacklevel=3,
-        )

@@ -4,9 +4,8 @@ With J = W/T, the message from j to i is the field (in units of T) that j exerts
 
     u_ji = atanh(tanh J_ij tanh h_j\\i),      h_j\\i = b_j/T + sum_{k != i} u_kj,      m_i = tanh(b_i/T + sum_j u_ji).
 
-On a tree two passes, leaves to root and back, settle everything.  Elsewhere messages that come back round a loop are
-taken for news; fixed points are then the stationary points of the Bethe free energy, with z the sums over the states
-of a unit and of a pair in the fields that they feel:
+On a tree two passes, leaves to root and back, settle everything.  Elsewhere fixed points are the stationary points of
+the Bethe free energy, with z the sums over the states of a unit and of a pair in the fields that they feel:
 
     log Z ~ sum_(ij) log z_ij + sum_i (1 - d_i) log z_i,      d_i the number of partners.
 
@@ -17,16 +16,17 @@ is not what linear response (linear_response.py) says of it.  With v_i = 1 - m_i
     A_ij = -c_ij / D_ij,      A_ii = (1 + sum_j c_ij^2 / D_ij) / v_i      (Ricci-Tersenghi 2012, J. Stat. Mech. P08015).
 """
 
+from itertools import pairwise
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
 from scipy import sparse
 
-from ...estimate import Estimate, LogZ, NotConverged, as_corr
+from ...arrays import log_2cosh
+from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from .coordinate_descent import check_sweeps
+from .coordinate_descent import Solution, check_sweeps
 from .linear_response import couplings, respond
 
 CALM = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
@@ -46,44 +46,63 @@ class Graph(NamedTuple):
     order: np.ndarray
 
 
-def bethe(model: BoltzmannMachine, *, start=None, tolerance: float = 1e-13, max_sweeps: int = 1000) -> Estimate:
+def bethe(
+    model: BoltzmannMachine, *, start: sparse.csr_array | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
+) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
-    converged the last sweep moved no message by more than `tolerance`; steps are halved where they do not calm down
+    converged the last sweep moved no message by more than `tolerance` (steps are halved where they do not calm down),
+              to a minimum of the Bethe free energy: info["stable"]
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
               |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops; where it is not small,
-              the loops matter.  "stable": whether the point is a minimum of the Bethe free energy.
+              the loops matter.
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
     """
+    return warned(believed(model, start, tolerance, max_sweeps).answer)
+
+
+def believed(model: BoltzmannMachine, start=None, tolerance: float = 1e-13, max_sweeps: int = 1000) -> Solution:
+    """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
     sweeps, moved = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     covariance, own, pull = curvature(model, graph, mean, p)
     response = respond(model, mean, own, pull)
-    corr, converged = as_corr(model, response.pairs), moved <= tolerance
+    corr = as_corr(model, response.pairs)
     gap = np.abs(np.asarray(corr[graph.row, graph.col]) - mean[graph.row] * mean[graph.col] - covariance)
-    _advise(converged, response.stable, moved, sweeps)
-    return Estimate(
+    inconsistency = max(response.inconsistency, float(gap.max(initial=0)))
+    answer = Estimate(
         mean,
         corr,
         LogZ(log_z),
         method="bethe",
-        converged=converged,
+        converged=moved <= tolerance and response.stable,
+        message=_message(moved, tolerance, sweeps, response.stable),
         state=_as_matrix(model, graph, u),
-        info={
-            "sweeps": sweeps,
-            "moved": moved,
-            "stable": response.stable,
-            "inconsistency": max(response.inconsistency, float(gap.max(initial=0))),
-        },
+        info={"sweeps": sweeps, "moved": moved, "stable": response.stable, "inconsistency": inconsistency},
     )
+    return Solution(answer, mean[None], inconsistency)
 
 
-def graph_of(model) -> Graph:
+def _message(moved, tolerance, sweeps, stable):
+    if moved > tolerance:
+        return (
+            f"bethe() still moved messages by {moved:.2g} after {sweeps} sweeps, as it does where loops are strong; "
+            "do not use its numbers. Come from hot with cooled(), or use gibbs()."
+        )
+    if not stable:
+        return (
+            "bethe() stands at a saddle of its free energy, where its correlations mean nothing; come from hot with "
+            "cooled(), or give it other messages with start=."
+        )
+    return f"bethe() stands at a minimum of its free energy; sweep {sweeps} moved messages by {moved:.2g}."
+
+
+def graph_of(model: BoltzmannMachine) -> Graph:
     """Return the couplings of a machine that are not zero, as directed edges."""
     w = sparse.csr_array(model.weights, copy=True)
     w.eliminate_zeros()
@@ -119,7 +138,7 @@ def _first_messages(model, graph, start):
     return np.asarray(start[graph.row, graph.col], dtype=float).ravel()
 
 
-def messages_from(model: BoltzmannMachine, m) -> sparse.csr_array:
+def messages_from(model: BoltzmannMachine, m: np.ndarray) -> sparse.csr_array:
     """Return messages to start bethe() from, as if each unit told its partners of its mean m (n,)."""
     graph = graph_of(model)
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
@@ -127,7 +146,7 @@ def messages_from(model: BoltzmannMachine, m) -> sparse.csr_array:
 
 def _settle(graph, u, alone, tolerance, max_sweeps):
     """Send messages until they move no more, in place; return the sweeps and the last move."""
-    edges = [slice(a, b) for a, b in zip(graph.indptr, graph.indptr[1:])]
+    edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     check_sweeps(max_sweeps)
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
@@ -139,11 +158,11 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
             u[to] += step * (news - u[to])
         moved = float(np.abs(u - before).max(initial=0))
         if moved <= tolerance:
-            break
+            return sweeps, moved
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
             step, waited = step / 2, 0
-    return sweeps, moved
+    return max_sweeps, moved
 
 
 def _through(j, h):
@@ -157,18 +176,20 @@ def _beliefs(model, graph, u):
     heard = model.biases / model.temperature + np.bincount(graph.row, u, model.n)
     log_z, p = pair_table(graph.j, heard[graph.row] - u, heard[graph.col] - u[graph.back])
     degree = np.diff(graph.indptr)
-    total = log_z.sum() / 2 + (1 - degree) @ np.logaddexp(heard, -heard) - model.offset / model.temperature
+    total = log_z.sum() / 2 + (1 - degree) @ log_2cosh(heard) - model.offset / model.temperature
     return np.tanh(heard), float(total), p
 
 
-def pair_table(j, one, other):
-    """Return log z and the probabilities (4, ...) of ++, +-, -+, -- of two units, coupled by j, in fields of their own."""
+def pair_table(j: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return log z and the probabilities (4, ...) of ++, +-, -+, -- of two units, coupled by j, in their own fields."""
     logs = np.array([j + one + other, one - other - j, other - one - j, j - one - other])
     log_z = np.logaddexp.reduce(logs)
     return log_z, np.exp(logs - log_z)
 
 
-def curvature(model, graph, mean, p, share=1.0):
+def curvature(
+    model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, share: np.ndarray | float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (covariances of the pairs, own, pull); `share` of an edge is 1 in Bethe's theory.
 
     A pair that is saturated, so that the quotient would overflow, responds to nothing.
@@ -184,20 +205,3 @@ def curvature(model, graph, mean, p, share=1.0):
         return covariance, own, pull.toarray()
     _, row, col = couplings(model)  # all stored couplings, zeros as well
     return covariance, own, np.asarray(pull[row, col], float).ravel() if len(row) else np.zeros(0)
-
-
-def _advise(converged, stable, moved, sweeps):
-    if not converged:
-        warn(
-            f"bethe() still moved messages by {moved:.2g} after {sweeps} sweeps, as it does where loops are strong; "
-            "do not use its numbers. Come from hot with cooled(), or use gibbs().",
-            NotConverged,
-            stacklevel=3,
-        )
-    elif not stable:
-        warn(
-            "bethe() stands at a saddle of its free energy, where its correlations mean nothing; come from hot with "
-            "cooled(), or give it other messages with start=.",
-            NotConverged,
-            stacklevel=3,
-        )

@@ -1,10 +1,10 @@
-"""Down a free energy of the means, one unit after the other, from several starts side by side.
+"""Coordinate descent on a free energy of the means, from several starts side by side.
 
-    G(m) ~ -log Z,      means m_i = <s_i> where G is lowest
+    G(m) ~ -log Z - offset/T,      means m_i = <s_i> where G is lowest
 
-The theories of mean field and of Thouless, Anderson and Palmer have a G that is convex in each single m_i.  So a unit
-can be put where G is lowest given the others, and G falls with every update; updated all at once, the units can chase
-each other for ever.  Where the last digits come slowly, Newton's step is tried, and taken if G falls.
+The G of mean field and of Thouless, Anderson and Palmer is convex in each single m_i.  So a unit can be put where G is
+lowest given the others, and G falls with every update; coupled units updated all at once may oscillate for ever.  Where
+sweeps converge slowly, Newton's step is tried, and taken if G falls.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
+from ...estimate import Estimate, LogZ, as_corr
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from .linear_response import positive_solver
+from .linear_response import positive_solver, respond
 
 SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
@@ -24,13 +25,17 @@ PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at
 
 
 class Theory(NamedTuple):
-    """Hold what a theory of one machine says, all in units of T.
+    """Hold what a theory says of one machine, all in units of T and without the machine's offset.
 
+    name       of the public function
+    is_bound   whether G(m) >= -log Z for every m
     value      m (n,) -> G(m)
     lowest     fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest over these units, given the others
     curvature  m (n,) -> (own, pull), see linear_response.py
     """
 
+    name: str
+    is_bound: bool
     value: Callable
     lowest: Callable
     curvature: Callable
@@ -45,8 +50,76 @@ class Descent(NamedTuple):
     sweeps: int
 
 
+class Solution(NamedTuple):
+    """Hold a theory's answer, its distinct fixed points (k, n), that of the answer first, and its inconsistency."""
+
+    answer: Estimate
+    points: np.ndarray
+    inconsistency: float
+
+
+def solved(
+    model: BoltzmannMachine,
+    theory: Theory,
+    start: np.ndarray | None = None,
+    starts: int = 1,
+    damping: float = 0.0,
+    tolerance: float = 1e-12,
+    max_sweeps: int = 2000,
+) -> Solution:
+    """Return the lowest fixed point of a theory as an Estimate, with linear response; see mean_field()."""
+    found = descend(model, theory, start, starts, damping, tolerance, max_sweeps)
+    m, free = found.means[0], found.values + model.offset / model.temperature
+    response = respond(model, m, *theory.curvature(m))
+    answer = Estimate(
+        m,
+        as_corr(model, response.pairs),
+        LogZ(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
+        method=theory.name.replace("_", " "),
+        converged=found.moved <= tolerance and response.stable,
+        message=_message(theory, found, tolerance, response.stable),
+        state=m,
+        info={
+            "sweeps": found.sweeps,
+            "moved": found.moved,
+            "stable": response.stable,
+            "inconsistency": response.inconsistency,
+            "fixed points": found.means,
+            "free energies": model.temperature * free,
+        },
+    )
+    return Solution(answer, found.means, response.inconsistency)
+
+
+def _message(theory, found, tolerance, stable):
+    if found.moved > tolerance:
+        holds = (
+            "the bound on log Z holds, the means may not"
+            if theory.is_bound
+            else "neither its means nor log Z are final"
+        )
+        return (
+            f"{theory.name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {holds}. Raise max_sweeps, "
+            "or start= nearer."
+        )
+    if not stable:
+        return (
+            f"{theory.name}() stands at a saddle of its free energy, where its correlations mean nothing; leave it "
+            "with starts=5."
+        )
+    return (
+        f"{theory.name}() stands at a minimum of its free energy; sweep {found.sweeps} moved it by {found.moved:.2g}."
+    )
+
+
 def descend(
-    model: BoltzmannMachine, theory: Theory, start, starts: int, damping: float, tolerance: float, max_sweeps: int
+    model: BoltzmannMachine,
+    theory: Theory,
+    start: np.ndarray | None,
+    starts: int,
+    damping: float,
+    tolerance: float,
+    max_sweeps: int,
 ) -> Descent:
     """Go down from several starts until a sweep moves no mean by more than `tolerance`.
 
@@ -64,23 +137,23 @@ def descend(
         if sweeps == due:
             m = np.column_stack([_newton(model, theory, column) for column in m.T])
             last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
-    return _distinct(theory, m, moved, sweeps)
+    return _fixed_points(theory, m, moved, sweeps)
 
 
-def check_sweeps(max_sweeps):
+def check_sweeps(max_sweeps: int) -> None:
     """Raise ValueError where there is no sweep to make."""
     if max_sweeps < 1:
         raise ValueError(f"max_sweeps must be at least 1, found {max_sweeps}; try 100")
 
 
-def rows_by_class(model):
+def rows_by_class(model: BoltzmannMachine) -> list[tuple]:
     """Return (units, their rows of W/T, their b/T) for each class of units that are not coupled to each other."""
     j, alone = model.weights / model.temperature, model.biases[:, None] / model.temperature
     classes = [units if len(units) > 1 else slice(units[0], units[0] + 1) for units in model.colours]
     return [(units, j[units], alone[units]) for units in classes]
 
 
-def sweep_down(m, lowest, damping, rows):
+def sweep_down(m: np.ndarray, lowest: Callable, damping: float, rows: list) -> float:
     """Move every mean to where G is lowest given the others, in place, class after class; return the largest move."""
     before = m.copy()
     for units, j, alone in rows:
@@ -88,7 +161,7 @@ def sweep_down(m, lowest, damping, rows):
     return float(np.abs(m - before).max(initial=0))
 
 
-def first_means(model, start, starts):
+def first_means(model: BoltzmannMachine, start, starts: int) -> np.ndarray:
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     if starts < 1:
         raise ValueError(f"starts must be at least 1, found {starts}; try 5")
@@ -96,7 +169,7 @@ def first_means(model, start, starts):
     m = np.tanh(alone) if start is None else np.array(start, dtype=float)
     if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
         raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
-    if starts == 1 or not model.has_couplings:
+    if starts == 1 or not abs(model.weights).sum():
         return m[:, None]
     pulls = _leading_fields(model, starts // 2) / model.temperature
     valleys = np.tanh(alone + np.concatenate([pulls, -pulls]))
@@ -104,13 +177,14 @@ def first_means(model, start, starts):
 
 
 def _leading_fields(model, count):
-    """Return W v (count, n) for the eigenvectors v of length sqrt(n) with the largest eigenvalues."""
+    """Return W v (count, n) for the eigenvectors v of length sqrt(n) with the largest eigenvalues, along the biases."""
     count = min(count, model.n)
-    if model.n <= SMALL:
-        values, vectors = np.linalg.eigh(model.weights.toarray() if model.is_sparse else model.weights)
+    if model.n <= max(SMALL, count):
+        values, vectors = np.linalg.eigh(model.dense_weights)
     else:
         values, vectors = eigsh(model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)
-    return (values * vectors).T[::-1][:count] * np.sqrt(model.n)
+    along = np.where(model.biases @ vectors < 0, -1, 1)
+    return (along * values * vectors).T[::-1][:count] * np.sqrt(model.n)
 
 
 def _newton(model, theory, m):
@@ -125,7 +199,7 @@ def _newton(model, theory, m):
     return there if theory.value(there) <= now + ROUNDING * abs(now) else m
 
 
-def _distinct(theory, m, moved, sweeps):
+def _fixed_points(theory, m, moved, sweeps):
     values = np.array([theory.value(column) for column in m.T])
     kept = []
     for k in values.argsort(kind="stable"):

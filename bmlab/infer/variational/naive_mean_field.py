@@ -7,26 +7,26 @@ Feynman), and exp(-F/T) is a lower bound of Z.  At its minimum each unit feels t
 
     m_i = tanh((sum_j w_ij m_j + b_i) / T).
 
-A product has no correlations, but its response to a small bias has (linear_response.py), with the curvature of F/T:
+A product has no correlations; linear response (linear_response.py) predicts them from the curvature of F/T:
 
     A = diag(1/(1 - m^2)) - W/T.
 """
 
-from warnings import warn
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import entr
 
-from ...estimate import Estimate, LogZ, NotConverged, as_corr
+from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
-from .coordinate_descent import Theory, descend
-from .linear_response import couplings, respond
+from .coordinate_descent import Theory, solved
+from .linear_response import couplings
 
 
 def mean_field(
     model: BoltzmannMachine,
     *,
-    start=None,
+    start: np.ndarray | None = None,
     starts: int = 1,
     damping: float = 0.0,
     tolerance: float = 1e-12,
@@ -39,39 +39,17 @@ def mean_field(
               largest eigenvalues.  The lowest F is the answer; info has all distinct "fixed points" (k, n) and their
               "free energies" (k,).
     damping   share of the old value kept at each update, 0 <= damping < 1; F falls at every update all the same
-    corr      by linear response.  It is shown as it comes: beyond [-1, 1] it has failed, and where the point is no
-              minimum of F (info["stable"] is False) it is no covariance at all.  info["inconsistency"] is the largest
-              |C_ii / (1 - m_i^2) - 1|: where it is large, mean field has failed; where it is small, it may have chosen
-              the wrong valley all the same.
-    converged the last sweep moved no mean by more than `tolerance`; the bound holds converged or not
+    corr      by linear response, not clipped: beyond [-1, 1] it has failed.  info["inconsistency"] is the largest
+              |C_ii / (1 - m_i^2) - 1|: where it is large, mean field has failed; where it is small, it may still have
+              chosen the wrong valley.
+    converged the last sweep moved no mean by more than `tolerance`, to a minimum of F: at a saddle (info["stable"] is
+              False) corr is no covariance.  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
     """
-    found = descend(model, theory(model), start, starts, damping, tolerance, max_sweeps)
-    m, log_z = found.means[0], float(-found.values[0])
-    response = respond(model, m, *_curvature(model, m))
-    corr, converged = as_corr(model, response.pairs), found.moved <= tolerance
-    largest = abs(corr - as_corr(model, np.zeros_like(response.pairs))).max() if model.n else 0.0
-    advise("mean_field", converged, response.stable, found, "the bound on log Z holds, the means may not")
-    return Estimate(
-        m,
-        corr,
-        LogZ(log_z, lower=log_z),
-        method="mean field",
-        converged=converged,
-        state=m,
-        info={
-            "sweeps": found.sweeps,
-            "moved": found.moved,
-            "stable": response.stable,
-            "inconsistency": response.inconsistency,
-            "largest |corr|": float(largest),
-            "fixed points": found.means,
-            "free energies": model.temperature * found.values,
-        },
-    )
+    return warned(solved(model, theory(model), start, starts, damping, tolerance, max_sweeps).answer)
 
 
-def free_energy(model: BoltzmannMachine, m) -> float:
+def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return F(m) of independent units with means m (n,); it is at least -T log Z for every m in [-1, 1]^n."""
     m = np.asarray(m, dtype=float)
     entropy = entr((1 + m) / 2).sum() + entr((1 - m) / 2).sum()
@@ -80,8 +58,11 @@ def free_energy(model: BoltzmannMachine, m) -> float:
 
 def theory(model: BoltzmannMachine) -> Theory:
     """Return mean field as descend() wants it."""
+    bare = replace(model, offset=0.0)
     return Theory(
-        lambda m: free_energy(model, m) / model.temperature,
+        "mean_field",
+        True,
+        lambda m: free_energy(bare, m) / model.temperature,
         lambda field, units, m: np.tanh(field),
         lambda m: _curvature(model, m),
     )
@@ -91,21 +72,3 @@ def _curvature(model, m):
     j, row, col = couplings(model)
     root = np.sqrt(1 - m**2)
     return np.ones(model.n), root[row] * j * root[col]
-
-
-def advise(name, converged, stable, found, meaning):
-    """Warn where a descent has not ended, or has ended where G is no minimum."""
-    if not converged:
-        warn(
-            f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {meaning}. Raise max_sweeps, or "
-            "start= nearer.",
-            NotConverged,
-            stacklevel=3,
-        )
-    elif not stable:
-        warn(
-            f"{name}() stands at a saddle of its free energy, where its correlations mean nothing; leave it with "
-            "starts=5.",
-            NotConverged,
-            stacklevel=3,
-        )

@@ -1,4 +1,4 @@
-"""TAP: mean field, corrected for what a unit hears of itself through the others.
+"""TAP: mean field with the Onsager correction for what a unit hears of itself through the others.
 
 Expand log Z at fixed means m in the strength of the couplings J = W/T (Plefka 1982, J. Phys. A 15, 1971), with
 v_i = 1 - m_i^2:
@@ -11,22 +11,22 @@ v_i = 1 - m_i^2:
 (over pairs and triples; order 3: Georges and Yedidia 1991, J. Phys. A 24, 2173).  Up to order 2 this is -G(m).  Its
 lowest point solves
 
-    m_i = tanh(sum_j J_ij m_j + b_i/T - m_i sum_j J_ij^2 v_j):
+    m_i = tanh(sum_j J_ij m_j + b_i/T - m_i sum_j J_ij^2 v_j).
 
-mean field less the Onsager reaction, the echo of unit i.  Iterated all at once this often runs in circles; but in m_i
-alone G is convex, so one unit after the other it only falls.  The terms are a series: a third that is not much smaller
-than the second warns.  A small one promises nothing: in the cold the second order rules G, keeps m near 0, and log Z is
-far too large; info["inconsistency"] shows that.
+Iterated all at once this often oscillates; one unit after the other G only falls.  A third order that is not much
+smaller than the second warns of an error; a small one promises nothing: in the cold the second order rules G, keeps m
+near 0, and log Z is far too large, which info["inconsistency"] shows.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import entr
 
-from ...estimate import Estimate, LogZ, as_corr
+from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
-from .coordinate_descent import Theory, descend
-from .linear_response import couplings, respond, row_sums
-from .naive_mean_field import advise
+from .coordinate_descent import Theory, solved
+from .linear_response import couplings, row_sums
 
 ROUNDS = 50  # of Newton's method for one unit; three to five are usual
 
@@ -34,7 +34,7 @@ ROUNDS = 50  # of Newton's method for one unit; three to five are usual
 def tap(
     model: BoltzmannMachine,
     *,
-    start=None,
+    start: np.ndarray | None = None,
     starts: int = 1,
     damping: float = 0.0,
     tolerance: float = 1e-12,
@@ -42,42 +42,23 @@ def tap(
 ) -> Estimate:
     """Answer by the means that minimise the free energy to second order in the couplings.
 
-    start, starts, damping   as in mean_field()
+    start, starts, damping, corr, converged   as in mean_field(); an info["inconsistency"] above a half, say, tells that
+              TAP has failed
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
-    corr      by linear response, see mean_field(), with info["stable"] and info["inconsistency"]: above a half, say,
-              this is not a machine for TAP
-    converged the last sweep moved no mean by more than `tolerance`
     """
-    found = descend(model, theory(model), start, starts, damping, tolerance, max_sweeps)
-    m, converged = found.means[0], found.moved <= tolerance
-    response = respond(model, m, *_curvature(model, m))
-    advise("tap", converged, response.stable, found, "neither its means nor log Z are final")
-    return Estimate(
-        m,
-        as_corr(model, response.pairs),
-        LogZ(float(-found.values[0])),
-        method="tap",
-        converged=converged,
-        state=m,
-        info={
-            "sweeps": found.sweeps,
-            "moved": found.moved,
-            "stable": response.stable,
-            "inconsistency": response.inconsistency,
-            "orders": plefka_orders(model, m),
-            "fixed points": found.means,
-            "free energies": model.temperature * found.values,
-        },
-    )
+    answer = solved(model, theory(model), start, starts, damping, tolerance, max_sweeps).answer
+    return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 
-def plefka_orders(model: BoltzmannMachine, m) -> np.ndarray:
-    """Return the terms of log Z at means m (n,), of order 0 to 3 in the couplings."""
+def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.ndarray:
+    """Return the terms of log Z at means m (n,), of order 0 to `last` (2 or 3, which costs n^3) in the couplings."""
     j, row, col = couplings(model)
     v = 1 - m**2
     alone = entr((1 + m) / 2).sum() + entr((1 - m) / 2).sum() + (model.biases @ m - model.offset) / model.temperature
     first, second = (j * m[row] * m[col]).sum() / 2, (j**2 * v[row] * v[col]).sum() / 4
+    if last < 3:
+        return np.array([alone, first, second])
     third = (j**3 * (m * v)[row] * (m * v)[col]).sum() / 3 + _triangles(model, v)
     return np.array([alone, first, second, third])
 
@@ -90,12 +71,12 @@ def _triangles(model, v):
 
 def theory(model: BoltzmannMachine) -> Theory:
     """Return the theory as descend() wants it."""
-    squares = (model.weights / model.temperature) ** 2
+    bare, squares = replace(model, offset=0.0), (model.weights / model.temperature) ** 2
 
     def lowest(field, units, m):
         return np.tanh(_without_echo(field, squares[units] @ (1 - m**2)))
 
-    return Theory(lambda m: -plefka_orders(model, m)[:3].sum(), lowest, lambda m: _curvature(model, m))
+    return Theory("tap", False, lambda m: -plefka_orders(bare, m, 2).sum(), lowest, lambda m: _curvature(model, m))
 
 
 def _without_echo(field, echo):
