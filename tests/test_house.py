@@ -40,13 +40,13 @@ TYPED = ["bmlab/teaching", "bmlab/widgets", "bmlab/introspection.py"]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "arrays", "threads", "html_repr", "progress_bars", "plot"],
+    ["_version", "arrays", "threads", "html_repr", "progress_bars"],
     ["introspection", "model"],
     ["data", "machines", "estimate", "interop"],
     ["infer.exact", "infer.sampling", "infer.variational"],
     ["infer.bounds", "infer.bethe_error"],
     ["infer.choosing"],
-    ["learn"],
+    ["learn", "plot"],
     ["estimators", "widgets", "teaching"],
     ["__init__"],
 ]
