@@ -10,7 +10,7 @@ import pytest
 from test_roads import kaufman_log_z
 
 import bmlab
-from bmlab import infer
+from bmlab.infer import sampling
 from bmlab.infer.sampling import chains, diagnostics, gibbs_sampling
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -177,7 +177,7 @@ def test_without_arviz_gibbs_does_not_claim_to_have_converged(monkeypatch):
 
 def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "bmlab.infer.sampling.kernels", None)
-    monkeypatch.delattr(infer, "kernels", raising=False)
+    monkeypatch.delattr(sampling, "kernels", raising=False)
     with pytest.raises(ValueError, match="needs Numba, which is not installed; pip install numba, or backend='numpy'"):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), backend="numba")
 
