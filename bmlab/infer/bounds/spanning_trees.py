@@ -38,8 +38,10 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Trees
     if not n:
         return Trees(*np.zeros((4, 0), int))
 
+    where = graph.col.astype(np.int32), graph.indptr.astype(np.int32)  # csgraph takes no others before SciPy 1.17
+
     def matrix(values):
-        return sparse.csr_array((values, graph.col, graph.indptr), shape=(n, n))
+        return sparse.csr_array((values, *where), shape=(n, n))
 
     _, first = np.unique(csgraph.connected_components(matrix(graph.j), directed=False)[1], return_index=True)
     links = sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
