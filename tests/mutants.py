@@ -455,7 +455,7 @@ MUTANTS = [
     ),
     Mutant(
         "a saddle is taken for an answer",
-        coordinate_descent.solved,
+        coordinate_descent.solution,
         " and response.stable",
         "",
         partial(test_linear_response.law_saddle, bmlab.mean_field),
@@ -923,11 +923,11 @@ MUTANTS = [
         partial(test_choosing.law_doubts),
     ),
     Mutant(
-        "samples have no veto", choosing._tested, "SURE * np.hypot", "1e9 * np.hypot", partial(test_choosing.law_veto)
+        "samples have no veto", bethe_error.tested, "SURE * np.hypot", "1e9 * np.hypot", partial(test_choosing.law_veto)
     ),
     Mutant(
         "proven bounds have no veto",
-        choosing._checked,
+        bethe_error.checked,
         "<= evidence.answer.log_z.value <=",
         "<=",
         partial(test_choosing.law_veto),

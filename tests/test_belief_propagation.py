@@ -102,7 +102,7 @@ def test_a_cold_tree_is_no_harder():
 
 @quietly
 def test_what_has_not_settled_says_so():
-    with pytest.warns(bmlab.NotConverged, match=r"still moved messages by .* after 1 sweeps.*cooled\(\), or use gibbs"):
+    with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):
         assert not bmlab.bethe(bmlab.medium(), max_sweeps=1).converged
 
 

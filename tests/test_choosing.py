@@ -112,13 +112,13 @@ def law_veto():
     model = weak()
     said, truth = weigh(model), bmlab.exact(model)
     for want in ("moments", "log_z"):
-        assert choosing._tested(model, said, truth, 1e-9, want).doubt == ""
+        assert bethe_error.tested(model, said, truth, 1e-9, want).doubt == ""
         other = bmlab.exact(model.at(0.5))
-        assert "from Bethe" in choosing._tested(model, said, other, 1e-9, want).doubt
-        assert choosing._tested(model, said, other, 100.0, want).doubt == ""
+        assert "from Bethe" in bethe_error.tested(model, said, other, 1e-9, want).doubt
+        assert bethe_error.tested(model, said, other, 100.0, want).doubt == ""
     below = bmlab.LogZ(0.0, 0.0, 0.0, truth.log_z.value - 1)
-    assert "outside" in choosing._checked(said, below).doubt
-    assert choosing._checked(said, bmlab.LogZ(truth.log_z, 0.0, 0.0, 100.0)) is said
+    assert "outside" in bethe_error.checked(said, below).doubt
+    assert bethe_error.checked(said, bmlab.LogZ(truth.log_z, 0.0, 0.0, 100.0)) is said
 
 
 def test_samples_and_proofs_have_a_veto():

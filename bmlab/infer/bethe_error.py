@@ -10,18 +10,19 @@ over means and correlations.  FITS has the c of machines of four kinds; `python 
 them.  This is calibration, not proof.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimate import Estimate, coupled_pairs
+from ..estimate import Estimate, LogZ, coupled_pairs
 from ..model import BoltzmannMachine
 from .variational import naive_mean_field, tap_equations
 from .variational.belief_propagation import believed, messages_from
-from .variational.coordinate_descent import SAME, solved
+from .variational.coordinate_descent import SAME, descend, solution
 
 STARTS = 5  # of each theory; Bethe must always end in one fixed point
 SWEEPS = 100  # of Bethe's messages; where they need more, loops are too strong
+SURE = 2.0  # stated errors of samples, in standard errors
 NOTHING = 1e-9  # logarithms of disagreements begin here
 
 
@@ -41,7 +42,7 @@ FITS = {
 class Evidence(NamedTuple):
     """Hold Bethe's answer, the disagreements x (4,), and the doubt that makes them worthless ("": there is none)."""
 
-    answer: Estimate | None
+    answer: Any  # an Estimate; None where it was not asked for
     x: np.ndarray
     doubt: str
 
@@ -59,9 +60,8 @@ class Evidence(NamedTuple):
 
 def weigh(model: BoltzmannMachine) -> Evidence:
     """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
-    field, tap = (
-        solved(model, theory(model), starts=STARTS) for theory in (naive_mean_field.theory, tap_equations.theory)
-    )
+    theories = naive_mean_field.theory(model), tap_equations.theory(model)
+    field, tap = (solution(model, theory, descend(model, theory, starts=STARTS)) for theory in theories)
     if not tap.answer.converged:
         return doubtful("TAP finds no stable answer")
     if len(tap.points) > 1:
@@ -90,6 +90,27 @@ def _several(model, others, mean):
 def doubtful(reason: str) -> Evidence:
     """Return evidence that proves nothing, for this reason."""
     return Evidence(None, np.full(4, np.nan), reason)
+
+
+def checked(evidence: Evidence, proven: LogZ) -> Evidence:
+    """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
+    if evidence.doubt or proven.lower <= evidence.answer.log_z.value <= proven.upper:
+        return evidence
+    return evidence._replace(doubt="Bethe's log Z is outside its proven bounds")
+
+
+def tested(model: BoltzmannMachine, evidence: Evidence, samples: Estimate, stderr: float, want: str) -> Evidence:
+    """Add the doubt that samples are further off than both errors allow."""
+    if evidence.doubt or not samples.converged:
+        return evidence
+    if want == "log_z":
+        gap = abs(evidence.answer.log_z.value - samples.log_z.value)
+    else:
+        both = (moments_of(model, answer.mean, answer.corr) for answer in (samples, evidence.answer))
+        gap = rms(np.subtract(*both))
+    if gap <= SURE * np.hypot(evidence.most(want), stderr):
+        return evidence
+    return evidence._replace(doubt=f"{samples.method} is {gap:.1g} from Bethe")
 
 
 def moments_of(model: BoltzmannMachine, mean, corr) -> np.ndarray:

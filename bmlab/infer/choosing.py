@@ -1,9 +1,8 @@
-"""auto and bracket: exact where it fits the time, else the best of the other methods, with the error or the proof.
+"""auto and bracket: exact where it fits the time, else the best of the other methods, with its error or its proof.
 
 What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (bethe_error.py).  All theories
 can miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their
-error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades auto() against exact, on
-machines of nine kinds.
+error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades auto() against exact.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import numpy as np
 from ..arrays import generator
 from ..estimate import Estimate, LogZ, quietly, warned
 from ..model import BoltzmannMachine
-from .bethe_error import FITS, Evidence, doubtful, moments_of, rms, weigh
+from .bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
 from .bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .exact.enumeration import exact
 from .exact.planning import Plan, memory_to_spend, plan, time_in_words
@@ -30,11 +29,12 @@ PRICE = 4e-6  # seconds times n^2 that the three theories take
 SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
 ALIKE, MIXES = 5, 0.02  # independent draws a chain (R-hat 1.1), and in a draw, above which Gibbs needs no rival
 EASY = 500  # temperatures below which ais needs none
-SURE = 2.0  # stated errors of samples, in standard errors
 CHAINS = 100  # of Gibbs, and the least of ais
 
 
-def auto(model: BoltzmannMachine, *, rng, start: Any = None, seconds: float = 5.0, want: str = "moments") -> Estimate:
+def auto(
+    model: BoltzmannMachine, *, rng: Any, start: Any = None, seconds: float = 5.0, want: str = "moments"
+) -> Estimate:
     """Answer by the method that should err least within about `seconds`; `message` says why this one.
 
     start     `state` of an earlier answer: handed on to the sampler that it is of (chains to gibbs, a ladder to
@@ -54,7 +54,7 @@ def auto(model: BoltzmannMachine, *, rng, start: Any = None, seconds: float = 5.
     return warned(replace(answer, message=f"exact would take {time_in_words(way.seconds)}; {answer.message}"))
 
 
-def bracket(model: BoltzmannMachine, *, rng, seconds: float = 5.0) -> Bracket:
+def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Bracket:
     """Return the tightest proven interval around log Z that was found within about `seconds`; exact where that fits.
 
     Every bound is proven for real numbers; in doubles it is right to about 1e-12 of its size.
@@ -84,7 +84,7 @@ def without_exact(
         if want == "moments":
             return _chosen(model, rng, until, want, evidence, seconds, start)
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z
-        return _within(_chosen(model, rng, until, want, _checked(evidence, proven), seconds, start), proven)
+        return _within(_chosen(model, rng, until, want, checked(evidence, proven), seconds, start), proven)
 
 
 def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float) -> Bracket:
@@ -107,7 +107,7 @@ def _chosen(model, rng, until, want, evidence, seconds, start):
     name, rounds, ran = _best_sampler(model, rng, until, want, seconds, start)
     error = _stderr(model, ran.answer, want)
     reach = error * np.sqrt(ran.seconds / max(until - perf_counter(), ran.seconds))
-    evidence = _tested(model, evidence, ran.answer, error, want)
+    evidence = tested(model, evidence, ran.answer, error, want)
     expected = evidence.error(want)
     if expected < reach:
         alike = "mean field, TAP and Bethe are alike, so Bethe should err by"
@@ -117,27 +117,6 @@ def _chosen(model, rng, until, want, evidence, seconds, start):
     error = _stderr(model, ran.answer, want)
     against = evidence.doubt or f"Bethe might err by {evidence.most(want):.1g}"
     return _explained(ran.answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
-
-
-def _checked(evidence: Evidence, proven):
-    """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
-    if evidence.doubt or proven.lower <= evidence.answer.log_z.value <= proven.upper:
-        return evidence
-    return evidence._replace(doubt="Bethe's log Z is outside its proven bounds")
-
-
-def _tested(model, evidence: Evidence, samples, stderr, want):
-    """Add the doubt that samples are further off than both errors allow."""
-    if evidence.doubt or not samples.converged:
-        return evidence
-    if want == "log_z":
-        gap = abs(evidence.answer.log_z.value - samples.log_z.value)
-    else:
-        both = (moments_of(model, answer.mean, answer.corr) for answer in (samples, evidence.answer))
-        gap = rms(np.subtract(*both))
-    if gap <= SURE * np.hypot(evidence.most(want), stderr):
-        return evidence
-    return evidence._replace(doubt=f"{samples.method} is {gap:.1g} from Bethe")
 
 
 class Ran(NamedTuple):

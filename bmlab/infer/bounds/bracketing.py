@@ -60,7 +60,9 @@ def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
 
 def lower_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     """Return lower bounds on log Z by name; what does not fit until this moment of perf_counter() is left out."""
-    product = descend(model, theory(model), None, STARTS if model.n <= LARGEST else 1, 0.0, ROUGH, ROUNDS)
+    product = descend(
+        model, theory(model), starts=STARTS if model.n <= LARGEST else 1, tolerance=ROUGH, max_sweeps=ROUNDS
+    )
     found = {"mean field": float(-product.values[0] - model.offset / model.temperature)}
     if model.n <= LARGEST and perf_counter() + 50 * TURN * model.n < until:
         found["tree"] = tree_mean_field(model, product.means[0])

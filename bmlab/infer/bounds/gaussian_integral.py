@@ -13,6 +13,8 @@ and Jordan (2006), IEEE Trans. Signal Process. 54, 2099.  Free units lose 0.18 n
 has many partners, lose less than in trees.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -50,7 +52,7 @@ def _first(j, b):
     return (1 + DEFINITE) * top + 3 / 8 * (1 + np.sqrt(1 + 16 / 3 * b**2))
 
 
-def _bound(j, b, d):
+def _bound(j, b, d) -> tuple[float, Any, Any]:
     """Return B(d), its gradient and its second derivatives; infinite where D - J is not positive definite, or hardly.
 
     From a matrix that is singular but for rounding nothing follows.

@@ -17,7 +17,7 @@ Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
@@ -201,5 +201,5 @@ def _with_tree(model, graph, mixture, tree):
     def bound(share):
         return bound_of(model, graph, mixed(share))[0]
 
-    found = minimize_scalar(bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3})
+    found: Any = minimize_scalar(bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3})
     return mixed(found.x)._replace(bound=found.fun)

@@ -26,9 +26,11 @@ from ...arrays import log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from .coordinate_descent import Solution, check_sweeps
+from .coordinate_descent import Solution, check_sweeps, ending
 from .linear_response import couplings, respond
 
+LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
+COOL = "come from hot with cooled(), or give it other messages with start="
 CALM = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
 
 
@@ -44,6 +46,14 @@ class Graph(NamedTuple):
     indptr: np.ndarray
     back: np.ndarray
     order: np.ndarray
+
+
+class Settled(NamedTuple):
+    """Hold the last move of messages, the number of sweeps, and whether the move was small enough."""
+
+    moved: float
+    sweeps: int
+    settled: bool
 
 
 def bethe(
@@ -68,7 +78,7 @@ def believed(model: BoltzmannMachine, start=None, tolerance: float = 1e-13, max_
     """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
-    sweeps, moved = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
+    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     covariance, own, pull = curvature(model, graph, mean, p)
     response = respond(model, mean, own, pull)
@@ -80,26 +90,12 @@ def believed(model: BoltzmannMachine, start=None, tolerance: float = 1e-13, max_
         corr,
         LogZ(log_z),
         method="bethe",
-        converged=moved <= tolerance and response.stable,
-        message=_message(moved, tolerance, sweeps, response.stable),
+        converged=found.settled and response.stable,
+        message=ending("bethe", found, response.stable, LOOPS, COOL),
         state=_as_matrix(model, graph, u),
-        info={"sweeps": sweeps, "moved": moved, "stable": response.stable, "inconsistency": inconsistency},
+        info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": inconsistency},
     )
     return Solution(answer, mean[None], inconsistency)
-
-
-def _message(moved, tolerance, sweeps, stable):
-    if moved > tolerance:
-        return (
-            f"bethe() still moved messages by {moved:.2g} after {sweeps} sweeps, as it does where loops are strong; "
-            "do not use its numbers. Come from hot with cooled(), or use gibbs()."
-        )
-    if not stable:
-        return (
-            "bethe() stands at a saddle of its free energy, where its correlations mean nothing; come from hot with "
-            "cooled(), or give it other messages with start=."
-        )
-    return f"bethe() stands at a minimum of its free energy; sweep {sweeps} moved messages by {moved:.2g}."
 
 
 def graph_of(model: BoltzmannMachine) -> Graph:
@@ -145,7 +141,7 @@ def messages_from(model: BoltzmannMachine, m: np.ndarray) -> sparse.csr_array:
 
 
 def _settle(graph, u, alone, tolerance, max_sweeps):
-    """Send messages until they move no more, in place; return the sweeps and the last move."""
+    """Send messages until they move no more, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     check_sweeps(max_sweeps)
@@ -158,11 +154,11 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
             u[to] += step * (news - u[to])
         moved = float(np.abs(u - before).max(initial=0))
         if moved <= tolerance:
-            return sweeps, moved
+            return Settled(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
             step, waited = step / 2, 0
-    return max_sweeps, moved
+    return Settled(moved, max_sweeps, False)
 
 
 def _through(j, h):

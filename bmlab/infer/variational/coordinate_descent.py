@@ -8,7 +8,7 @@ sweeps converge slowly, Newton's step is tried, and taken if G falls.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
@@ -42,12 +42,13 @@ class Theory(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Hold distinct fixed points (k, n) with their G (k,), lowest first; the last move and the number of sweeps."""
+    """Hold distinct fixed points (k, n) with their G (k,), lowest first, and the end of the search for them."""
 
     means: np.ndarray
     values: np.ndarray
     moved: float
     sweeps: int
+    settled: bool
 
 
 class Solution(NamedTuple):
@@ -58,30 +59,29 @@ class Solution(NamedTuple):
     inconsistency: float
 
 
-def solved(
-    model: BoltzmannMachine,
-    theory: Theory,
-    start: np.ndarray | None = None,
-    starts: int = 1,
-    damping: float = 0.0,
-    tolerance: float = 1e-12,
-    max_sweeps: int = 2000,
-) -> Solution:
-    """Return the lowest fixed point of a theory as an Estimate, with linear response; see mean_field()."""
-    found = descend(model, theory, start, starts, damping, tolerance, max_sweeps)
+def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Solution:
+    """Return the lowest fixed point as an Estimate, with linear response."""
     m, free = found.means[0], found.values + model.offset / model.temperature
     response = respond(model, m, *theory.curvature(m))
+    doubt = (
+        "the bound on log Z holds, the means may not" if theory.is_bound else "neither its means nor log Z are final"
+    )
     answer = Estimate(
         m,
         as_corr(model, response.pairs),
         LogZ(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
         method=theory.name.replace("_", " "),
-        converged=found.moved <= tolerance and response.stable,
-        message=_message(theory, found, tolerance, response.stable),
+        converged=found.settled and response.stable,
+        message=ending(
+            theory.name,
+            found,
+            response.stable,
+            f"{doubt}. Raise max_sweeps, or start= nearer",
+            "leave it with starts=5",
+        ),
         state=m,
         info={
             "sweeps": found.sweeps,
-            "moved": found.moved,
             "stable": response.stable,
             "inconsistency": response.inconsistency,
             "fixed points": found.means,
@@ -91,37 +91,25 @@ def solved(
     return Solution(answer, found.means, response.inconsistency)
 
 
-def _message(theory, found, tolerance, stable):
-    if found.moved > tolerance:
-        holds = (
-            "the bound on log Z holds, the means may not"
-            if theory.is_bound
-            else "neither its means nor log Z are final"
-        )
-        return (
-            f"{theory.name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {holds}. Raise max_sweeps, "
-            "or start= nearer."
-        )
+def ending(name: str, found: Any, stable: bool, doubt: str, way_out: str) -> str:
+    """Return why a search for a fixed point stopped, in a sentence, with what to do where it failed."""
+    if not found.settled:
+        return f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {doubt}."
     if not stable:
-        return (
-            f"{theory.name}() stands at a saddle of its free energy, where its correlations mean nothing; leave it "
-            "with starts=5."
-        )
-    return (
-        f"{theory.name}() stands at a minimum of its free energy; sweep {found.sweeps} moved it by {found.moved:.2g}."
-    )
+        return f"{name}() stands at a saddle of its free energy, where its correlations mean nothing; {way_out}."
+    return f"{name}() stands at a minimum of its free energy; sweep {found.sweeps} moved it by {found.moved:.2g}."
 
 
 def descend(
     model: BoltzmannMachine,
     theory: Theory,
-    start: np.ndarray | None,
-    starts: int,
-    damping: float,
-    tolerance: float,
-    max_sweeps: int,
+    start: np.ndarray | None = None,
+    starts: int = 1,
+    damping: float = 0.0,
+    tolerance: float = 1e-12,
+    max_sweeps: int = 2000,
 ) -> Descent:
-    """Go down from several starts until a sweep moves no mean by more than `tolerance`.
+    """Go down from several starts until a sweep moves no mean by more than `tolerance`; arguments as in mean_field().
 
     Raises ValueError for no start or sweep, a start that does not fit, and a damping that is not in [0, 1).
     """
@@ -137,7 +125,7 @@ def descend(
         if sweeps == due:
             m = np.column_stack([_newton(model, theory, column) for column in m.T])
             last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
-    return _fixed_points(theory, m, moved, sweeps)
+    return _fixed_points(theory, m, moved, sweeps, moved <= tolerance)
 
 
 def check_sweeps(max_sweeps: int) -> None:
@@ -182,7 +170,7 @@ def _leading_fields(model, count):
     if model.n <= max(SMALL, count):
         values, vectors = np.linalg.eigh(model.dense_weights)
     else:
-        values, vectors = eigsh(model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)
+        values, vectors = eigsh(model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)  # pyright: ignore
     along = np.where(model.biases @ vectors < 0, -1, 1)
     return (along * values * vectors).T[::-1][:count] * np.sqrt(model.n)
 
@@ -199,10 +187,10 @@ def _newton(model, theory, m):
     return there if theory.value(there) <= now + ROUNDING * abs(now) else m
 
 
-def _fixed_points(theory, m, moved, sweeps):
+def _fixed_points(theory, m, *end):
     values = np.array([theory.value(column) for column in m.T])
     kept = []
     for k in values.argsort(kind="stable"):
         if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME for other in kept):
             kept.append(k)
-    return Descent(m.T[kept].copy(), values[kept], moved, sweeps)
+    return Descent(m.T[kept].copy(), values[kept], *end)

@@ -19,7 +19,7 @@ from scipy.special import entr
 
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
-from .coordinate_descent import Theory, solved
+from .coordinate_descent import Theory, descend, solution
 from .linear_response import couplings
 
 
@@ -46,7 +46,8 @@ def mean_field(
               False) corr is no covariance.  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
     """
-    return warned(solved(model, theory(model), start, starts, damping, tolerance, max_sweeps).answer)
+    said = theory(model)
+    return warned(solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer)
 
 
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:

@@ -25,7 +25,7 @@ from scipy.special import entr
 
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
-from .coordinate_descent import Theory, solved
+from .coordinate_descent import Theory, descend, solution
 from .linear_response import couplings, row_sums
 
 ROUNDS = 50  # of Newton's method for one unit; three to five are usual
@@ -47,7 +47,8 @@ def tap(
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
     """
-    answer = solved(model, theory(model), start, starts, damping, tolerance, max_sweeps).answer
+    said = theory(model)
+    answer = solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer
     return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 
