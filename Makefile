@@ -62,7 +62,7 @@ handouts: setup  ## make the student version of every notebook, and a zip of eac
 
 grade: setup  ## grade what was returned: make grade IN=folder writes points and feedback to graded/
 	@$(ONE_THREAD) $(IN_VENV) -m bmlab.teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
-		are: make grade IN=folder))
+		are: make grade IN=folder)) $(if $(TRUST),--trust)
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done

@@ -7,6 +7,7 @@ what these need, so that a submission takes seconds. Wrong answers are in wrong_
 import ast
 import csv
 import html
+import os
 import re
 import socket
 import symtable
@@ -22,7 +23,10 @@ pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
 from itertools import pairwise
 
+from nbconvert import HTMLExporter
+
 from bmlab.teaching import sandbox
+from bmlab.teaching.cleaning import clean, clean_markdown
 from bmlab.teaching.grading import collect, grade
 from bmlab.teaching.handouts import FOLDER, points, student_version, tables
 
@@ -256,9 +260,28 @@ SUBMITTED = {  # student -> the answers to two exercises, both right but for wha
     "dying": ("import os\nos._exit(1)", ""),
     "greedy": ("bytearray(10**12)", "import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)"),
     "deleting": ("import shutil\nshutil.rmtree({outside!r})", "print(open({outside!r} + '/solutions.txt').read())"),
-    "noisy": ("for _ in range(5_000): print('x' * 1000)", "import sys\nprint('careful', file=sys.stderr)"),
+    "noisy": ("for _ in range(100): print('x' * 200_000)", "import sys\nprint('careful', file=sys.stderr)"),
+    "reaching": (
+        "import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')",
+        "print(open('/etc/passwd').read())",
+    ),
+    "spying": (
+        "import os\nseen = [open(f'/proc/{{pid}}/cmdline').read() for pid in os.listdir('/proc') if pid.isdigit()]\n"
+        "if not any('pytest' in command for command in seen): raise RuntimeError('saw no teacher')",
+        "from pathlib import Path\nfiles = [f for f in Path.home().rglob('*') if f.is_file()]\n"
+        "if not any(b'first = 1' in f.read_bytes() for f in files): raise RuntimeError('no history, no solution')",
+    ),
+    "hoarding": (
+        "with open('/tmp/much', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))",
+        "import os\nos.remove('/tmp/much')\nfor k in range(10):\n    open(f'/tmp/{{k}}', 'wb').write(bytes(9 * 10**7))",
+    ),
+    "breeding": ("import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)", ""),
+    "changing": ("import bmlab\nopen(bmlab.__file__, 'a').write('')", "import subprocess\nsubprocess.run(['ls'])"),
 }
-SCORES = {"endless": 1, "dying": 0, "greedy": 0, "deleting": 0, "noisy": 2, "broken": 0}
+SCORES = dict.fromkeys(SUBMITTED, 0) | {"endless": 1, "noisy": 2, "broken": 0}
+walled = pytest.mark.skipif(
+    not sandbox.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
+)
 
 
 def exercise_pair():
@@ -292,7 +315,10 @@ def dangerous(tmp_path_factory):
     (outside / "solutions.txt").write_text("the secret")
     nbformat.write(exercise_pair(), folder / "sources/pair.ipynb")
     blank = student_version(folder / "sources/pair.ipynb")
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as beside:
+        beside.bind(str(outside / "socket"))
+        beside.listen()
+        beside.settimeout(0.1)
         server.settimeout(0.1)
         for student, sources in SUBMITTED.items():
             first, second = (text.format(outside=str(outside), port=server.getsockname()[1]) for text in sources)
@@ -302,8 +328,9 @@ def dangerous(tmp_path_factory):
         (folder / "returned/broken/pair.ipynb").write_text("{")
         (folder / "returned/readme.ipynb").write_text("{}")
         grade(folder / "sources", folder / "returned", folder / "graded", seconds=30, gigabytes=2, **QUIET)
-        with pytest.raises(TimeoutError):
-            server.accept()
+        for door in (server, beside):
+            with pytest.raises(TimeoutError):
+                door.accept()
     return folder
 
 
@@ -323,7 +350,14 @@ def test_feedback_says_why_a_cell_was_stopped(dangerous):
         ("endless", "endless loop"),
         ("dying", "ended the process"),
         ("greedy", "MemoryError"),
-        ("deleting", "may not do this"),
+        ("deleting", "No such file"),
+        ("reaching", "No such file"),
+        ("spying", "saw no teacher"),
+        ("spying", "no history, no solution"),
+        ("hoarding", "File too large"),
+        ("hoarding", "No space left"),
+        ("breeding", "processes"),
+        ("changing", "Read-only file system"),
     ):
         assert reason in (dangerous / f"graded/feedback/{student}/pair.html").read_text(encoding="utf-8"), student
 
@@ -333,21 +367,67 @@ def test_the_table_says_what_was_not_graded(dangerous):
     assert "cannot be read as a notebook" in remarks["broken"] and not remarks["noisy"]
 
 
-def test_the_audit_hook_alone_refuses_files_programs_and_the_network(tmp_path):
-    """It is all there is where the system has neither Landlock nor namespaces."""
-    (tmp_path / "kept").write_text("")
-    cells = [
-        f"import os\nos.remove({str(tmp_path / 'kept')!r})",
-        f"open({str(tmp_path / 'kept')!r}, 'w')",
-        "import subprocess\nsubprocess.run(['true'])",
-        "import socket\nsocket.create_connection(('127.0.0.1', 9))",
-    ]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
-    sandbox.execute(notebook, seconds=60, system=False)
-    assert [cell.outputs[-1].ename for cell in notebook.cells] == ["PermissionError"] * 4
-    assert (tmp_path / "kept").exists()
+def test_without_a_wall_nothing_is_run_unless_somebody_says_so(monkeypatch):
+    monkeypatch.setattr(sandbox, "has_bubblewrap", lambda: False)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(6 * 7)")])
+    with pytest.raises(ValueError, match="nothing here walls submissions in, so none was run; install bubblewrap"):
+        sandbox.execute(notebook)
+    assert "outputs" not in notebook.cells[0] or not notebook.cells[0].outputs
+    assert "submissions run as you" in sandbox.wall(trust=True)
+    sandbox.execute(notebook, seconds=60, trust=True)
+    assert notebook.cells[0].outputs[0].text == "42\n"
 
 
+@walled
+def test_a_home_holds_caches_and_nothing_of_anybodys(tmp_path):
+    sandbox.warm_home(tmp_path / "home", trust=False)
+    files = [file for file in (tmp_path / "home").rglob("*") if file.is_file()]
+    assert any(file.suffix == ".nbi" for file in files) and any("font" in file.name for file in files)
+    written = b"".join(file.read_bytes() for file in files)
+    for name in GRADED:
+        for answer, _ in answer_cells(nbformat.read(FILES[name], 4)).values():
+            solution = answer.source.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
+            for line in solution.strip().splitlines():
+                assert len(line.strip()) < 20 or line.strip().encode() not in written, line
+
+
+HARMFUL = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "[see](javascript:alert(1))",
+    "[see]\n\n[see]: JaVaScript:alert(1)",
+    "<a href='&#106;avascript:alert(1)'>see</a>",
+    "$\\href{javascript:alert(1)}{x}$",
+    "<iframe src='https://example.org'></iframe>",
+    "<svg onload=alert(1)></svg>",
+]
+HARMLESS = (
+    "plain *text* $a < b$, `x<y`\n\n> a & b\n\n- [page](https://example.org) ![pixel](tables/x.png) [on](01.ipynb#a)"
+)
+
+
+@pytest.mark.parametrize("source", HARMFUL)
+def test_what_a_student_writes_cannot_act_in_the_teachers_page(source):
+    """Rendered by nbconvert, as nbgrader's menu and the feedback pages are, after cleaning."""
+    html_output = nbformat.v4.new_output("display_data", {"text/html": source, "application/javascript": "alert(1)"})
+    cells = [nbformat.v4.new_markdown_cell(source), nbformat.v4.new_code_cell("1", outputs=[html_output])]
+    page = HTMLExporter(template_name="classic").from_notebook_node(clean(nbformat.v4.new_notebook(cells=cells)))[0]
+    body = page[page.index("<body") :]
+    assert not re.search(
+        r"<script>alert|onerror|onload|href=.?javascript|\\href|<iframe|alert\(1\)\"", body, re.IGNORECASE
+    )
+    assert not {"application/javascript"} & set(cells[1].outputs[0].data)
+
+
+def test_harmless_markdown_stays_as_it_was_written():
+    assert clean_markdown(HARMLESS) == HARMLESS
+    source = nbformat.read(FILES[ONE], 4)
+    for cell in source.cells:
+        if cell.cell_type == "markdown" and "<" not in cell.source:
+            assert clean_markdown(cell.source) == cell.source, cell.id
+
+
+@walled
 def test_the_whole_notebook_has_a_time_limit():
     stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(stubborn), nbformat.v4.new_code_cell("1")])

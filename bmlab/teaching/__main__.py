@@ -20,6 +20,7 @@ def arguments():
     grade.add_argument("--out", type=Path, default=Path("graded"))
     grade.add_argument("--seconds", type=float, default=300, help="for one notebook; a cell gets a fifth of it")
     grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
+    grade.add_argument("--trust", action="store_true", help="run without a wall, as you: all of it has been read")
     return parser.parse_args()
 
 
@@ -38,7 +39,8 @@ def run(options):
     else:
         from .grading import grade
 
-        grade(NOTEBOOKS, options.folder, options.out, seconds=options.seconds, gigabytes=options.gigabytes, say=print)
+        limits = {"seconds": options.seconds, "gigabytes": options.gigabytes, "trust": options.trust}
+        grade(NOTEBOOKS, options.folder, options.out, say=print, **limits)
 
 
 if __name__ == "__main__":

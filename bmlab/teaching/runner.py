@@ -1,0 +1,120 @@
+"""Execute a notebook cell by cell and report each cell's outputs, a line of JSON each; a script of sandbox.py's.
+
+It holds no student's code, which is in the kernel, behind the wall; of the messages that come from there it keeps a
+bearable amount. Its limits (memory, processor time, size of a file) are its kernel's too.
+"""
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+from traitlets.config import Config
+
+MEGABYTE, LONGEST, PICTURES = 2**20, 10_000, 20
+TOO_LONG = "stopped after {} seconds: is there an endless loop?"
+
+
+def set_limits(seconds: float, gigabytes: float) -> None:
+    """Limit this process and its children: memory, processor time, files."""
+    for limit, value in (
+        (resource.RLIMIT_AS, int(gigabytes * 2**30)),
+        (resource.RLIMIT_CPU, int(seconds) + 1),
+        (resource.RLIMIT_FSIZE, 100 * MEGABYTE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        hard = resource.getrlimit(limit)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        try:
+            resource.setrlimit(limit, (value, value))
+        except (OSError, ValueError):  # macOS does not limit a process's memory
+            continue
+
+
+class Client(NotebookClient):
+    """A client that forgets what a cell prints beyond 2 MB, or shows beyond twenty pictures."""
+
+    seen = -1, 0
+
+    def process_message(self, msg, cell, cell_index):
+        """Keep a message unless the cell has sent too much."""
+        if msg["msg_type"] in ("stream", "display_data", "execute_result", "update_display_data"):
+            before = self.seen[1] if self.seen[0] == cell_index else 0
+            self.seen = cell_index, before + len(str(msg["content"]))
+            if before > 2 * MEGABYTE:
+                return None
+        return super().process_message(msg, cell, cell_index)
+
+
+def execute(notebook, seconds: int, folder: Path, report) -> None:
+    """Run every cell in order; a cell that fails or takes too long costs itself only."""
+    late = {"ename": "CellTimeoutError", "evalue": TOO_LONG.format(seconds), "traceback": [TOO_LONG.format(seconds)]}
+    sockets = {"transport": "ipc", "ip": str(folder / "sockets/k"), "connection_file": str(folder / "sockets/k.json")}
+    client = Client(
+        notebook,
+        kernel_name="student",
+        timeout=seconds,
+        allow_errors=True,
+        interrupt_on_timeout=True,
+        error_on_timeout=late,
+        coalesce_streams=True,
+        store_widget_state=False,
+        record_timing=False,
+        shutdown_kernel="immediate",
+        config=Config(ConnectionFileMixin=sockets),
+        resources={"metadata": {"path": str(folder / "work")}},
+    )
+    client.on_cell_executed = lambda cell, execute_reply, **_: keep_error(cell, execute_reply["content"])
+    with client.setup_kernel():
+        for index, cell in enumerate(notebook.cells):
+            try:
+                client.execute_cell(cell, index)
+            except DeadKernelError:
+                return report(index, [error("DeadKernelError", "this cell ended the process (memory?)")])
+            report(index, [kept for output in cell.get("outputs", [])[:PICTURES] if (kept := short(output))])
+
+
+def short(output):
+    """Return an output of bearable size; None if it is a picture or a page beyond any use."""
+    if "text" in output:
+        output["text"] = output["text"][:LONGEST]
+    output.pop("metadata", None) if output["output_type"] in ("stream", "error") else None
+    return output if len(json.dumps(output)) < 2 * MEGABYTE else None
+
+
+def keep_error(cell, reply):
+    """Store an error that the reply tells of and the outputs do not: a cell that was interrupted."""
+    names = [output.get("ename") for output in cell.outputs]
+    if reply["status"] == "error" and reply["ename"] not in names:
+        cell.outputs.append(error(reply["ename"], reply["evalue"]))
+
+
+def error(name: str, text: str):
+    """Return an error as a notebook stores it."""
+    return nbformat.v4.new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"])
+
+
+def main() -> None:
+    """Read the order from stdin, execute, and write one line of JSON for each cell."""
+    order = json.load(sys.stdin)
+    pipe = os.fdopen(os.dup(1), "w", buffering=1)  # a copy that no child inherits
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    set_limits(order["seconds"], order["gigabytes"])
+
+    def report(index, outputs):
+        print(json.dumps({"index": index, "outputs": outputs}), file=pipe)
+
+    try:
+        execute(
+            nbformat.from_dict(order["notebook"]), max(1, round(order["seconds"] / 5)), Path(order["folder"]), report
+        )
+    except Exception as problem:  # whatever it is, it is this notebook's
+        print(json.dumps({"complaint": f"{type(problem).__name__}: {problem}"}), file=pipe)
+
+
+if __name__ == "__main__":
+    main()
