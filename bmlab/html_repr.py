@@ -4,6 +4,7 @@ HTML and SVG by hand, a few hundred bytes to a few kilobytes: no script, no addr
 """
 
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def card(title: str, facts: dict, picture: str = "", warning: str = "") -> str:
     )
 
 
-def machine_card(model) -> str:
+def machine_card(model: Any) -> str:
     """Return the card of a BoltzmannMachine: its size, its temperature, and W as a picture where it is small."""
     weights = model.weights.data if model.is_sparse else model.weights[np.triu_indices(model.n, 1)]
     facts = {
@@ -37,23 +38,21 @@ def machine_card(model) -> str:
     for name, values in (("weights", weights), ("biases", model.biases)):
         if values.size:
             facts[name] = f"{values.min():.3g} to {values.max():.3g}"
-    return card("BoltzmannMachine", facts, "" if model.is_sparse or model.n > SHOWN else matrix(model.weights))
+    if model.names and model.n <= SHOWN:
+        facts["names"] = ", ".join(model.names)
+    return card("BoltzmannMachine", facts, _weights(model))
 
 
-def estimate_card(answer) -> str:
+def estimate_card(answer: Any) -> str:
     """Return the card of an Estimate: the method, log Z with its proof or error, and the means as bars."""
     facts = {"units": len(answer.mean), "log Z": answer.log_z}
     error = np.max(answer.mean_stderr, initial=0.0)
     facts["largest error of a mean"] = f"{error:.2g} (sampling)" if error > 0 else "nothing was sampled"
-    return card(
-        f"Estimate by {answer.method}",
-        facts,
-        bars(answer.mean) if len(answer.mean) <= SHOWN else "",
-        "" if answer.converged else "not converged",
-    )
+    picture = bars(answer.mean) if len(answer.mean) <= SHOWN else ""
+    return card(f"Estimate by {answer.method}", facts, picture, "" if answer.converged else "not converged")
 
 
-def step_card(step) -> str:
+def step_card(step: Any) -> str:
     """Return the card of a Step: where learning has got to."""
     facts = {
         "log-likelihood": f"{step.log_likelihood} nats a pattern",
@@ -61,14 +60,14 @@ def step_card(step) -> str:
         "gradient norm": f"{step.gradient_norm:.3g}",
         "model": step.model,
     }
-    return card(
-        f"Step {step.loop.number}",
-        facts,
-        "" if step.model.is_sparse or step.model.n > SHOWN else matrix(step.model.weights),
-    )
+    return card(f"Step {step.loop.number}", facts, _weights(step.model))
 
 
-def matrix(weights, side: int = 96) -> str:
+def _weights(model):
+    return "" if model.is_sparse or model.n > SHOWN else matrix(model.weights)
+
+
+def matrix(weights: np.ndarray, side: int = 96) -> str:
     """Return an SVG of a matrix: squares as large as the size of the number, blue above 0 and orange below."""
     n, largest = len(weights), max(np.abs(weights).max(initial=0.0), 1e-300)
     size = side / max(n, 1)
@@ -80,7 +79,7 @@ def matrix(weights, side: int = 96) -> str:
     return _svg(side, side, "weights", squares)
 
 
-def bars(mean, height: int = 60) -> str:
+def bars(mean: Any, height: int = 60) -> str:
     """Return an SVG of means, one bar a unit from -1 to 1."""
     wide = min(14, 240 / max(len(mean), 1))
     drawn = [

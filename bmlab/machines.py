@@ -1,30 +1,30 @@
-"""Machines with a name in the literature; each maker returns a BoltzmannMachine.
+"""Machines with a name in the literature, and the two that return in every notebook of the course: toy, medium."""
 
-sherrington_kirkpatrick   every pair coupled at random: a spin glass, the hard case
-ising                     a lattice, nearest neighbours coupled: the case with exact answers
-hopfield                  stored patterns as valleys of the energy
-restricted                two layers and no coupling inside a layer
-toy, medium               the two machines that return in every notebook of the course
-"""
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .arrays import check_spins, symmetric
+from .arrays import check_spins, generator, symmetric
 from .model import BoltzmannMachine
 
 
-def sherrington_kirkpatrick(n: int, rng: np.random.Generator, scale: float = 1.0) -> BoltzmannMachine:
+def sherrington_kirkpatrick(n: int, rng: Any, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
     The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792;
     the small biases, ours, break the tie between s and -s.
     """
+    rng = generator(rng)
     weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(n)
     return BoltzmannMachine(weights, rng.normal(scale=0.1 * scale, size=n))
 
 
-def ising(shape, coupling: float = 1.0, field: float = 0.0, periodic: bool = True) -> BoltzmannMachine:
+def ising(
+    shape: int | Sequence[int], coupling: float = 1.0, field: float = 0.0, periodic: bool = True
+) -> BoltzmannMachine:
     """Couple nearest neighbours of a lattice of `shape` (a number, or one number a direction); sparse weights.
 
     Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
@@ -39,7 +39,7 @@ def ising(shape, coupling: float = 1.0, field: float = 0.0, periodic: bool = Tru
     return BoltzmannMachine(weights + weights.T, np.full(site.size, float(field)))
 
 
-def hopfield(patterns) -> BoltzmannMachine:
+def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     """Store patterns (p, n) of -1/+1 as valleys: w_ij = sum over patterns of s_i s_j / n.
 
     Hopfield (1982), Proc. Natl. Acad. Sci. 79, 2554, eq. 2; about 0.138 n patterns fit.
@@ -49,22 +49,20 @@ def hopfield(patterns) -> BoltzmannMachine:
     return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n))
 
 
-def restricted(weights, visible_biases, hidden_biases) -> BoltzmannMachine:
+def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
     """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer.
 
     The visible units come first.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6 ("harmonium").
     """
     weights = np.asarray(weights, dtype=float)
     v, h = weights.shape
-    return BoltzmannMachine(
-        np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]]),
-        np.concatenate([visible_biases, hidden_biases]),
-    )
+    both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
+    return BoltzmannMachine(both, np.concatenate([visible_biases, hidden_biases]))
 
 
 def toy() -> BoltzmannMachine:
     """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2."""
-    return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], [0.5, 0, 0])
+    return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], np.array([0.5, 0, 0]))
 
 
 def medium() -> BoltzmannMachine:

@@ -4,19 +4,23 @@ with bmlab.progress():
     bmlab.ais(machine, rng=rng)
 """
 
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import count
 from operator import length_hint
 from time import perf_counter
 from types import SimpleNamespace
+from typing import Any
+
+from .optional import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
 _shown = ContextVar("bars are shown", default=False)
 
 
 @contextmanager
-def progress():
+def progress() -> Iterator[None]:
     """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm."""
     _tqdm()
     token = _shown.set(True)
@@ -26,7 +30,7 @@ def progress():
         _shown.reset(token)
 
 
-def watched(things, unit: str, total: int | None = None):
+def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
     """Return the things to be gone through, with a bar where bars are shown."""
     return _late(things, unit, total or length_hint(things) or None) if _shown.get() else things
 
@@ -46,12 +50,12 @@ def _late(things, unit, total):
             bar.close()
 
 
-def ticks(unit: str):
+def ticks(unit: str) -> Iterator[int]:
     """Return what counts for ever by next(), for a loop that is not our own."""
     return iter(watched(count(), unit))
 
 
-def progress_bar(asked: bool, total: int, unit: str):
+def progress_bar(asked: bool, total: int, unit: str) -> Any:
     """Return a context with a bar to be moved by hand, or one that shows nothing."""
     if not asked:
         return nullcontext(SimpleNamespace(update=lambda made: None, set_postfix_str=lambda text, refresh: None))
@@ -59,9 +63,4 @@ def progress_bar(asked: bool, total: int, unit: str):
 
 
 def _tqdm():
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError as missing:
-        message = "a progress bar needs tqdm, which is not installed; pip install tqdm, or ask for none"
-        raise ModuleNotFoundError(message, name=missing.name) from None
-    return tqdm
+    return needed("tqdm.auto", "progress()", "tqdm").tqdm

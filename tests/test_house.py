@@ -40,8 +40,8 @@ TYPED = ["bmlab/teaching", "bmlab/widgets", "bmlab/introspection.py"]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "arrays", "threads", "html_repr", "progress_bars"],
-    ["introspection", "model"],
+    ["_version", "arrays", "threads", "html_repr", "optional"],
+    ["introspection", "model", "progress_bars"],
     ["data", "machines", "estimate", "interop"],
     ["infer.exact", "infer.sampling", "infer.variational"],
     ["infer.bounds", "infer.bethe_error"],

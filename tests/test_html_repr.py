@@ -1,6 +1,7 @@
 """Cards of machines, answers and steps: well-formed, escaped, the same for the same numbers; and what people ask."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -34,6 +35,11 @@ def test_a_card_says_what_matters():
     assert "Estimate by exact" in text and f"{bmlab.exact(bmlab.toy()).log_z.value:.4f} (exact)" in text
     assert "not converged" in THINGS[6]._repr_html_() and "a &lt; b &amp; c" in THINGS[6]._repr_html_()
     assert "Step 1" in THINGS[-1]._repr_html_() and "sparse" in THINGS[2]._repr_html_()
+
+
+def test_a_card_of_a_small_machine_shows_its_names():
+    names = ("eggs & milk", "b", "c")
+    assert "eggs &amp; milk, b, c" in replace(bmlab.toy(), names=names)._repr_html_()
 
 
 def test_squares_are_as_large_as_their_weights_and_lie_where_they_are():

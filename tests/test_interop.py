@@ -1,6 +1,7 @@
 """Machines of dimod and networkx: there and back, with every energy in between."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,6 +137,17 @@ def test_a_lattice_of_networkx_is_ours():
     assert lattice.is_sparse and (lattice.weights != bmlab.ising((4, 5), periodic=False).weights).sum() == 0
 
 
+@pytest.mark.parametrize("library", ["dimod", "networkx"])
+def test_names_travel_as_labels(library):
+    pytest.importorskip(library)
+    there, back = {"dimod": (to_dimod, from_dimod), "networkx": (to_networkx, from_networkx)}[library]
+    for model in (MACHINES["dense"], MACHINES["sparse"]):
+        named = replace(model, names=tuple("hgfedcba"))
+        assert list(getattr(there(named), "variables", there(named))) == list("hgfedcba")
+        assert back(there(named)).names == named.names and (back(there(named)).biases == model.biases).all()
+        assert back(there(model)).names == ()
+
+
 # Refusals
 
 
@@ -161,5 +173,5 @@ def test_a_graph_with_directions_or_loops_is_refused(kind, edge, sentence):
 @pytest.mark.parametrize(("write", "library"), [(to_dimod, "dimod"), (to_networkx, "networkx")])
 def test_a_missing_library_is_named_with_the_command_to_type(write, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ModuleNotFoundError, match=f"an object of {library}, which is missing; pip install {library}"):
+    with pytest.raises(ModuleNotFoundError, match=rf"to_{library}\(\) needs {library}, .*; pip install {library}"):
         write(bmlab.toy())
