@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from ._version import __version__
 
-LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "arviz-stats", "matplotlib", "scikit-learn", "jupyterlab")
+LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
 
 def show(function: Any) -> None:

@@ -16,6 +16,7 @@ import test_completion
 import test_contract as law
 import test_contrastive_divergence
 import test_coordinate_descent
+import test_diagnostics
 import test_estimators
 import test_exact_sampling
 import test_fitting
@@ -152,8 +153,29 @@ MUTANTS = [
         partial(law.law_coverage, law.correlated_chains),
     ),
     Mutant(
+        "R-hat compares whole chains",
+        diagnostics.halves,
+        "np.vstack([x[:, :half], x[:, -half:]])",
+        "x[:, : 2 * half]",
+        partial(test_diagnostics.law_arviz),
+    ),
+    Mutant(
+        "the sum of autocorrelations goes on into the noise",
+        diagnostics.effective_size,
+        "int((pairs <= 0).argmax()) if (pairs <= 0).any() else len(pairs) - 1",
+        "len(pairs) - 1",
+        partial(test_diagnostics.law_arviz),
+    ),
+    Mutant(
+        "equal values take different ranks",
+        diagnostics.normal_scores,
+        "rank[which]",
+        "1.0 + x.ravel().argsort().argsort()",
+        partial(test_diagnostics.law_arviz),
+    ),
+    Mutant(
         "duplicates are counted in the visited sum",
-        visited_states.together,
+        visited_states.merged,
         "np.unique(key, return_index=True, return_inverse=True)",
         "key, np.arange(len(key)), np.arange(len(key))",
         partial(test_visited_states.law_once),
@@ -181,9 +203,9 @@ MUTANTS = [
     ),
     Mutant(
         "n ln 2 is forgotten in AIS",
-        annealed_importance._log_2cosh,
-        "return size + np.log(1 + np.exp(-2 * size))",
-        "return size + np.log((1 + np.exp(-2 * size)) / 2)",
+        arrays.log_2cosh,
+        "return x + np.log1p(np.exp(-2 * x))",
+        "return x + np.log1p(np.exp(-2 * x)) - np.log(2)",
         partial(test_annealed_importance.law_uncoupled),
     ),
     Mutant(
@@ -756,9 +778,9 @@ MUTANTS = [
     ),
     Mutant(
         "a missing entry is hidden in every row",
-        clamped_batches._sweep,
-        "hidden[:, i], np.where(u",
-        "hidden[:, i] | True, np.where(u",
+        clamped_batches.clamped_gibbs,
+        "np.where(free, rng.random(fixed.shape), fixed)",
+        "rng.random(fixed.shape)",
         partial(test_clamped_batches.law_holes),
     ),
     Mutant(

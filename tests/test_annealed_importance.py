@@ -28,7 +28,7 @@ def law_unbiased(model=None, n_temperatures=4):
     """<exp(log Z)> = Z on a ladder far too short: the mean of 4000 weights is within 5 of its standard errors."""
     model = model or glass(6, scale=1.5, temperature=0.8, offset=0.6)
     answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=4000, n_temperatures=n_temperatures)
-    ratio = np.exp(answer.info["log_weights"] - bmlab.exact(model).log_z.value)
+    ratio = np.exp(answer.state.log_weights - bmlab.exact(model).log_z.value)
     assert ratio.std() > 0.1 and abs(ratio.mean() - 1) < 5 * ratio.std() / np.sqrt(len(ratio))
 
 
@@ -97,11 +97,11 @@ def test_the_largest_class_is_summed_over():
     up = np.exp(np.logaddexp(x := model.biases[:12] + 2, -x).sum())
     down = np.exp(np.logaddexp(x := model.biases[:12] - 2, -x).sum())
     assert abs(up + down - np.exp(bmlab.exact(model).log_z.value)) < 1e-9 * (up + down)
-    assert len(np.unique(answer.info["log_weights"].round(9))) <= 2 * 2  # two states, on each of two steps
+    assert len(np.unique(answer.state.log_weights.round(9))) <= 2 * 2  # two states, on each of two steps
 
 
-def test_the_ladder_goes_from_the_start_to_the_machine():
-    betas = bmlab.ais(glass(8, 3.0), rng=np.random.default_rng(0), n_temperatures=50).info["betas"]
+def test_the_schedule_goes_from_the_start_to_the_machine():
+    betas = bmlab.ais(glass(8, 3.0), rng=np.random.default_rng(0), n_temperatures=50).state.betas
     assert betas[0] == 0 and betas[-1] == 1 and len(betas) == 51 and (np.diff(betas) > 0).all()
 
 
@@ -111,7 +111,7 @@ def test_start_is_ignored_and_the_same_generator_gives_the_same_answer():
         bmlab.ais(glass(5), rng=np.random.default_rng(3), start=start, n_chains=20, n_temperatures=5)
         for start in (None, np.ones((3, 5)))
     )
-    assert one.log_z == other.log_z and (one.state == other.state).all() and one.state.shape == (20, 5)
+    assert one.log_z == other.log_z and (one.state.s == other.state.s).all() and one.state.s.shape == (20, 5)
 
 
 def test_a_machine_without_free_units_has_the_log_z_of_its_state():
@@ -120,11 +120,12 @@ def test_a_machine_without_free_units_has_the_log_z_of_its_state():
     assert answer.log_z.value == -model.offset / 2 and answer.mean.shape == (0,)
 
 
-def test_a_long_ladder_converges_and_a_short_one_says_that_it_has_not():
+def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
     model = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(0), 4.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300).converged
+        answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300)
+    assert answer.converged and answer.message.endswith("of its 100 runs, where a tenth is asked for.")
     with pytest.warns(bmlab.NotConverged, match="of its 100 runs.*Raise n_temperatures") as caught:
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=4)
     assert not answer.converged and answer.info["ess"] < 10 and caught[0].filename == __file__

@@ -70,9 +70,8 @@ def test_contrastive_divergence_starts_from_the_data():
 
 @pytest.mark.parametrize("chains", ["previous", "fresh", "data"])
 def test_sampled_free_phases_learn_too(chains):
-    infer = partial(
-        bmlab.gibbs, rng=np.random.default_rng(0), n_chains=200, burn_in=0 if chains == "data" else 5, n_sweeps=5
-    )
+    few = {"burn_in": 0} if chains == "data" else {"burn_in": 5, "n_chains": 200}
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=5, **few)
     last = bmlab.fit(
         blank(6),
         DATA,

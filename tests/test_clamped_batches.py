@@ -9,7 +9,8 @@ from test_contract import machine
 from test_likelihood import DATA, by_definition, missing, uncoupled_hidden
 
 import bmlab
-from bmlab.learn import clamped_batches
+
+pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
 
 @pytest.mark.parametrize("data", [DATA, missing(DATA)], ids=["hidden", "missing"])
@@ -53,6 +54,13 @@ def law_covers():
 
 def test_chains_cover():
     law_covers()
+
+
+@pytest.mark.parametrize("infer", [bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=0)])
+def test_the_answer_says_why_it_stopped(infer):
+    warm = machine(7, temperature=20.0)
+    settled = infer(warm, DATA, **({"n_sweeps": 2000} if infer is not bmlab.clamped_mean_field else {}))
+    assert settled.converged and settled.message.endswith(("sweeps.", "asked for."))
 
 
 def law_holes():
@@ -114,15 +122,6 @@ def test_a_machine_with_coupled_hidden_units_learns_with_it(clamped, batch):
         bmlab.log_likelihood(bmlab.clamped(s.model, DATA), bmlab.exact(s.model)).value for s in (steps[0], steps[-1])
     ]
     assert true[1] > true[0] + 0.5
-
-
-def test_a_sweep_is_that_of_the_sampler():
-    """Nothing clamped, the same uniforms: the same states as bmlab.sweep."""
-    model, rng = machine(6), np.random.default_rng(0)
-    s, u = rng.choice([-1.0, 1.0], (9, 6)), rng.random((9, 6))
-    expected = bmlab.sweep(model, s, u)
-    clamped_batches._sweep(model, s, np.ones_like(s, dtype=bool), range(6), u)
-    assert (s == expected).all()
 
 
 def test_what_makes_no_sense_is_refused_and_nothing_hidden_is_no_doubt():

@@ -177,7 +177,7 @@ def law_weights():
     """Runs of two steps are poor samples; picked by their weights, and moved no further, they still have the means."""
     model = machine(5, seed=2, scale=2.0, temperature=0.5)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("WORK", 0), ("RUNS", 20_000), ("LADDER", 2), ("SWEEPS", 0)):
+        for name, value in (("WORK", 0), ("RUNS", 20_000), ("TEMPERATURES", 2), ("SWEEPS", 0)):
             patch.setattr(density, name, value)
         rng = np.random.default_rng(1)
         runs = density.normalisation(model, rng)[1]

@@ -235,7 +235,8 @@ def test_replicas_are_drawn_by_their_energies():
 def test_ladders_that_mix_converge_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert run(bmlab.medium()).converged
+        answer = run(bmlab.medium())
+    assert answer.converged and "(at least 10)." in answer.message
 
 
 @pytest.mark.parametrize("settings", [{"n_sweeps": 20}, {"temperatures": [0.05, np.inf]}], ids=["short", "gap"])
@@ -265,5 +266,8 @@ def test_a_wrong_start_and_no_sweeps_are_refused():
         run(bmlab.toy(), start=state)
     with pytest.raises(ValueError, match=r"found ndarray of shape \(2, 3\); leave it out"):
         run(bmlab.toy(), start=np.ones((2, 3)))
-    with pytest.raises(ValueError, match="n_sweeps and n_chains must be at least 1, found 0 and 32"):
-        run(GLASS, n_sweeps=0)
+    with pytest.raises(ValueError, match="start has 4 chains, n_chains is 5; leave n_chains out"):
+        run(GLASS, start=state, n_chains=5)
+    assert len(run(GLASS, start=state, n_chains=4, n_sweeps=50).state.s) == 4
+    with pytest.raises(ValueError, match="n_sweeps and n_chains must be at least 1, found 10 and 0"):
+        run(GLASS, n_sweeps=10, n_chains=0)

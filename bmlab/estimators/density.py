@@ -23,7 +23,7 @@ from ..threads import one_thread
 from .binary_features import Binary, generator
 
 WORK, BYTES = 1e10, 2**30  # exact where it costs less: about a second
-RUNS, LADDER = 200, 300  # of ais() where it costs more: for 64 pixels 0.2 s, and an error of 0.03
+RUNS, TEMPERATURES = 200, 300  # of ais() where it costs more: for 64 pixels 0.2 s, and an error of 0.03
 SWEEPS = 20  # that samples take from where an annealing run has left them
 PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the biases finite
 
@@ -104,7 +104,7 @@ def normalisation(model, rng) -> tuple[LogZ, Estimate | None]:
     price = plan(model)
     if price.work < WORK and price.bytes < BYTES:
         return exact(model).log_z, None
-    runs = ais(model, rng=rng, n_chains=RUNS, n_temperatures=LADDER)
+    runs = ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES)
     return runs.log_z, runs
 
 
@@ -112,8 +112,8 @@ def draw(model, size, rng, runs) -> np.ndarray:
     """Return states (size, n): perfect samples, or annealing runs picked by their weights and then moved on."""
     if runs is None:
         return sample(model, size, rng)
-    share = np.exp(log_softmax(runs.info["log_weights"]))
-    chains = Chains(model, runs.state[rng.choice(len(share), size, p=share)].T, rng)
+    share = np.exp(log_softmax(runs.state.log_weights))
+    chains = Chains(model, runs.state.s[rng.choice(len(share), size, p=share)].T, rng)
     with one_thread():
         for _ in watched(range(SWEEPS), "sweep"):
             chains.sweep()

@@ -179,7 +179,8 @@ def independent_draws(answer: Estimate) -> float:
 
 def _chains(sampler, model, rng, start, n_sweeps, last):
     state = last.answer.state if last else start if _is_state_of(sampler, model, start) else None
-    return sampler(model, rng=rng, start=state, n_chains=CHAINS, burn_in=n_sweeps // 5, n_sweeps=n_sweeps), n_sweeps
+    n_chains = CHAINS if state is None else None
+    return sampler(model, rng=rng, start=state, n_chains=n_chains, burn_in=n_sweeps // 5, n_sweeps=n_sweeps), n_sweeps
 
 
 def _is_state_of(sampler, model, start):

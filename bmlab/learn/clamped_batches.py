@@ -14,12 +14,14 @@ free phase does not fall short too (Neal and Hinton 1998; Salakhutdinov and Hint
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from ..arrays import generator
-from ..estimate import Estimate, LogZ, as_corr, pair_sums
-from ..infer.sampling.chains import chance_of_plus
+from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
+from ..infer.sampling.gibbs_sampling import sweep
+from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
@@ -27,7 +29,12 @@ from .likelihood import checked_rows
 
 
 def clamped_mean_field(
-    model: BoltzmannMachine, data, *, start=None, tolerance: float = 1e-8, max_sweeps: int = 500
+    model: BoltzmannMachine,
+    data: ArrayLike,
+    *,
+    start: ArrayLike | None = None,
+    tolerance: float = 1e-8,
+    max_sweeps: int = 500,
 ) -> Estimate:
     """Answer as clamped(model, data, mean_field), by products: <s_i s_j> = m_i m_j in each pattern, without a response.
 
@@ -36,45 +43,44 @@ def clamped_mean_field(
     tolerance  of the last sweep's largest move of a mean
     log_z      the mean of -F/T over the patterns: a proven lower bound, converged or not
     """
-    rows, hidden = _begun(model, data)
-    s = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
-    units, moved, sweeps = np.flatnonzero(hidden.any(0)), np.inf, 0
+    rows = checked_rows(model, data)
+    hidden, moved, sweeps = np.isnan(rows), np.inf, 0
+    m = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
+
+    def means(field, units, m):
+        return np.where(hidden.T[units], np.tanh(field), m[units])
+
+    classes = [row for row in rows_by_class(model) if hidden[:, row[0]].any()]
     with one_thread():
         if start is None:
-            s = np.where(hidden, np.tanh(model.field(s) / model.temperature), s)
+            m = np.where(hidden, np.tanh(model.field(m) / model.temperature), m)
         while moved > tolerance and sweeps < max_sweeps:
-            moved, sweeps = _descend(model, s, hidden, units), sweeps + 1
-        entropy = np.where(hidden, entr((1 + s) / 2) + entr((1 - s) / 2), 0.0).sum(1)
-        log_z = float((entropy - model.energy(s) / model.temperature).mean())
-        corr = as_corr(model, pair_sums(model, s) / len(s))
-    return Estimate(
-        s.mean(0),
-        corr,
-        LogZ(log_z, lower=log_z),
-        method="clamped, mean field",
-        converged=moved <= tolerance,
-        state=s,
-        info={"hidden": len(units), "road": "side by side", "sweeps": sweeps, "moved": moved},
+            moved, sweeps = sweep_down(m.T, means, 0.0, classes), sweeps + 1
+        entropy = np.where(hidden, entr((1 + m) / 2) + entr((1 - m) / 2), 0.0).sum(1)
+        log_z = float((entropy - model.energy(m) / model.temperature).mean())
+        corr = as_corr(model, pair_sums(model, m) / len(m))
+    settled = moved <= tolerance
+    return warned(
+        Estimate(
+            m.mean(0),
+            corr,
+            LogZ(log_z, lower=log_z),
+            method="clamped, mean field",
+            converged=settled,
+            message=f"clamped_mean_field() moved by {moved:.2g} in the last of {sweeps} sweeps"
+            + ("." if settled else "; the bound holds, the means may not. Raise max_sweeps."),
+            state=m,
+            info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
+        )
     )
-
-
-def _descend(model, s, hidden, units):
-    """Update each hidden unit in all patterns, in place; return the largest move."""
-    moved = 0.0
-    for i in units:
-        index, w = model.neighbours(i)
-        new = np.where(hidden[:, i], np.tanh((s[:, index] @ w + model.biases[i]) / model.temperature), s[:, i])
-        moved = max(moved, float(np.abs(new - s[:, i]).max()))
-        s[:, i] = new
-    return moved
 
 
 def clamped_gibbs(
     model: BoltzmannMachine,
-    data,
+    data: ArrayLike,
     *,
-    rng: np.random.Generator,
-    start=None,
+    rng: np.random.Generator | int,
+    start: ArrayLike | None = None,
     n_chains: int = 10,
     burn_in: int = 10,
     n_sweeps: int = 20,
@@ -89,16 +95,17 @@ def clamped_gibbs(
     """
     rng = generator(rng)
     if n_chains < 1 or n_sweeps < 1:
-        raise ValueError(f"n_chains and n_sweeps must be at least 1, found {n_chains} and {n_sweeps}")
-    rows, hidden = _begun(model, data)
-    shape = (n_chains, *rows.shape)
+        raise ValueError(f"n_chains and n_sweeps must be at least 1, found {n_chains} and {n_sweeps}; raise them")
+    rows = checked_rows(model, data)
+    shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(start, shape)
-    s, hidden = np.where(hidden, first, rows).reshape(-1, model.n), np.tile(hidden, (n_chains, 1))
-    units, means, pairs = np.flatnonzero(hidden.any(0)), [], 0.0
+    s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
+    fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan
+    free, means, pairs = np.isnan(fixed), [], 0.0
     with one_thread():
-        for sweep in watched(range(burn_in + n_sweeps), "sweep"):
-            _sweep(model, s, hidden, units, rng.random((len(s), len(units))))
-            if sweep >= burn_in:
+        for made in watched(range(burn_in + n_sweeps), "sweep"):
+            s = sweep(model, s, np.where(free, rng.random(fixed.shape), fixed), units=units)
+            if made >= burn_in:
                 chains = s.reshape(shape)
                 means.append(chains.mean(1))
                 pairs = pairs + np.array([pair_sums(model, chain) for chain in chains])
@@ -106,25 +113,21 @@ def clamped_gibbs(
     mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
     corr, corr_stderr = mean_and_stderr(pairs / (n_sweeps * len(rows)), equal)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
-    return Estimate(
-        mean,
-        as_corr(model, corr),
-        LogZ(np.nan),
-        mean_stderr,
-        as_corr(model, corr_stderr, diagonal=0.0),
-        method="clamped, gibbs",
-        converged=not len(units) or bool(rhat < RHAT),
-        state=s,
-        info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess},
+    agree = not len(units) or bool(rhat < RHAT)
+    return warned(
+        Estimate(
+            mean,
+            as_corr(model, corr),
+            mean_stderr=mean_stderr,
+            corr_stderr=as_corr(model, corr_stderr, diagonal=0.0),
+            method="clamped, gibbs",
+            converged=agree,
+            message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
+            + ("." if agree else ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in."),
+            state=s,
+            info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess},
+        )
     )
-
-
-def _sweep(model, s, hidden, units, u):
-    """Update each hidden unit in all patterns and chains, in place, by uniforms u (rows, units)."""
-    for k, i in enumerate(units):
-        index, w = model.neighbours(i)
-        p = chance_of_plus(2 * (s[:, index] @ w + model.biases[i]) / model.temperature, s[:, i])
-        s[:, i] = np.where(hidden[:, i], np.where(u[:, k] < p, 1.0, -1.0), s[:, i])
 
 
 def _checked_start(start, shape):
@@ -134,9 +137,3 @@ def _checked_start(start, shape):
             "pass start=None"
         )
     return np.reshape(start, shape)
-
-
-def _begun(model, data):
-    """Return the rows (N, n), and which of their units are hidden."""
-    rows = checked_rows(model, data)
-    return rows, np.isnan(rows)

@@ -7,7 +7,7 @@ beta_K = 1:
 
 A chain starts from f_0, and before each sweep at beta_k its weight takes the factor f_k(s) / f_{k-1}(s).  Then
 
-    <w> Z_0 = Z      and      <w x(s)> / <w> = <x>      exactly, however short the ladder and poor the mixing:
+    <w> Z_0 = Z      and      <w x(s)> / <w> = <x>      exactly, however short the schedule and poor the mixing:
 
 what suffers is the spread of w, and with it the answer of a finite number of chains.  Neal (2001), Statistics and
 Computing 11, 125; for these machines Salakhutdinov and Murray (2008), ICML.
@@ -19,19 +19,20 @@ over it; the fields of its units are h_i = beta_k (sum_j w_ij r_j + b_i - a_i) +
 
 The start has the biases a = b + c W m that mean field fits, m = tanh((b + c W m)/T), with the couplings weakened by c
 to half of where a second solution could appear, and cut at T/2, so that every unit begins with a fair chance of either
-sign.  A better guess of the means (all of mean field, or strong biases as they are) has chosen a valley; its chains
-hardly reach the others, and as their weights are much alike they look certain.
+sign.  A better guess of the means would have chosen a valley: its chains hardly reach the others, and their weights,
+much alike, would look certain.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
-from warnings import warn
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 from scipy.special import expit
 
-from ...arrays import generator
-from ...estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
+from ...arrays import generator, log_2cosh
+from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from ...threads import one_thread
@@ -43,8 +44,21 @@ CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 %
 SHARE = 0.1  # of the chains that must count for the error bar to be believed
 
 
+class Runs(NamedTuple):
+    """Hold the last states s (chains, n), which follow p(s) only by their log_weights (chains,), and the betas."""
+
+    s: np.ndarray
+    log_weights: np.ndarray
+    betas: np.ndarray
+
+
 def ais(
-    model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_chains: int = 1000, n_temperatures: int = 1000
+    model: BoltzmannMachine,
+    *,
+    rng: np.random.Generator | int,
+    start: Any = None,
+    n_chains: int = 1000,
+    n_temperatures: int = 1000,
 ) -> Estimate:
     """Answer by `n_chains` independent annealing runs of `n_temperatures` steps, each with its weight.
 
@@ -52,10 +66,10 @@ def ais(
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
     stderr    from the weights that were seen.  A valley that no run has found, or a rare run of great weight, is not
               in it: where the weights are heavy-tailed the error bar is too small, and the value mostly too low.
-    converged the effective number of runs, (sum w)^2 / sum w^2, is at least a tenth of them.  No proof, see stderr.
-    state     last states (chains, n); they follow p(s) only together with the weights exp(info["log_weights"]).
-    info      also the effective number of runs "ess", and the ladder "betas", made by a pilot run: steps of equal
-              spread of the weights, so that each loses the same share of the runs
+    converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a tenth of them.  No proof,
+              see stderr.
+    state     Runs: the last states with their weights, and the schedule of betas, which a pilot run has made: steps of
+              equal spread of the weights, so that each loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
     """
     rng = generator(rng)
@@ -63,14 +77,14 @@ def ais(
         raise ValueError(f"n_chains and n_temperatures must be at least 2, found {n_chains} and {n_temperatures}")
     with one_thread():
         first = _first_biases(model)
-        betas = _ladder(model, first, rng, n_chains, n_temperatures)
+        betas = _schedule(model, first, rng, n_chains, n_temperatures)
         chains = _first_chains(model, first, rng, n_chains)
         log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
-    return _estimate(model, chains.s.T.astype(float), log_w, betas)
+    return warned(_estimate(model, Runs(chains.s.T.astype(float), log_w, betas)))
 
 
-def _anneal(chains, first, betas):
-    """Take the chains up the ladder, in place; yield what each step adds to their log weights, (chains,)."""
+def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
+    """Take the chains along the schedule, in place; yield what each step adds to their log weights, (chains,)."""
     model, alone = chains.model, chains.classes[0] if chains.classes else slice(0)
     temperature, rest = model.temperature, model.biases[:, None] - first
     for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
@@ -79,13 +93,13 @@ def _anneal(chains, first, betas):
         pull = model.weights @ r + rest
         before, after = ((beta * pull[alone] + first[alone]) / temperature for beta in (low, high))
         gain = (high - low) / (2 * temperature) * (r * (pull + rest)).sum(0)
-        yield gain + (_log_2cosh(after) - _log_2cosh(before)).sum(0)
+        yield gain + (log_2cosh(after) - log_2cosh(before)).sum(0)
         chains.beta = np.full_like(chains.beta, high / temperature)
         chains.biases = (rest + first / high)[:, 0]
         chains.sweep()
 
 
-def _ladder(model, first, rng, n_chains, n_temperatures):
+def _schedule(model, first, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
     even = np.linspace(0, 1, n_temperatures // PILOT + 2)
     pilot = _first_chains(model, first, rng, n_chains // PILOT + 2)
@@ -119,22 +133,19 @@ def _first_chains(model, first, rng, n_chains):
 
 
 def _first_log_z(model, first):
-    return _log_2cosh(first / model.temperature).sum() - model.offset / model.temperature
+    return log_2cosh(first / model.temperature).sum() - model.offset / model.temperature
 
 
-def _log_2cosh(x):
-    size = np.abs(x)
-    return size + np.log(1 + np.exp(-2 * size))
-
-
-def _estimate(model, s, log_w, betas):
+def _estimate(model, runs):
+    s, log_w, _ = runs
     top, count = log_w.max(), len(log_w)
     w = np.exp(log_w - top)
     log_z = LogZ(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
     w /= w.sum()
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
-    ess = 1 / (w @ w)
-    _advise(ess, count)
+    ess = float(1 / (w @ w))
+    enough = ess >= SHARE * count
+    advice = "" if enough else ": its error bar is too small. Raise n_temperatures"
     return Estimate(
         mean.clip(-1, 1),
         as_corr(model, pairs),
@@ -142,9 +153,10 @@ def _estimate(model, s, log_w, betas):
         _stderr(mean, mean2, ess, count),
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
-        converged=bool(ess >= SHARE * count),
-        state=s,
-        info={"ess": ess, "log_weights": log_w, "betas": betas, "n_chains": count},
+        converged=enough,
+        message=f"ais() rests on {ess:.1f} of its {count} runs, where a tenth is asked for{advice}.",
+        state=runs,
+        info={"ess": ess},
     )
 
 
@@ -160,13 +172,3 @@ def _stderr(x, x2, ess, count):
     """
     spread = np.sqrt(np.maximum((1 + x**2) / ess - 2 * x * x2, 0) * count / (count - 1))
     return np.maximum(spread, 2 / ess)
-
-
-def _advise(ess, count):
-    if ess < SHARE * count:
-        warn(
-            f"ais() rests on {ess:.1f} of its {count} runs, where a tenth is asked for: its error bar is too small. "
-            "Raise n_temperatures.",
-            NotConverged,
-            stacklevel=4,
-        )

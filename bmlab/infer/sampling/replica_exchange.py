@@ -4,8 +4,8 @@ Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each 
 
     a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
 
-which leaves the product of all p_k as it is.  So a state that is stuck in a valley climbs to where there are no
-valleys (beta = 0: units are tossed like coins) and comes back to another one.  Swendsen and Wang (1986), Phys. Rev.
+which leaves the product of all p_k as it is.  So a state leaves its valley where there are none (beta = 0: units are
+tossed like coins), and comes back to another one.  Swendsen and Wang (1986), Phys. Rev.
 Lett. 57, 2607; Geyer (1991), Computing Science and Statistics 23, 156; Hukushima and Nemoto (1996), J. Phys. Soc.
 Jpn. 65, 1604.  Even and odd pairs take turns, which carries a replica on in its direction: Okabe and others (2001),
 Chem. Phys. Lett. 335, 435; Syed and others (2022), J. R. Stat. Soc. B 84, 321.
@@ -22,18 +22,19 @@ Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is
 
 from collections.abc import Iterator
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from ...arrays import generator
-from ...estimate import Estimate, LogZ, NotConverged
+from ...estimate import UNKNOWN, Estimate, LogZ, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from .chains import Chains
 from .diagnostics import average, mean_and_stderr
 
+LADDERS = 32  # where neither start nor n_chains tells
 REJECTED = 0.5  # share of swaps; near a half round trips cost least (Syed and others, 2022)
 SETTLE = 20  # sweeps at each temperature of the first cooling
 ROUNDS, PILOT = 3, 100  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
@@ -53,18 +54,19 @@ class Ladder(NamedTuple):
 def temper(
     model: BoltzmannMachine,
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     start: Ladder | None = None,
-    temperatures=None,
-    n_chains: int = 32,
+    temperatures: ArrayLike | None = None,
+    n_chains: int | None = None,
     burn_in: int = 500,
     n_sweeps: int = 4000,
 ) -> Estimate:
     """Answer by averaging over `n_sweeps` of `n_chains` independent ladders of replicas, after `burn_in` sweeps.
 
-    start         the `state` of a former answer, to go on from; it brings its temperatures and n_chains along.
+    start         the `state` of a former answer, to go on from; it brings its temperatures along
     temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
                   run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
+    n_chains      None: as many as `start` has, else 32
     log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
     stderr        spread of the independent ladders; nan for log_z of a single one.
     converged     R-hat of every unit below 1.1, and ten round trips a ladder: from hot to cold and back.  A valley that
@@ -74,28 +76,38 @@ def temper(
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
     """
     rng = generator(rng)
-    if n_sweeps < 1 or n_chains < 1:
+    if n_sweeps < 1 or (n_chains is not None and n_chains < 1):
         raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
     replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)
+    ladders = len(replicas.at)
     level = sum((e.mean(0) for e in replicas.sweeps(burn_in)), replicas.energies().mean(0)) / (burn_in + 1)
     tally = Tally(replicas, level, -(-n_sweeps // MOMENTS))
-    found = average(model, tally.cold_states(n_sweeps), len(replicas.at), n_sweeps)
-    info = {
-        "temperatures": replicas.temperatures,
-        "acceptance": tally.sums[0].mean(0) / n_sweeps,
-        "round_trips": tally.round_trips / len(replicas.at),
-        "rhat": found.rhat,
-    } | tally.first_ladder()
-    return Estimate(
-        found.mean,
-        found.corr,
-        tally.log_z(),
-        found.mean_stderr,
-        found.corr_stderr,
-        method="temper",
-        converged=_converged(info),
-        state=replicas.ladder(),
-        info=info,
+    found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
+    trips = tally.round_trips / ladders
+    converged = bool(found.rhat < RHAT and trips >= TRIPS)
+    doubt = ": the ladders disagree, or are too short to tell. Raise n_sweeps and burn_in"
+    energies, rungs = map(np.array, zip(*tally.moments, strict=True))
+    return warned(
+        Estimate(
+            found.mean,
+            found.corr,
+            tally.log_z(),
+            found.mean_stderr,
+            found.corr_stderr,
+            method="temper",
+            converged=converged,
+            message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT} is asked for) and {trips:.3g} round trips a "
+            f"ladder (at least {TRIPS}){'' if converged else doubt}.",
+            state=replicas.ladder(),
+            info={
+                "temperatures": replicas.temperatures,
+                "acceptance": tally.sums[0].mean(0) / n_sweeps,
+                "round_trips": trips,
+                "rhat": found.rhat,
+                "energies": energies,
+                "rungs": rungs,
+            },
+        )
     )
 
 
@@ -140,25 +152,22 @@ def swap_chance(beta, energies) -> np.ndarray:
     return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
 
 
-# The ladder
-
-
 def _first_ladder(model, rng, start, temperatures, n_chains):
     if start is not None:
-        _check_start(start, temperatures, model.n)
+        _check_start(start, temperatures, n_chains, model.n)
         temperatures = start.temperatures
     if temperatures is None:
-        return choose_ladder(model, rng, n_chains)
+        return choose_ladder(model, rng, n_chains or LADDERS)
     t = np.array(temperatures, dtype=float)
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
             f"temperatures must increase from the machine's {model.temperature:g}, found {t}; leave them "
             f"out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
-    return start or Ladder(t, _tossed(rng, n_chains, len(t), model.n))
+    return start or Ladder(t, _tossed(rng, n_chains or LADDERS, len(t), model.n))
 
 
-def _check_start(start, temperatures, n):
+def _check_start(start, temperatures, n_chains, n):
     if temperatures is not None:
         raise ValueError("start brings its temperatures along; pass start or temperatures, not both")
     if not isinstance(start, Ladder) or start.s.shape[2] != n:
@@ -166,6 +175,8 @@ def _check_start(start, temperatures, n):
             f"start must be the `state` of a temper() answer for {n} units, found {type(start).__name__} "
             f"of shape {np.shape(getattr(start, 's', start))}; leave it out"
         )
+    if n_chains not in (None, len(start.s)):
+        raise ValueError(f"start has {len(start.s)} chains, n_chains is {n_chains}; leave n_chains out")
 
 
 def choose_ladder(model: BoltzmannMachine, rng: np.random.Generator, n_chains: int) -> Ladder:
@@ -193,9 +204,9 @@ def _evened(model, rng, ladder):
     """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
     replicas = Replicas(model, ladder, rng)
     rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT)], axis=0)
-    climb = np.append(0, np.cumsum(rejected + 1e-9))
-    rungs = 1 + int(np.ceil(climb[-1] / REJECTED))
-    beta = np.interp(np.linspace(0, climb[-1], rungs), climb, replicas.beta)
+    barrier = np.append(0, np.cumsum(rejected + 1e-9))
+    rungs = 1 + int(np.ceil(barrier[-1] / REJECTED))
+    beta = np.interp(np.linspace(0, barrier[-1], rungs), barrier, replicas.beta)
     nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
     return Ladder(_temperatures(beta), replicas.ladder().s[:, nearest])
 
@@ -206,9 +217,6 @@ def _temperatures(beta):
 
 def _tossed(rng, *shape):
     return rng.choice(np.array([-1, 1], np.int8), shape)
-
-
-# The answer
 
 
 class Tally:
@@ -249,30 +257,12 @@ class Tally:
             rungs = at[0].argsort()
             self.moments.append((energies[0, rungs], rungs))
 
-    def first_ladder(self) -> dict:
-        """Return energies and rungs (moments, replicas) of the first ladder."""
-        energies, rungs = map(np.array, zip(*self.moments, strict=True))
-        return {"energies": energies, "rungs": rungs}
-
     def log_z(self) -> LogZ:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
         _, cold, hot = self.sums
         if self.replicas.beta[-1] > 0 or not (cold.mean(0) * hot.mean(0) > 0).all():
-            return LogZ(np.nan)
+            return UNKNOWN
         total = np.log(hot.mean(0) / cold.mean(0)) - self.step * self.middle
         noise = hot / hot.mean(0) - cold / cold.mean(0)  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
         return LogZ(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))
-
-
-def _converged(info):
-    converged = bool(info["rhat"] < RHAT and info["round_trips"] >= TRIPS)
-    if not converged:
-        warn(
-            f"temper() has R-hat {info['rhat']:.4g} (below {RHAT} is asked for; nan: pip install arviz-stats) and "
-            f"{info['round_trips']:.3g} round trips a ladder (at least {TRIPS}): the ladders disagree, or are too "
-            "short to tell. Raise n_sweeps and burn_in.",
-            NotConverged,
-            stacklevel=3,
-        )
-    return converged

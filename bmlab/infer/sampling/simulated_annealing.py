@@ -13,6 +13,7 @@ np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...arrays import generator
 from ...model import BoltzmannMachine
@@ -39,18 +40,21 @@ class Annealed(NamedTuple):
 
 
 def annealed(
-    model: BoltzmannMachine, schedule, *, rng: np.random.Generator, n_chains: int = 100, start=None
+    model: BoltzmannMachine,
+    schedule: ArrayLike,
+    *,
+    rng: np.random.Generator | int,
+    start: ArrayLike | None = None,
+    n_chains: int | None = None,
 ) -> Annealed:
     """Cool `n_chains` chains along `schedule`, one sweep at each of its temperatures; return the best states met.
 
     schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part
-    start     states (chains, n), or (chains, v) for the first v units, as in gibbs(); None: random states
+    start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units; None: 100 random states
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
     """
     rng = generator(rng)
-    if n_chains < 1:
-        raise ValueError(f"n_chains must be at least 1, found {n_chains}")
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
     states, energies = chains.s.T.astype(float), model.energy(chains.s.T)
     for temperature in watched(_checked(schedule), "sweep"):

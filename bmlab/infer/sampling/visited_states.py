@@ -14,12 +14,12 @@ the states seen just once; here successive draws are alike, and that would be to
 """
 
 from typing import NamedTuple
-from warnings import warn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...arrays import generator
-from ...estimate import Estimate, LogZ, NotConverged, as_corr, pair_sums
+from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine
 from .chains import Chains
 from .gibbs_sampling import first_states
@@ -27,6 +27,7 @@ from .gibbs_sampling import first_states
 KEEP = 2**20  # distinct states kept of each half, those of lowest energy
 ROWS = 2**14  # states unpacked at a time
 MISSED = 0.01  # of the second half's draws: no more may be new
+ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
 
 
 class Visited(NamedTuple):
@@ -38,12 +39,17 @@ class Visited(NamedTuple):
 
 
 def visited(
-    model: BoltzmannMachine, *, rng: np.random.Generator, start=None, n_chains: int = 100, n_sweeps: int = 1000
+    model: BoltzmannMachine,
+    *,
+    rng: np.random.Generator | int,
+    start: ArrayLike | None = None,
+    n_chains: int | None = None,
+    n_sweeps: int = 1000,
 ) -> Estimate:
     """Answer by the distinct states that `n_chains` chains stood in after each of `n_sweeps` sweeps.
 
-    start     states (chains, n) to go on from, or (chains, v) for the first v units only, as in gibbs(); they count
-              as visited.  None: random states.  The last states are the Estimate's `state`.
+    start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units, which count as visited;
+              None: 100 random states.  The last states are the Estimate's `state`.
     log_z     a proven lower bound: the log of the sum over the visited states.  If a half of the sweeps visits more
               than 2^20, those of lowest energy are kept: the bound still holds, and info["dropped"] counts the visits
               that were let go.
@@ -54,40 +60,42 @@ def visited(
     Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
     """
     rng = generator(rng)
-    if n_sweeps < 2 or n_chains < 1:
-        raise ValueError(f"n_sweeps must be at least 2 and n_chains 1, found {n_sweeps} and {n_chains}; raise them")
-    chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, order="sequential")
-    half, count = n_sweeps // 2, chains.s.shape[1]
-    early = _sweep_on(model, distinct(model, chains.s.T), chains, half)
-    late = _sweep_on(model, distinct(model, chains.s.T[:0]), chains, n_sweeps - half)
-    known = late.visits[np.isin(late.key, early.key)].sum()
-    missed = float(1 - known / ((n_sweeps - half) * count))
-    seen = together(early, late)
+    if n_sweeps < 2:
+        raise ValueError(f"n_sweeps must be at least 2, found {n_sweeps}; try 1000")
+    s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
+    chains = Chains(model, s.T, rng, order="sequential")
+    early = _sweep_on(model, distinct(model, s), chains, half)
+    late = _sweep_on(model, distinct(model, s[:0]), chains, n_sweeps - half)
+    missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / ((n_sweeps - half) * len(s)))
+    seen = merged(early, late)
     log_z = log_sum(model, seen)
     mean, corr = _moments(model, seen, log_z)
-    _advise(missed)
-    return Estimate(
-        mean,
-        corr,
-        LogZ(log_z, lower=log_z),
-        method="visited",
-        converged=missed <= MISSED,
-        state=chains.s.T.astype(float),
-        info={"missed": missed, "states": len(seen.key), "dropped": int((1 + n_sweeps) * count - seen.visits.sum())},
+    return warned(
+        Estimate(
+            mean,
+            corr,
+            LogZ(log_z, lower=log_z),
+            method="visited",
+            converged=missed <= MISSED,
+            message=f"visited() still met new states in {missed:.1%} of its last visits"
+            + (", at most 1 % as asked for." if missed <= MISSED else ADVICE),
+            state=chains.s.T.astype(float),
+            info={"missed": missed, "states": len(seen.key), "dropped": (1 + n_sweeps) * len(s) - seen.visits.sum()},
+        )
     )
 
 
-def distinct(model: BoltzmannMachine, s) -> Visited:
+def distinct(model: BoltzmannMachine, s: np.ndarray) -> Visited:
     """Return the distinct ones of states s (N, n); two are the same where all their units are."""
     bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
     packed = np.ascontiguousarray(np.packbits(bits, axis=1))
     key = packed.view(f"V{packed.shape[1]}")[:, 0]
-    return together(Visited(key, model.energy(s), np.ones(len(key), int)))
+    return merged(Visited(key, model.energy(s), np.ones(len(key), int)))
 
 
-def together(*parts: Visited) -> Visited:
+def merged(*parts: Visited) -> Visited:
     """Return the states of all parts, each once, with the sum of its visits."""
-    key, energy, visits = map(np.concatenate, zip(*parts))
+    key, energy, visits = map(np.concatenate, zip(*parts, strict=True))
     key, first, which = np.unique(key, return_index=True, return_inverse=True)
     return Visited(key, energy[first], np.bincount(which, visits, len(key)).astype(int))
 
@@ -98,17 +106,11 @@ def log_sum(model: BoltzmannMachine, seen: Visited) -> float:
     return float(x.max() + np.log(np.exp(x - x.max()).sum()))
 
 
-def expected_shortfall(p, draws: int) -> float:
-    """Return the probability that `draws` independent draws from p (states,) are expected not to visit."""
-    p = np.asarray(p)
-    return float(p @ (1 - p) ** draws)
-
-
 def _sweep_on(model, seen, chains, n_sweeps):
     """Make the sweeps and return the states seen, with those of before."""
     for block in chains.draws(n_sweeps):
         s = block.swapaxes(1, 2).reshape(len(block) * block.shape[2], model.n)
-        seen = together(seen, distinct(model, s))
+        seen = merged(seen, distinct(model, s))
         if len(seen.key) > KEEP:
             lowest = np.argpartition(seen.energy, KEEP)[:KEEP]
             seen = Visited(*(values[lowest] for values in seen))
@@ -126,13 +128,3 @@ def _moments(model, seen, log_z):
         mean += p[part] @ s
         pairs = pairs + pair_sums(model, s * np.sqrt(p[part])[:, None])
     return mean.clip(-1, 1), as_corr(model, pairs)
-
-
-def _advise(missed):
-    if missed > MISSED:
-        warn(
-            f"visited() still met new states in {missed:.1%} of its last visits, so about this share of Z is missing; "
-            "the bound holds. Raise n_sweeps, or use ais().",
-            NotConverged,
-            stacklevel=3,
-        )
