@@ -555,8 +555,8 @@ MUTANTS = [
     Mutant(
         "messages forget T",
         belief_propagation.graph_of,
-        "w.data / model.temperature",
-        "w.data",
+        " / model.temperature",
+        "",
         partial(law.law_temperature, bmlab.bethe),
     ),
     Mutant(

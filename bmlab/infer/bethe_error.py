@@ -113,7 +113,7 @@ def tested(model: BoltzmannMachine, evidence: Evidence, samples: Estimate, stder
     return evidence._replace(doubt=f"{samples.method} is {gap:.1g} from Bethe")
 
 
-def moments_of(model: BoltzmannMachine, mean, corr) -> np.ndarray:
+def moments_of(model: BoltzmannMachine, mean: np.ndarray, corr: Any) -> np.ndarray:
     """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
     row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
     return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])

@@ -173,8 +173,9 @@ def _is_easy(ran):
 
 def independent_draws(answer: Estimate) -> float:
     """Return how many free draws would err as the worst mean does, by its standard error."""
-    moving = answer.mean_stderr > 0
-    return ((1 - answer.mean[moving] ** 2) / answer.mean_stderr[moving] ** 2).min(initial=np.inf)
+    stderr = np.asarray(answer.mean_stderr)
+    moving = stderr > 0
+    return ((1 - answer.mean[moving] ** 2) / stderr[moving] ** 2).min(initial=np.inf)
 
 
 def _chains(sampler, model, rng, start, n_sweeps, last):

@@ -1,7 +1,8 @@
-"""Free energies (notebook 04): the fixed points of theories that need no samples.
+"""Free energies of means (notebook 04): stationary points, without samples.
 
-naive_mean_field, tap_equations, coordinate_descent     products, their echoes, and the descent that finds both
-belief_propagation                                      Bethe: pairs, exact on trees
-linear_response                                         correlations of a theory that has none
-cooling                                                 one fixed point followed from hot to cold
+naive_mean_field, tap_equations     to first and to second order in the couplings
+coordinate_descent                  down a free energy, one unit after the other
+belief_propagation                  Bethe: pairs, exact on trees
+linear_response                     correlations, from the curvature of any of these
+cooling                             one fixed point followed from hot to cold
 """

@@ -74,7 +74,9 @@ def bethe(
     return warned(believed(model, start, tolerance, max_sweeps).answer)
 
 
-def believed(model: BoltzmannMachine, start=None, tolerance: float = 1e-13, max_sweeps: int = 1000) -> Solution:
+def believed(
+    model: BoltzmannMachine, start: sparse.csr_array | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
+) -> Solution:
     """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
@@ -108,7 +110,7 @@ def graph_of(model: BoltzmannMachine) -> Graph:
     back.sort_indices()
     order = sparse.csgraph.reverse_cuthill_mckee(w, symmetric_mode=True) if model.n else np.zeros(0, int)
     return Graph(
-        w.data / model.temperature,
+        np.asarray(w.data, float) / model.temperature,
         np.repeat(np.arange(model.n), np.diff(w.indptr)),
         w.indices,
         w.indptr,

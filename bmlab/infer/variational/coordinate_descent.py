@@ -149,7 +149,7 @@ def sweep_down(m: np.ndarray, lowest: Callable, damping: float, rows: list) -> f
     return float(np.abs(m - before).max(initial=0))
 
 
-def first_means(model: BoltzmannMachine, start, starts: int) -> np.ndarray:
+def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) -> np.ndarray:
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     if starts < 1:
         raise ValueError(f"starts must be at least 1, found {starts}; try 5")

@@ -13,8 +13,9 @@ saturated units finite:
     r_i A_ij r_j = own_i for i = j,  -pull_ij for i != j.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -63,7 +64,7 @@ def respond(model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.nd
     return Response(root[i] * root[j] * at_couplings + m[i] * m[j], stable, float(np.abs(diagonal - 1).max(initial=0)))
 
 
-def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray):
+def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Callable | None:
     """Return a function x -> (r A r)^-1 x; None where the curvature is not positive definite."""
     curvature = curvature_matrix(model, own, pull)
     if not model.is_sparse:
@@ -73,7 +74,7 @@ def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray):
     return factor.solve if factor and _is_positive(factor) else None
 
 
-def curvature_matrix(model, own, pull):
+def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Any:
     """Return r A r as a matrix, dense or sparse like the weights."""
     if not model.is_sparse:
         return np.diag(own) - pull
