@@ -226,6 +226,21 @@ def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
     assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
 
 
+def test_units_may_be_told_by_name():
+    model = replace(MACHINES["dense"], names=("hair", "feathers", "eggs", "milk", *"abcdef"))
+    p = conditional(model, {2: 1, 5: -1}, {3: 1})
+    assert (
+        p
+        == conditional(model, {"eggs": 1, "b": -1}, {"milk": 1})
+        == conditional(model, {"eggs": 1, 5: -1}, ("milk", 1))
+    )
+    assert (complete(model, {"eggs": 1}).mean == complete(model, {2: 1}).mean).all()
+    with pytest.raises(ValueError, match=r"'egg' is no unit; did you mean 'eggs'\?"):
+        conditional(model, {"egg": 1}, {})
+    with pytest.raises(ValueError, match=r"units must not repeat, found \[2, 2\]"):
+        complete(model, {"eggs": 1, 2: 1})
+
+
 def test_units_and_values_may_be_written_in_several_ways():
     model = MACHINES["dense"]
     p = conditional(model, {9: 1}, {0: -1})

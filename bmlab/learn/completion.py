@@ -8,14 +8,13 @@ The most probable completion is the ground state of the clamped machine: it depe
 need not have the most probable value of each.  Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..estimate import LogZ
+from ..estimate import Estimate, LogZ, Method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
 from ..infer.exact.planning import listed_side, pattern, plan
@@ -38,17 +37,17 @@ class Mode(NamedTuple):
 class Completion:
     """Hold rows of known and missing units, completed.
 
-    known               (n,) or (N, n), nan where missing
+    known               (n,) or (N, n), -1/+1, nan where missing
     mean, mean_stderr   in the same shape: known values kept, elsewhere <s_i> given them, and its error from sampling
     answers             a list of the Estimate of each row's missing units: their corr, converged, state
     """
 
     model: BoltzmannMachine
-    infer: Callable
+    infer: Method
     known: np.ndarray
     mean: np.ndarray
     mean_stderr: np.ndarray
-    answers: list
+    answers: list[Estimate]
 
     def __repr__(self):
         mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"
@@ -61,7 +60,7 @@ class Completion:
         found = [log_likelihood(answer, free) for answer in self.answers]
         return found if self.known.ndim == 2 else found[0]
 
-    def mode(self, *, rng: np.random.Generator | None = None, seconds: float = 5.0) -> Mode:
+    def mode(self, *, rng: Any = None, seconds: float = 5.0) -> Mode:
         """Return the most probable completion, whatever `infer`: of several that are equal, one.
 
         Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
@@ -74,7 +73,7 @@ class Completion:
             state[where] = _filled(row, found)
         return Mode(state.reshape(self.known.shape), proven if self.known.ndim == 2 else bool(proven[0]))
 
-    def sample(self, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(self, size: int, rng: Any) -> np.ndarray:
         """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
 
         Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
@@ -86,31 +85,32 @@ class Completion:
         return s if self.known.ndim == 2 else s[0]
 
 
-def complete(model: BoltzmannMachine, known, infer=exact) -> Completion:
+def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Completion:
     """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
 
-    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}.  Rows alike are solved once.
+    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name.  Rows alike
+            are solved once.
     infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
     Raises ValueError for another shape or value, and as `infer` does.
     """
     known = _checked(model, known)
-    mean, answers = np.empty_like(np.atleast_2d(known)), [None] * len(np.atleast_2d(known))
+    mean, answers = np.empty_like(np.atleast_2d(known)), {}
     error = np.zeros_like(mean)
     for row, where in _distinct(known):
         answer = _answer(model, row, infer)
         mean[where], error[np.ix_(where, row == 0)] = _filled(row, answer.mean), answer.mean_stderr
-        for k in where:
-            answers[k] = answer
-    return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), answers)
+        answers |= dict.fromkeys(where.tolist(), answer)
+    found = [answers[k] for k in range(len(mean))]
+    return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), found)
 
 
-def conditional(model: BoltzmannMachine, query, given, infer=exact) -> LogZ:
-    """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values); {} knows nothing.
+def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method = exact) -> LogZ:
+    """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
-    The value is nan where `infer` gives no log Z, and cut at 1 where its two log Z contradict each other: then it is
-    too coarse.  One unit needs no log Z: p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
-    A query that contradicts what is given has probability 0, one that is given 1.
-    It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  Raises ValueError for what is no unit or no value.
+    It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
+    cut at 1 where its two log Z contradict each other.  One unit needs no log Z:
+    p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
+    Raises ValueError for what is no unit or no value.
     """
     query, given = _row(model, query, "query"), _row(model, given, "given")
     if (query * given < 0).any():
@@ -150,10 +150,9 @@ def _row(model, condition, name):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
         raise ValueError(f"{name} must be a dict or a pair (units, values), found {condition!r}; try {{0: 1}}")
-    units, values = condition[0] if np.ndim(condition[0]) else [condition[0]], condition[1]
-    model.clamp(units, values)  # refuses what is no unit or no value, and units that repeat
+    model.clamp(*condition)  # refuses what is no unit or no value, and units that repeat
     row = np.zeros(model.n)
-    row[units] = values
+    row[model.indices(condition[0])] = condition[1]
     return row
 
 
@@ -162,7 +161,7 @@ def _distinct(known):
     rows = np.nan_to_num(np.atleast_2d(known))
     distinct, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     where = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1])
-    yield from watched(zip(distinct, where), "row", len(distinct))
+    yield from watched(zip(distinct, where, strict=False), "row", len(distinct))
 
 
 def _clamped(model, row):
