@@ -17,6 +17,7 @@ import test_contract as law
 import test_contrastive_divergence
 import test_coordinate_descent
 import test_diagnostics
+import test_estimate
 import test_estimators
 import test_exact_sampling
 import test_fitting
@@ -38,7 +39,7 @@ import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import arrays, interop, model, threads
+from bmlab import arrays, estimate, interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing
 from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
@@ -115,21 +116,21 @@ MUTANTS = [
         chains._NumpyEngine._update,
         "inner[r, :r] @ flips[:r]",
         "0.0",
-        partial(law.law_invariance, law.SAMPLERS["NumPy, sequential"]),
+        partial(law.law_invariance, law.SWEEPS["NumPy, sequential"]),
     ),
     Mutant(
         "a doubtful draw is decided by a coin",
         chains._NumpyEngine._choose,
         "whole.flat[doubt] + digits < p.flat[doubt]",
         "digits < 0.5",
-        partial(law.law_invariance, law.SAMPLERS["NumPy, sequential"]),
+        partial(law.law_invariance, law.SWEEPS["NumPy, sequential"]),
     ),
     Mutant(
         "Metropolis accepts by the energy of one unit alone",
         chains.chance_of_plus,
         "np.minimum(-s * x, 0)",
         "np.minimum(-s * x / 2, 0)",
-        partial(law.law_invariance, law.SAMPLERS["NumPy, Metropolis"]),
+        partial(law.law_invariance, law.SWEEPS["NumPy, Metropolis"]),
     ),
     Mutant(
         "the engines read the random stream in different orders",
@@ -305,7 +306,7 @@ MUTANTS = [
         small_tables.sum_by_tables,
         "q /= model.temperature",
         "q /= 1",
-        partial(law.law_temperature, bmlab.exact),
+        partial(law.law_same, bmlab.exact, law.hotter),
     ),
     Mutant(
         "the offset of clamped units is dropped",
@@ -319,21 +320,21 @@ MUTANTS = [
         enumeration._estimate,
         "model.offset / model.temperature",
         "model.offset",
-        partial(law.law_temperature, bmlab.exact),
+        partial(law.law_same, bmlab.exact, law.hotter),
     ),
     Mutant(
         "a face of the triangle is not turned",
         matrix_products._tiles,
         "right[:, tile].T @ left.T",
         "left[tile] @ right",
-        partial(law.law_referee, bmlab.exact),
+        partial(law.law_referee, bmlab.exact, (15,)),
     ),
     Mutant(
         "the largest entry of a face is not put back",
         matrix_products._faces,
         "log_scale += top",
         "log_scale += 0",
-        partial(law.law_referee, bmlab.exact),
+        partial(law.law_referee, bmlab.exact, (15,)),
     ),
     Mutant(
         "of two limits on BLAS, the second remembers the first",
@@ -354,7 +355,7 @@ MUTANTS = [
         enumeration._by_product,
         "np.logaddexp(field, -field).sum()",
         "np.log(np.cosh(field)).sum()",
-        partial(law.law_no_weights, bmlab.exact),
+        partial(law.law_no_weights, bmlab.exact, (300,)),
     ),
     Mutant(
         "the listed units are summed without the others",
@@ -424,7 +425,7 @@ MUTANTS = [
         naive_mean_field.free_energy,
         "model.temperature * entropy",
         "entropy",
-        partial(law.law_temperature, bmlab.mean_field),
+        partial(law.law_same, bmlab.mean_field, law.hotter),
     ),
     Mutant(
         "the response has the wrong sign",
@@ -508,7 +509,7 @@ MUTANTS = [
         tap_equations.theory,
         "(model.weights / model.temperature) ** 2",
         "model.weights ** 2",
-        partial(law.law_temperature, bmlab.tap),
+        partial(law.law_same, bmlab.tap, law.hotter),
     ),
     Mutant(
         "the echo is missing in TAP's response",
@@ -557,7 +558,7 @@ MUTANTS = [
         belief_propagation.graph_of,
         " / model.temperature",
         "",
-        partial(law.law_temperature, bmlab.bethe),
+        partial(law.law_same, bmlab.bethe, law.hotter),
     ),
     Mutant(
         "Bethe's response is that of mean field",
@@ -877,7 +878,7 @@ MUTANTS = [
     Mutant(
         "a sum is written and never read",
         checkpoints._read,
-        "or sha256(body).digest() != whole[len(MARK):len(MARK) + SUM]",
+        "or sha256(body).digest() != whole[len(MARK) : len(MARK) + SUM]",
         "",
         partial(in_a_folder, test_checkpoints.law_torn),
     ),
@@ -992,8 +993,8 @@ MUTANTS = [
     Mutant(
         "the proven bounds change sides",
         choosing._within,
-        "lower=proven.lower, upper=proven.upper",
-        "lower=proven.upper, upper=proven.lower",
+        "stderr, proven.lower, proven.upper",
+        "stderr, proven.upper, proven.lower",
         partial(test_choosing.law_bounds),
     ),
     Mutant(
@@ -1131,5 +1132,82 @@ MUTANTS = [
         "np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0",
         "0.0",
         partial(test_pseudolikelihood.law_infinity),
+    ),
+    Mutant(
+        "what is not known of a pair is taken for 0",
+        estimate.dense_corr,
+        "np.nan",
+        "0.0",
+        partial(law.law_known, bmlab.exact, law.as_sparse),
+    ),
+    Mutant(
+        "a correlation of 0 is taken for unknown",
+        estimate.as_corr,
+        "place), shape=model.weights.shape)",
+        "place), shape=model.weights.shape) + 0 * model.weights",
+        partial(test_estimate.test_a_correlation_of_zero_is_known),
+    ),
+    Mutant(
+        "clamping forgets the offset of what was clamped before",
+        model.BoltzmannMachine.clamp,
+        "self.offset + own",
+        "own",
+        partial(law.law_same, bmlab.exact, law.clamped),
+    ),
+    Mutant(
+        "clamping counts the offset twice",
+        model.BoltzmannMachine.clamp,
+        "self.offset + own",
+        "2 * self.offset + own",
+        partial(law.law_same, law.weighted, law.sparse_and_clamped),
+    ),
+    Mutant(
+        "Bethe forgets the offset",
+        belief_propagation._beliefs,
+        " - model.offset / model.temperature",
+        "",
+        partial(law.law_same, bmlab.bethe, law.clamped),
+    ),
+    Mutant(
+        "TAP counts the offset twice",
+        tap_equations.plefka_orders,
+        "(model.biases @ m - model.offset)",
+        "(model.biases @ m - 2 * model.offset)",
+        partial(law.law_same, bmlab.tap, law.clamped),
+    ),
+    Mutant(
+        "the units of a part keep the places that they had in it",
+        enumeration._sparse_corr,
+        "units[row], units[col]",
+        "row, col",
+        partial(law.law_same, bmlab.exact, law.as_sparse, (22,)),
+    ),
+    Mutant(
+        "the listed units stay where the list put them",
+        cutset_conditioning.sum_listed,
+        "back = np.argsort(order)",
+        "back = order",
+        partial(test_roads.law_listed),
+    ),
+    Mutant(
+        "pairs that are not stored in order are",
+        linear_response._sparse_inverse,
+        "inverse[row[here], col[here] - begin]",
+        "inverse[col[here] - begin, col[here] - begin]",
+        partial(law.law_same, bmlab.mean_field, law.with_stored_zeros),
+    ),
+    Mutant(
+        "the fields of a sparse machine are those of its first units",
+        chains._block,
+        "np.unique(rows.indices)",
+        "np.arange(len(np.unique(rows.indices)))",
+        partial(law.law_same, law.sampled, law.as_sparse),
+    ),
+    Mutant(
+        "every seed is 0",
+        arrays.generator,
+        "np.random.default_rng(rng)",
+        "np.random.default_rng(0)",
+        partial(law.law_coverage, law.correlated_chains),
     ),
 ]

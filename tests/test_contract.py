@@ -1,13 +1,21 @@
-"""The laws that every method obeys.  The referee is a plain sum over all states, written here and nowhere else.
+"""The laws that every method obeys, in every form in which a machine can be written down.
 
-Each law is a function of a method (model -> Estimate); tests/mutants.py shows that each can fail.
+The referee is a plain sum over all states, written here and nowhere else.  Each law is a function of a method
+(dense model -> Estimate); tests/mutants.py shows that each can fail.  on(form, method) asks the method about the same
+machine in another form and puts the answer back: so each law holds of sparse, permuted and clamped machines as well.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
+from itertools import islice
+from threading import Barrier
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
 from bmlab.infer.sampling.chains import Chains
@@ -21,22 +29,23 @@ STDERRS = stats.t.isf(1e-8, 31)  # 32 groups of chains: passed by chance once in
 
 def sampled(model, start=None, seed=0):
     """Gibbs sampling with chains long enough for the small machines of this file."""
-    return bmlab.gibbs(model, rng=np.random.default_rng(seed), n_chains=128, burn_in=50, n_sweeps=400)
+    return bmlab.gibbs(model, rng=seed, start=start, n_chains=64, burn_in=50, n_sweeps=200)
 
 
 def tempered(model, start=None, seed=0):
-    """Replica exchange, short, on a ladder of its own choice."""
-    return bmlab.temper(model, rng=np.random.default_rng(seed), burn_in=50, n_sweeps=400)
+    """Replica exchange, short, on a ladder that needs no pilot."""
+    temperatures = None if start else model.temperature * np.array([1, 1.7, 3, 6, np.inf])
+    return bmlab.temper(model, rng=seed, start=start, temperatures=temperatures, burn_in=20, n_sweeps=100)
 
 
 def weighted(model, start=None, seed=0):
     """Annealed importance sampling, short: the error must say so."""
-    return bmlab.ais(model, rng=np.random.default_rng(seed), n_chains=500, n_temperatures=100)
+    return bmlab.ais(model, rng=seed, start=start, n_chains=500, n_temperatures=100)
 
 
 def seen(model, start=None, seed=0):
     """The states visited: all of them, on the small machines of this file."""
-    return bmlab.visited(model, rng=np.random.default_rng(seed))
+    return bmlab.visited(model, rng=seed, start=start, n_sweeps=200)
 
 
 def few_trees(model, start=None):
@@ -44,18 +53,31 @@ def few_trees(model, start=None):
     return bmlab.trw(model, start=start, n_trees=3)
 
 
+def chosen(model, start=None, seed=0):
+    """auto() where exact would take too long: the first trials of its samplers, beside what it can prove."""
+    return bmlab.auto(model, rng=seed, seconds=1e-7, want="log_z")
+
+
 METHODS = {
     "exact": bmlab.exact,
-    "gibbs": sampled,
     "mean_field": bmlab.mean_field,
     "tap": bmlab.tap,
     "bethe": bmlab.bethe,
     "trw": few_trees,
-    "temper": tempered,
-    "ais": weighted,
+    "gibbs": sampled,
     "visited": seen,
+    "ais": weighted,
+    "temper": tempered,
+    "auto": chosen,
 }
-every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+SAMPLERS = {"gibbs": sampled, "visited": seen, "ais": weighted, "temper": tempered, "auto": chosen}
+THEORIES = {name: METHODS[name] for name in ("exact", "mean_field", "tap", "bethe", "trw")}
+
+
+def methods(*without, among=METHODS):
+    """Ask once for each method but a few."""
+    named = {name: method for name, method in among.items() if name not in without}
+    return pytest.mark.parametrize("method", named.values(), ids=named)
 
 
 def referee(model):
@@ -76,42 +98,176 @@ def machine(n, seed=0, scale=1.0, temperature=1.0, offset=0.0):
     return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
 
 
+def in_two_parts(n, seed=0, temperature=1.0):
+    """A machine whose units 0, 2, 4, ... are not coupled to the others, and some other pairs neither."""
+    whole = machine(n, seed, temperature=temperature)
+    odd = np.arange(n) % 2
+    here = (odd == odd[:, None]) & (np.abs(np.subtract.outer(range(n), range(n))) <= n // 2)
+    return replace(whole, weights=whole.weights * here)
+
+
+# The forms of a machine
+
+
+class Written(NamedTuple):
+    """A machine in another form, and how its answer is put back: `places` of the units, their signs, log Z."""
+
+    model: bmlab.BoltzmannMachine
+    places: np.ndarray | slice = slice(None)
+    signs: np.ndarray | float = 1.0
+    log_z: float = 0.0
+
+
+def as_it_is(model):
+    return Written(model)
+
+
+def as_sparse(model):
+    return Written(replace(model, weights=sparse.csr_array(model.weights)))
+
+
+def with_stored_zeros(model):
+    """Every pair of units is stored, coupled or not."""
+    row, col = np.nonzero(~np.eye(model.n, dtype=bool))
+    return Written(
+        replace(model, weights=sparse.csr_array((model.weights[row, col], (row, col)), shape=(model.n,) * 2))
+    )
+
+
+def permuted(model):
+    order = np.random.default_rng(5).permutation(model.n)
+    moved = replace(model, weights=model.weights[order][:, order], biases=model.biases[order])
+    return Written(moved, np.argsort(order))
+
+
+def with_signs_turned(model):
+    """The gauge: a unit that counts the other way turns its bias, its couplings, its mean and its correlations."""
+    signs = np.resize([1.0, -1, -1, 1, -1], model.n)
+    return Written(
+        replace(model, weights=signs[:, None] * model.weights * signs, biases=signs * model.biases), signs=signs
+    )
+
+
+def hotter(model):
+    """All energies and T four times as large; a power of two, which rounds nothing."""
+    return Written(bmlab.BoltzmannMachine(4 * model.weights, 4 * model.biases, 4 * model.temperature, 4 * model.offset))
+
+
+def clamped(model, to=np.asarray):
+    """A larger machine, two of whose units are held: their energy is the offset."""
+    rng, free = np.random.default_rng(6), np.delete(np.arange(model.n + 2), [0, model.n // 2 + 1])
+    held, values = np.setdiff1d(np.arange(model.n + 2), free), np.array([1.0, -1.0])
+    weights, biases = np.zeros((model.n + 2,) * 2), np.ones(model.n + 2)
+    weights[np.ix_(free, free)] = model.weights
+    weights[np.ix_(held, free)] = rng.normal(size=(2, model.n))
+    weights[np.ix_(free, held)] = weights[np.ix_(held, free)].T
+    weights[held, held[::-1]] = 0.7
+    biases[free] = model.biases - values @ weights[np.ix_(held, free)]
+    larger = bmlab.BoltzmannMachine(to(weights), biases, model.temperature, model.offset)
+    energy = 0.7 - values.sum()  # of the two: -w s s' - b (s + s')
+    return Written(larger.clamp(held, values), log_z=energy / model.temperature)
+
+
+def sparse_and_clamped(model):
+    return clamped(model, sparse.csr_array)
+
+
+FORMS = {
+    "as it is": as_it_is,
+    "sparse": as_sparse,
+    "stored zeros": with_stored_zeros,
+    "permuted": permuted,
+    "signs turned": with_signs_turned,
+    "hotter": hotter,
+    "clamped": clamped,
+    "sparse and clamped": sparse_and_clamped,
+}
+SAME_WALK = as_sparse, with_stored_zeros, hotter, clamped, sparse_and_clamped  # samplers pass through the same states
+every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+
+
+def on(form, method):
+    """The method, asked in this form: a function of the dense machine, whose answer is dense, unknown pairs nan."""
+
+    def asked(model, **options):
+        written = form(model)
+        answer = method(written.model, **options)
+        back = written.places
+        pairs = np.multiply.outer(*[np.broadcast_to(written.signs, model.n)] * 2)
+        z = answer.log_z
+        return replace(
+            answer,
+            mean=written.signs * answer.mean[back],
+            corr=pairs * full(answer.corr)[back][:, back],
+            log_z=bmlab.LogZ(z + written.log_z, z.stderr, z.lower + written.log_z, z.upper + written.log_z),
+            mean_stderr=np.broadcast_to(answer.mean_stderr, model.n)[back],
+            corr_stderr=np.broadcast_to(full(answer.corr_stderr), (model.n,) * 2)[back][:, back],
+        )
+
+    return asked
+
+
+def full(pairs):
+    """An array of pairs as a dense one, nan where a sparse one has no entry."""
+    if not sparse.issparse(pairs):
+        return pairs
+    dense, held = np.full(pairs.shape, np.nan), pairs.tocoo()
+    dense[held.row, held.col] = held.data
+    return dense
+
+
 def slack(one, other=0.0):
     """What two answers may differ by: rounding, or STDERRS of their difference where they sampled."""
     return ROUNDING + STDERRS * np.hypot(one, other)
 
 
-def assert_same(one, other, mean=None, corr=None):
-    """Compare two Estimates; mean and corr transform the second one's answers first."""
-    mean, corr = mean or (lambda x: x), corr or (lambda x: x)
-    error = slack(one.mean_stderr, mean(other.mean_stderr) if np.ndim(other.mean_stderr) else 0)
-    assert (np.abs(one.mean - mean(other.mean)) <= error).all()
-    error = slack(one.corr_stderr, corr(other.corr_stderr) if np.ndim(other.corr_stderr) else 0)
-    assert (np.abs(one.corr - corr(other.corr)) <= error).all()
-    if np.isfinite(one.log_z.value):
-        assert abs(one.log_z.value - other.log_z.value) <= (
-            slack(one.log_z.stderr, other.log_z.stderr) * (1 + abs(one.log_z.value))
-        )
+def near(one, other, error):
+    """Whether two arrays agree to within `error` wherever both are known."""
+    known = ~np.isnan(one) & ~np.isnan(other)
+    return (np.abs(one - other) <= error)[known].all()
+
+
+def assert_same(one, other, noise=1.0):
+    """Compare two Estimates: up to rounding, and up to `noise` times what their standard errors allow."""
+    for name in ("mean", "corr"):
+        errors = [noise * getattr(answer, f"{name}_stderr") for answer in (one, other)]
+        assert near(getattr(one, name), getattr(other, name), slack(*errors))
+    assert np.isnan(one.log_z) == np.isnan(other.log_z)
+    for end in ("value", "lower", "upper"):
+        a, b = getattr(one.log_z, end), getattr(other.log_z, end)
+        allowed = slack(noise * one.log_z.stderr, noise * other.log_z.stderr) * (1 + abs(a))
+        assert np.isnan(a) or a == b or abs(a - b) <= allowed
+
+
+def couplings(model):
+    """Which pairs every answer must know, (n, n): those that are coupled, and each unit with itself."""
+    return (model.weights != 0) | np.eye(model.n, dtype=bool)
 
 
 # 1
 
 
-def law_shapes(method):
-    for n in (1, 2, 7):
-        answer = method(machine(n, temperature=2.0))
-        assert answer.mean.shape == (n,) and answer.corr.shape == (n, n)
+def law_record(method):
+    for n in (0, 2, 7):
+        model = in_two_parts(n, temperature=2.0)
+        answer = method(model)
+        assert answer.mean.shape == (n,) and answer.corr.shape == answer.covariance.shape == (n, n)
         assert (np.diag(answer.corr) == 1).all()
-        assert np.abs(answer.corr - answer.corr.T).max() < ROUNDING
+        assert near(answer.corr, answer.corr.T, ROUNDING)
         assert (np.abs(answer.mean) <= 1).all()
+        for pairs in (answer.corr, answer.corr_stderr, answer.covariance):
+            assert not np.isnan(pairs[couplings(model)]).any()
         assert answer.method and isinstance(answer.converged, bool)
+        assert isinstance(answer.log_z, float) and isinstance(answer.log_z, bmlab.LogZ)
+        again = method(model, start=answer.state)
+        assert again.method == answer.method and np.isnan(again.log_z) == np.isnan(answer.log_z)
 
 
 # 2
 
 
-def law_bounds(method):
-    for seed in range(20):
+def law_bounds(method, seeds=(0, 5, 10, 15)):
+    for seed in seeds:
         model = machine(8, seed, scale=2.0, temperature=0.5 + seed / 10, offset=seed - 10)
         true, answer = referee(model)[0], method(model).log_z
         assert answer.lower <= true + ROUNDING * (1 + abs(true))
@@ -121,36 +277,27 @@ def law_bounds(method):
 # 3
 
 
-def law_no_weights(method):
-    for n in (1, 5, 300):
+def law_no_weights(method, sizes=(0, 1, 5)):
+    """Also where there is no unit, and where no weight is stored, or nothing but zeros."""
+    for n in sizes:
         biases = np.random.default_rng(n).normal(size=n)
-        answer = method(bmlab.BoltzmannMachine(np.zeros((n, n)), biases, temperature=1.7))
+        answer = method(bmlab.BoltzmannMachine(np.zeros((n, n)), biases, temperature=1.7, offset=0.4))
         x = biases / 1.7
         true = np.tanh(x)
         assert (np.abs(answer.mean - true) <= slack(answer.mean_stderr)).all()
         off = ~np.eye(n, dtype=bool)
-        assert (np.abs(answer.corr - np.outer(true, true)) <= slack(answer.corr_stderr))[off].all()
-        if np.isfinite(answer.log_z.value):
-            assert abs(answer.log_z.value - np.log(2 * np.cosh(x)).sum()) <= slack(answer.log_z.stderr) * n
-
-
-def law_lone_units(method):
-    """Also where there is no unit, and where weights are sparse and none is stored."""
-    for n in (0, 1, 3):
-        x = np.linspace(-1, 2, n) / 1.7
-        for to in (np.asarray, sparse.csr_array):
-            answer = method(bmlab.BoltzmannMachine(to(np.zeros((n, n))), 1.7 * x, 1.7, offset=0.4))
-            assert np.abs(answer.mean - np.tanh(x)).max(initial=0) < ROUNDING
-            assert abs(answer.log_z.value - np.log(2 * np.cosh(x)).sum() + 0.4 / 1.7) < ROUNDING
+        assert near(answer.corr[off], np.outer(true, true)[off], slack(full(answer.corr_stderr) * off)[off])
+        log_z = np.log(2 * np.cosh(x)).sum() - 0.4 / 1.7
+        assert np.isnan(answer.log_z) or abs(answer.log_z - log_z) <= slack(answer.log_z.stderr) * (1 + n)
 
 
 def law_cold(method):
     """Where p(s) is all but a few states' there are numbers, not nan, and no overflow, with fields and without."""
-    for seed in range(5):
+    for seed in range(2):
         warm = machine(8, seed, scale=2.0)
         for model in (warm.at(0.01), bmlab.BoltzmannMachine(warm.weights, np.zeros(8), 0.01)):
-            answer, true = method(model), bmlab.exact(model).log_z.value
-            assert (np.abs(answer.mean) <= 1).all() and np.isfinite(answer.log_z.value)
+            answer, true = method(model), bmlab.exact(model).log_z
+            assert (np.abs(answer.mean) <= 1).all() and not np.isinf(answer.log_z)
             assert answer.log_z.lower - ROUNDING * true <= true <= answer.log_z.upper + ROUNDING * true
 
 
@@ -164,47 +311,65 @@ def law_weak_weights(method, order=2, scale=0.02):
         model = machine(6, seed=3, scale=size)
         answer, (log_z, mean, corr) = method(model), referee(model)
         off = np.abs(answer.mean - mean).max(), np.abs(answer.corr - corr).max()
-        errors.append([abs(answer.log_z.value - log_z), *off])
+        errors.append([abs(answer.log_z - log_z), *off])
     claimed = np.log2(np.divide(*errors))
     assert (np.abs(claimed - order) < 10 * scale).all()
 
 
-def law_referee(method):
+def law_referee(method, sizes=(1, 4, 8)):
     """What claims no error at all, or a sampling error, agrees with the plain sum over states."""
-    for n in (1, 4, 9, 15):
-        model = machine(n, seed=n, temperature=1.3, offset=0.7)
-        answer, (log_z, mean, corr) = method(model), referee(model)
-        assert (np.abs(answer.mean - mean) <= slack(answer.mean_stderr)).all()
-        assert (np.abs(answer.corr - corr) <= slack(answer.corr_stderr)).all()
-        if np.isfinite(answer.log_z.value):
-            assert abs(answer.log_z.value - log_z) <= slack(answer.log_z.stderr) * (1 + abs(log_z))
+    for n in sizes:
+        for model in (machine(n, seed=n, temperature=1.3, offset=0.7), in_two_parts(n, seed=n, temperature=1.3)):
+            answer, (log_z, mean, corr) = method(model), referee(model)
+            assert (np.abs(answer.mean - mean) <= slack(answer.mean_stderr)).all()
+            assert near(answer.corr, corr, slack(answer.corr_stderr))
+            assert np.isnan(answer.log_z) or (
+                abs(answer.log_z - log_z) <= slack(answer.log_z.stderr) * (1 + abs(log_z))
+            )
 
 
-# 5
+# 5, 6 and 10
 
 
-def law_gauge(method):
-    model = machine(6, seed=5, temperature=3.0)
-    sign = np.array([1, -1, -1, 1, 1, -1.0])
-    flipped = bmlab.BoltzmannMachine(sign[:, None] * model.weights * sign, sign * model.biases, 3.0)
-    assert_same(method(model), method(flipped), lambda m: sign * m, lambda c: sign[:, None] * c * sign)
+def law_same(method, form, sizes=(6,)):
+    """The same answer in every form, up to rounding; samplers that walk otherwise, up to their errors."""
+    for n in sizes:
+        for model in (machine(n, seed=5, temperature=3.0, offset=1.0), in_two_parts(n, seed=5, temperature=2.0)):
+            one, other = (on(each, method)(model) for each in (as_it_is, form))
+            assert_same(one, other, noise=form not in SAME_WALK)
+            if form in SAME_WALK:
+                for error in ("mean_stderr", "corr_stderr"):
+                    assert near(getattr(one, error), getattr(other, error), ROUNDING)
 
 
-def law_permutation(method):
-    model, order = machine(6, seed=5, temperature=3.0), np.array([3, 0, 5, 1, 4, 2])
-    back = np.argsort(order)
-    moved = bmlab.BoltzmannMachine(model.weights[order][:, order], model.biases[order], 3.0)
-    assert_same(method(model), method(moved), lambda m: m[back], lambda c: c[back][:, back])
+def law_known(method, form):
+    """Which pairs are known depends on the type of the weights: dense ones all, sparse ones those that are stored."""
+    model = in_two_parts(7, seed=2, temperature=2.0)
+    written = form(model)
+    known = ~np.isnan(method(written.model).covariance)[written.places][:, written.places]
+    assert (known == (couplings(model) if form in (as_sparse, sparse_and_clamped) else True)).all()
 
 
-# 6
+def law_seed(method):
+    """A seed is a generator (SPEC 7)."""
+    model = machine(5, temperature=2.0)
+    assert_same(method(model, seed=3), method(model, seed=np.random.default_rng(3)), noise=0.0)
 
 
-def law_temperature(method):
-    for n in (6, 14):
-        hot = machine(n, seed=6, temperature=2.5, offset=1.0)
-        scaled = bmlab.BoltzmannMachine(hot.weights / 2.5, hot.biases / 2.5, 1.0, 1.0 / 2.5)
-        assert_same(method(hot), method(scaled))
+def law_at_once(method, other, times=3):
+    """Two methods in two threads answer as each does alone, and leave BLAS the threads that it had."""
+    model, together = machine(7, seed=8, temperature=2.0), Barrier(2)
+
+    def asked(one):
+        together.wait()
+        return [one(model) for _ in range(times)]
+
+    with threadpool_limits(limits=2, user_api="blas"), ThreadPoolExecutor(2) as pool:
+        alone, before = [on(as_it_is, one)(model) for one in (method, other)], threadpool_info()
+        for answers, expected in zip(pool.map(asked, (method, other)), alone, strict=True):
+            for answer in answers:
+                assert_same(answer, expected, noise=0.0)
+        assert threadpool_info() == before
 
 
 # 7
@@ -327,18 +492,20 @@ def one_long_chain(model, seed):
 # 9
 
 
-def law_gradient(hidden_coupled=True, step=1e-5):
+def law_gradient(hidden_coupled=True, form=as_it_is, step=1e-5):
     """dL/dtheta equals the finite difference of L for every weight and bias; central differences err by step^2."""
     model = machine(5, seed=9, temperature=1.6)
     if not hidden_coupled:
         model = bmlab.BoltzmannMachine(model.weights * _without_last_pair(5), model.biases, 1.6)
     data = bmlab.states(3)[[0, 3, 3, 5, 6]]
-    d_weights, d_biases = likelihood.gradient(model, likelihood.clamped(model, data), bmlab.exact(model))
+    asked = form(model).model
+    d_weights, d_biases = likelihood.gradient(asked, likelihood.clamped(asked, data), bmlab.exact(asked))
+    every_pair = not asked.is_sparse
+    d_weights = d_weights if every_pair else d_weights.toarray()
     for i in range(5):
-        numeric = _difference(model, data, bias=i, step=step)
-        assert abs(numeric - d_biases[i]) < 1e-8
-        for j in range(i):
-            assert abs(_difference(model, data, pair=(i, j), step=step) - d_weights[i, j]) < 1e-8
+        assert abs(_difference(model, data, bias=i, step=step) - d_biases[i]) < 1e-8
+    for pair in np.argwhere(np.tril(couplings(model) | every_pair, -1)):
+        assert abs(_difference(model, data, pair=tuple(pair), step=step) - d_weights[tuple(pair)]) < 1e-8
 
 
 def _without_last_pair(n):
@@ -360,6 +527,16 @@ def _difference(model, data, step, bias=None, pair=None):
     return (shifted(step) - shifted(-step)) / (2 * step)
 
 
+def law_learning(form, steps=20):
+    """A weight that is 0 for a while is learnt later, however the machine is written down."""
+    data = bmlab.spins([[1, 1], [1, 1], [1, 0], [1, 1], [0, 1], [0, 1], [1, 0], [0, 0]])  # <s_0 s_1> = 0 at first
+    blank = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.array([0.0, 0.0, 0.1]))
+    walks = [islice(bmlab.ascend(each(blank).model, data, rate=0.3), steps) for each in (as_it_is, form)]
+    for one, other in zip(*walks, strict=True):
+        assert np.abs(one.model.weights - other.model.weights.toarray()).max() <= ROUNDING
+        assert np.abs(one.model.biases - other.model.biases).max() <= ROUNDING
+
+
 def likelihood_by_definition(model, data):
     """Mean log p(v), p(v) summed over the states that begin with v."""
     s = bmlab.states(model.n)
@@ -368,79 +545,97 @@ def likelihood_by_definition(model, data):
     return np.mean([np.log(np.exp(log_p[row]).sum()) for row in begins])
 
 
-def law_likelihood(infer=bmlab.exact):
+def law_likelihood(infer=bmlab.exact, form=as_it_is):
     """The interval of log_likelihood holds the mean log p(v), with coupled hidden units and with any method.
 
     It is infinite on a side where the method bounds nothing, and never nan.
     """
     for seed in range(5):
         model, data = machine(5, seed, temperature=1.6), bmlab.states(3)[[0, 3, 3, 5, 6]]
-        answer = likelihood.log_likelihood(likelihood.clamped(model, data, infer), infer(model))
+        asked = form(model).model
+        answer = likelihood.log_likelihood(likelihood.clamped(asked, data, infer), infer(asked))
         true = likelihood_by_definition(model, data)
         assert answer.lower - ROUNDING <= true <= answer.upper + ROUNDING
         if answer.lower == answer.upper:
             assert abs(answer.value - true) < ROUNDING
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in ("temper", "ais")])
-def test_every_bound_holds(name):
-    """Temper and ais state none, and are slow to ask twenty times."""
-    law_bounds(METHODS[name])
+every_law = pytest.mark.parametrize("law", [law_record, law_no_weights, law_cold])
 
 
-@every_method
-@pytest.mark.parametrize("law", [law_shapes, law_gauge, law_permutation, law_temperature])
-def test_every_method_obeys(law, method):
-    law(method)
+@every_form
+@methods()
+@every_law
+def test_every_method_obeys_in_every_form(law, method, form):
+    law(on(form, method))
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "visited"])
-def test_every_method_knows_free_units(name):
+@every_form
+@methods("gibbs", "ais", "temper")
+def test_every_bound_holds(method, form):
+    """The three state none."""
+    law_bounds(on(form, method))
+
+
+@every_form
+@methods()
+@pytest.mark.parametrize("law", [law_same, law_known])
+def test_every_form_has_the_same_answer(law, method, form):
+    law(method, form)
+
+
+@methods(among=SAMPLERS)
+def test_a_seed_does(method):
+    law_seed(method)
+
+
+@pytest.mark.parametrize(("name", "other"), list(zip(METHODS, [*METHODS][3:] + [*METHODS][:3], strict=True)))
+def test_two_methods_at_once_are_two_methods_alone(name, other):
+    law_at_once(METHODS[name], METHODS[other])
+
+
+@methods("visited")
+def test_every_method_knows_many_free_units(method):
     """But for the sum over visited states, which sees few of the 2^300."""
-    law_no_weights(METHODS[name])
+    law_no_weights(method, sizes=(300,))
 
 
-@pytest.mark.parametrize(
-    "method",
-    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-    ids=["exact", "mean_field", "tap", "bethe", "trw"],
-)
-def test_without_units_or_couplings_there_is_nothing_to_do(method):
-    law_lone_units(method)
+@every_form
+def test_every_road_of_exact_has_the_same_answer(form):
+    """Two tables, three products, the listed side and elimination."""
+    law_same(bmlab.exact, form, sizes=(12, 15, 22))
+    law_same(lambda model: bmlab.exact(model, pairs="all"), form, sizes=(15,))
 
 
-@pytest.mark.parametrize(
-    "method",
-    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-    ids=["exact", "mean_field", "tap", "bethe", "trw"],
-)
-def test_the_cold_is_no_exception(method):
-    law_cold(method)
+def test_exact_agrees_with_the_referee_on_every_road():
+    law_referee(bmlab.exact, sizes=(9, 12, 15))
 
 
-@pytest.mark.parametrize("method", [bmlab.exact, sampled, tempered, weighted], ids=["exact", "gibbs", "temper", "ais"])
-def test_what_claims_to_be_right_agrees_with_the_referee(method):
-    law_referee(method)
+@every_form
+@methods("mean_field", "tap", "bethe", "trw", "visited")
+def test_what_claims_to_be_right_agrees_with_the_referee(method, form):
+    law_referee(on(form, method))
 
 
+@every_form
 @pytest.mark.parametrize(
     ("method", "order"),
     [(bmlab.mean_field, 2), (few_trees, 2), (bmlab.tap, 3), (bmlab.bethe, 3)],
     ids=["mean_field", "trw", "tap", "bethe"],
 )
-def test_the_error_is_of_the_order_claimed(method, order):
+def test_the_error_is_of_the_order_claimed(method, order, form):
     """TAP leaves out the third order; Bethe has that of pairs, but not that of triangles."""
-    law_weak_weights(method, order)
+    law_weak_weights(on(form, method), order)
 
 
 @pytest.mark.parametrize(
     "method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, n_trees=0)], ids=["mean_field", "trw"]
 )
 def test_bounds_hold_before_they_have_converged(method):
-    law_bounds(method)
+    law_bounds(method, range(20))
 
 
-SAMPLERS = {
+SWEEPS = {
     "sweep": bmlab.sweep,
     "sweep, Metropolis": partial(bmlab.sweep, rule="metropolis"),
     "NumPy, colours": engine([0, 2, 1, 3], backend="numpy"),
@@ -453,20 +648,19 @@ SAMPLERS = {
 }
 
 
-@pytest.mark.parametrize("sweep", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("sweep", SWEEPS.values(), ids=SWEEPS)
 def test_every_sampler_leaves_the_distribution_unchanged(sweep):
     law_invariance(sweep)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
-def test_every_sampler_of_a_sparse_machine_does_too(backend):
-    walk = engine([0, 2, 1, 3], backend=backend)
+@pytest.mark.parametrize("sweep", ["sweep", "NumPy, colours", "Numba, colours"])
+def test_every_sampler_of_a_sparse_machine_does_too(sweep):
+    def in_form(model, *rest):
+        return SWEEPS[sweep](with_stored_zeros(model).model, *rest)
 
-    def sparse_sweep(model, *rest):
-        return walk(bmlab.BoltzmannMachine(sparse.csr_array(model.weights), model.biases, model.temperature), *rest)
-
-    sparse_sweep.line = walk.line
-    law_invariance(sparse_sweep)
+    if hasattr(SWEEPS[sweep], "line"):
+        in_form.line = SWEEPS[sweep].line
+    law_invariance(in_form)
 
 
 @pytest.mark.parametrize("order", ["colours", "sequential", "random"])
@@ -502,15 +696,23 @@ def test_the_stated_error_covers(method):
     law_coverage(method)
 
 
-@pytest.mark.parametrize("hidden_coupled", [True, False], ids=["row by row", "closed form"])
-def test_the_gradient_is_the_finite_difference(hidden_coupled):
-    law_gradient(hidden_coupled)
-
-
-@pytest.mark.parametrize(
-    "infer",
-    [bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, few_trees],
-    ids=["exact", "mean_field", "tap", "bethe", "trw"],
+visible_first = pytest.mark.parametrize(
+    "form", [as_it_is, as_sparse, with_stored_zeros, sparse_and_clamped], ids=lambda form: form.__name__
 )
-def test_the_likelihood_lies_in_its_interval(infer):
-    law_likelihood(infer)
+
+
+@visible_first
+@pytest.mark.parametrize("hidden_coupled", [True, False], ids=["row by row", "closed form"])
+def test_the_gradient_is_the_finite_difference(hidden_coupled, form):
+    law_gradient(hidden_coupled, form)
+
+
+@pytest.mark.parametrize("form", [as_it_is, sparse_and_clamped], ids=["as it is", "sparse and clamped"])
+@methods(among=THEORIES)
+def test_the_likelihood_lies_in_its_interval(method, form):
+    law_likelihood(method, form)
+
+
+@pytest.mark.xfail(strict=True, reason="the sum of sparse weights and steps lets go of couplings that are 0")
+def test_learning_goes_the_same_way_in_every_form():
+    law_learning(with_stored_zeros)
