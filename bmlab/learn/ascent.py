@@ -146,8 +146,7 @@ class _Rule:
 
     def length(self, model, d_weights, d_biases):
         """The Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
-        pairs = coupled_pairs(model) if model.is_sparse else ...
-        d, w = np.ravel(d_weights[pairs]), np.ravel(model.weights[pairs])  # each weight twice
+        d, w = _at_couplings(model, d_weights), _at_couplings(model, model.weights)  # each weight twice
         if self.l1:
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
         return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
@@ -157,11 +156,27 @@ class _Rule:
         if not step.loop.velocity:
             return step.model, np.nan
         old, (d_weights, d_biases) = step.model, step.loop.velocity
-        weights = old.weights + size * d_weights
+        weights = _stepped(old, size * d_weights)
         if self.l1:
             weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
         new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature, old.offset)
         return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
+
+
+def _at_couplings(model, matrix):
+    """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
+    if not model.is_sparse:
+        return np.ravel(matrix)
+    return np.asarray(matrix[coupled_pairs(model)]) if model.has_couplings else np.zeros(0)
+
+
+def _stepped(model, step):
+    """Return W + step; a sparse sum would let go of the couplings whose weight becomes 0."""
+    if not model.is_sparse:
+        return model.weights + step
+    weights = model.weights.copy()
+    weights.data = weights.data + _at_couplings(model, step)
+    return weights
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
