@@ -993,8 +993,8 @@ MUTANTS = [
     Mutant(
         "the proven bounds change sides",
         choosing._within,
-        "stderr, proven.lower, proven.upper",
-        "stderr, proven.upper, proven.lower",
+        "lower=proven.lower, upper=proven.upper",
+        "lower=proven.upper, upper=proven.lower",
         partial(test_choosing.law_bounds),
     ),
     Mutant(
@@ -1176,10 +1176,10 @@ MUTANTS = [
         partial(law.law_same, bmlab.tap, law.clamped),
     ),
     Mutant(
-        "the units of a part keep the places that they had in it",
+        "the units of a part come back in the wrong order",
         enumeration._sparse_corr,
         "units[row], units[col]",
-        "row, col",
+        "units[::-1][row], units[::-1][col]",
         partial(law.law_same, bmlab.exact, law.as_sparse, (22,)),
     ),
     Mutant(
@@ -1209,5 +1209,12 @@ MUTANTS = [
         "np.random.default_rng(rng)",
         "np.random.default_rng(0)",
         partial(law.law_coverage, law.correlated_chains),
+    ),
+    Mutant(
+        "a sparse machine lets go of a coupling whose weight is 0",
+        ascent._stepped,
+        "not model.is_sparse",
+        "True",
+        partial(law.law_learning, law.with_stored_zeros),
     ),
 ]
