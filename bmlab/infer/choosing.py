@@ -120,10 +120,9 @@ def _chosen(model, rng, until, want, evidence, seconds, start):
 
 
 class Ran(NamedTuple):
-    """Hold the answer of one run of a sampler, what was asked of it, the steps of each chain, and the seconds taken."""
+    """Hold the answer of one run of a sampler, the steps of each of its chains, and the seconds it took."""
 
     answer: Estimate
-    amount: int
     steps: int
     seconds: float
 
@@ -134,7 +133,7 @@ def grow(run: Callable, amount: int, until: float) -> Iterator[Ran]:
     while True:
         begin = perf_counter()
         answer, steps = run(amount, ran)
-        ran = Ran(answer, amount, steps, perf_counter() - begin)
+        ran = Ran(answer, steps, perf_counter() - begin)
         yield ran
         more = 0.8 * (until - perf_counter()) / ran.seconds
         if more < 1:
@@ -194,10 +193,8 @@ def _is_state_of(sampler, model, start):
 def _ais(model, rng, _, steps, last):
     """As many temperatures as bring the variance of the log weights to about 0.5, as many chains as steps are left."""
     n_temperatures = CHAINS
-    if last:  # weights w with a normal logarithm of variance v: var(w) / <w>^2 = exp(v) - 1
-        n_chains = max(CHAINS, last.amount // last.steps)
-        variance = np.log1p(last.answer.log_z.stderr**2 * n_chains)
-        n_temperatures = int(np.clip(2 * variance * last.steps, 50, 5000))
+    if last:
+        n_temperatures = int(np.clip(2 * last.answer.state.log_weights.var() * last.steps, 50, 5000))
     n_chains = max(CHAINS, steps // n_temperatures)
     return ais(model, rng=rng, n_chains=n_chains, n_temperatures=n_temperatures), n_temperatures
 
