@@ -47,7 +47,8 @@ FLOORS = [
     ["infer.bounds", "infer.bethe_error"],
     ["infer.choosing"],
     ["learn", "plot"],
-    ["estimators", "widgets", "teaching"],
+    ["estimators", "plot"],
+    ["widgets", "teaching"],
     ["__init__"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -9,7 +9,7 @@ from pathlib import Path
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
-def arguments():
+def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m bmlab.teaching", description="Hand out and grade the notebooks.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -24,7 +24,7 @@ def arguments():
     return parser.parse_args()
 
 
-def run(options):
+def run(options: argparse.Namespace) -> None:
     """Do what was asked; the heavy imports come last, when it is known that they can be made."""
     if not NOTEBOOKS.is_dir():
         raise ValueError(f"there is no folder {NOTEBOOKS}; install the course from its own folder: pip install -e .")

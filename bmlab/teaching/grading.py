@@ -12,10 +12,13 @@ import re
 import shutil
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader import preprocessors as pre
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
@@ -41,26 +44,26 @@ SOLUTION, LARGEST = "solution", 50 * 2**20
 class Course:
     """A folder as nbgrader expects it, with its gradebook: JupyterLab's menu Nbgrader opens it for marking by hand."""
 
-    def __init__(self, root):
+    def __init__(self, root: Path):
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
         beside = Path(sys.executable).parent  # nbgrader starts a program called alembic
         os.environ["PATH"] = f"{beside}{os.pathsep}{os.environ.get('PATH', '')}"
         self.url = f"sqlite:///{root / 'gradebook.db'}"
 
-    def resources(self, name, student=SOLUTION):
+    def resources(self, name: str, student: str = SOLUTION) -> dict:
         """What nbgrader's preprocessors want to know. Each notebook is an assignment of its own."""
         known = {"assignment": name, "notebook": name, "student": student, "db_url": self.url}
         return {"nbgrader": known, "unique_key": name}
 
-    def add_source(self, path):
+    def add_source(self, path: Path) -> None:
         """Record the tests of a source notebook and keep the version that students get."""
         with Gradebook(self.url) as gradebook:
             gradebook.update_or_create_assignment(path.stem)
         self.write("release", ".", student_version(path, self.resources(path.stem)), path.stem)
         self.write("source", ".", nbformat.read(path, as_version=4), path.stem)
 
-    def restored(self, student, path, name):
+    def restored(self, student: str, path: Path, name: str) -> NotebookNode:
         """Read a returned notebook and put the tests back that were changed or deleted."""
         notebook = read(path)
         self.write("submitted", student, notebook, name)
@@ -69,25 +72,25 @@ class Course:
             gradebook.update_or_create_submission(name, student)
         return processed(notebook, RESTORE, self.resources(name, student))
 
-    def mark(self, student, executed, name):
+    def mark(self, student: str, executed: NotebookNode, name: str) -> None:
         """Store the points of a notebook that was run, and the notebook."""
         for cell in executed.cells:
             warnings_cost_nothing(cell)
         self.write("autograded", student, processed(clean(executed), MARK, self.resources(name, student)), name)
 
-    def score(self, student, name):
+    def score(self, student: str, name: str) -> tuple[float, int]:
         """The points of a notebook, and how many answers wait for a person."""
         with Gradebook(self.url) as gradebook:
-            graded = gradebook.find_submission_notebook(name, name, student)
+            graded: Any = gradebook.find_submission_notebook(name, name, student)
             return graded.score, sum(grade.needs_manual_grade for grade in graded.grades)
 
-    def write(self, step, student, notebook, name):
+    def write(self, step: str, student: str, notebook: NotebookNode, name: str) -> None:
         """Store a notebook where nbgrader looks for it."""
         target = self.root / step / student / name / f"{name}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
-    def write_feedback(self, name, target, say):
+    def write_feedback(self, name: str, target: Path, say: Callable[[str], Any]) -> None:
         """Make the pages of one notebook, one a student, and copy them to the folder that is sent back."""
         config = Config(
             CourseDirectory={"root": str(self.root), "assignment_id": name, "student_id": "*"},
@@ -105,14 +108,14 @@ class Course:
                 shutil.copy(page, target / student)
 
 
-def warnings_cost_nothing(cell):
+def warnings_cost_nothing(cell: NotebookNode) -> None:
     """nbgrader takes every word on stderr for a failure; a warning is none."""
     for output in cell.get("outputs", []):
         if output.get("name") == "stderr":
             output.name = "stdout"
 
 
-def read(path):
+def read(path: Path) -> NotebookNode:
     """Read a returned notebook; ValueError if it is none."""
     if path.is_symlink() or path.stat().st_size > LARGEST:
         raise ValueError("it is a link, or larger than 50 MB")
@@ -124,7 +127,7 @@ def read(path):
     return clean(notebook)
 
 
-def collect(folder, names):
+def collect(folder: Path, names: Iterable[str]) -> tuple[dict[tuple[str, str], Path], list[str]]:
     """Return {(student, notebook): path} of what was returned, and a remark on each file that was left out.
 
     The student is the folder under `folder`, or what stands before the notebook's name in the name of a file.
@@ -144,7 +147,16 @@ def collect(folder, names):
     return found, remarks
 
 
-def grade(notebooks, folder, out, *, seconds, gigabytes, say, trust=False):
+def grade(
+    notebooks: Path,
+    folder: Path,
+    out: Path,
+    *,
+    seconds: float,
+    gigabytes: float,
+    say: Callable[[str], Any],
+    trust: bool = False,
+) -> None:
     """Grade the notebooks in `folder`; write grades.csv and feedback/ to `out`, and nbgrader's course to out/course."""
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
     warnings.filterwarnings("ignore", module="nbgrader|nbformat")  # words between libraries
@@ -175,7 +187,7 @@ def grade(notebooks, folder, out, *, seconds, gigabytes, say, trust=False):
     write_table(out / "grades.csv", results, full)
 
 
-def grade_solution(course, path, limits):
+def grade_solution(course: Course, path: Path, limits: dict) -> float:
     """Return the full marks; refuse to go on if the solution does not score them here."""
     course.add_source(path)
     course.mark(SOLUTION, sandbox.execute(course.restored(SOLUTION, path, path.stem), **limits), path.stem)
@@ -189,7 +201,9 @@ def grade_solution(course, path, limits):
     return points(nbformat.read(path, 4))
 
 
-def grade_all(course, name, students, limits):
+def grade_all(
+    course: Course, name: str, students: Mapping[str, Path], limits: dict
+) -> Iterator[tuple[str, float, str]]:
     """Yield (student, score, remark). As many run at a time as there are processors; one writes the gradebook."""
     running = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -202,7 +216,7 @@ def grade_all(course, name, students, limits):
             yield student, *mark_one(course, student, name, run)
 
 
-def mark_one(course, student, name, run):
+def mark_one(course: Course, student: str, name: str, run: Future) -> tuple[float, str]:
     """Return the score of a submission that was run, and a remark."""
     try:
         course.mark(student, run.result(), name)
@@ -212,7 +226,7 @@ def mark_one(course, student, name, run):
     return score, f"{name}: {waiting} to be looked at by hand" if waiting else ""
 
 
-def write_table(path, results, full):
+def write_table(path: Path, results: Mapping[tuple[str, str], tuple[float, str]], full: Mapping[str, float]) -> None:
     """Write one line a student, the full marks first; a notebook that was not returned is blank."""
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)

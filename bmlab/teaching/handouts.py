@@ -6,9 +6,12 @@ nbgrader's preprocessors do the cutting, in the order of its own `generate_assig
 
 import re
 import zipfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader import preprocessors as pre
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -24,7 +27,7 @@ Hand in each notebook under its own name.
 """
 
 
-def processed(notebook, preprocessors, resources=None):
+def processed(notebook: NotebookNode, preprocessors: Iterable[Callable[[], Any]], resources: dict | None = None):
     """Send a notebook through preprocessors of nbgrader, one after the other."""
     resources = resources or {}
     for preprocessor in preprocessors:
@@ -32,13 +35,13 @@ def processed(notebook, preprocessors, resources=None):
     return notebook
 
 
-def student_version(path, record=None):
+def student_version(path: Path, record: dict | None = None) -> NotebookNode:
     """Read a source notebook and return it without its answers; `record` (a gradebook's resources) stores the tests."""
     notebook = nbformat.read(path, as_version=4)
     return processed(notebook, CUT + [pre.SaveCells] * bool(record) + HIDE, record)
 
 
-def tables(path):
+def tables(path: Path) -> list[Path]:
     """The files of tables/ that a notebook reads or imports, and what these import from there."""
     folder, found = path.parent / "tables", []
     waiting = ["\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")]
@@ -52,7 +55,7 @@ def tables(path):
     return sorted(found)
 
 
-def package_files():
+def package_files() -> dict[str, bytes]:
     """Everything that `pip install ./bmlab` needs, with its place in the folder bmlab/."""
     root = PACKAGE.parent
     inside = [file for file in sorted(PACKAGE.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
@@ -60,14 +63,14 @@ def package_files():
     return {f"bmlab/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
 
 
-def write_zip(target, files):
+def write_zip(target: Path, files: Mapping[str, str | bytes]) -> None:
     """Write a zip of name -> bytes in one folder; the same files give the same zip, whatever the clock says."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}"), content, zipfile.ZIP_DEFLATED)
 
 
-def hand_out(notebooks, out, *, say):
+def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
     """Write each notebook's student version to `out`, the tables beside them, and a zip for each."""
     (out / "tables").mkdir(parents=True, exist_ok=True)
     package = package_files()
@@ -82,7 +85,7 @@ def hand_out(notebooks, out, *, say):
         say(f"{out / path.stem}.zip: {points(notebook):g} points")
 
 
-def points(notebook, by_hand=True):
+def points(notebook: NotebookNode, by_hand: bool = True) -> float:
     """The points of a notebook, with or without those that a person gives."""
     records = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
     return sum(record.get("points", 0) for record in records if by_hand or not record.get("solution"))

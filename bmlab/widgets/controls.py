@@ -1,13 +1,15 @@
 """The sliders of explore(): where they stop, where they begin, and which of their values are drawn side by side."""
 
+from collections.abc import Callable
 from inspect import signature
+from typing import Any
 
 import numpy as np
 
 MOST = 1000  # stops of a slider
 
 
-def stops(name, values):
+def stops(name: str, values: tuple | list) -> list:
     """Return the values that a slider stops at."""
     if isinstance(values, list) and values:
         return values
@@ -23,13 +25,13 @@ def stops(name, values):
     return [int(v) for v in found] if all(isinstance(v, int) for v in (low, step)) else found
 
 
-def start(draw, name, values):
+def start(draw: Callable, name: str, values: list) -> int:
     """Return the number of the stop where a slider begins."""
     parameter = signature(draw).parameters.get(name)
     return values.index(parameter.default) if parameter and parameter.default in values else len(values) // 2
 
 
-def spread(values, number, begin):
+def spread(values: list, number: int, begin: int) -> list:
     """Return the values of control `number` that are drawn side by side: all up to four, ends and middle, ends, one."""
     if number > 1:
         return [values[begin]]
@@ -37,6 +39,6 @@ def spread(values, number, begin):
     return [values[k] for k in np.linspace(0, len(values) - 1, count).astype(int)]
 
 
-def text(value):
+def text(value: Any) -> str:
     """Return a value in words."""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

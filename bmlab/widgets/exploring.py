@@ -2,6 +2,7 @@
 
 import inspect
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from itertools import product
 
@@ -12,7 +13,7 @@ from .pictures import png, subplots
 from .view import View, script
 
 
-def explore(draw, /, **controls):
+def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it at several values side by side.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle

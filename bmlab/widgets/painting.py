@@ -1,7 +1,10 @@
 """Machines that complete and name what is drawn in the page."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import traitlets
+from numpy.typing import ArrayLike
 
 from ..model import BoltzmannMachine
 from .pictures import completed
@@ -25,15 +28,23 @@ class PaintView(View):
     names = traitlets.List().tag(sync=True)
     start = traitlets.List().tag(sync=True)
 
-    def __init__(self, machines: list[BoltzmannMachine], log_z, *, names=None, shape=None, start=None):
-        shape = _checked(machines, log_z, shape, start)
+    def __init__(
+        self,
+        machines: Sequence[BoltzmannMachine],
+        log_z: Sequence[float],
+        *,
+        names: Iterable | None = None,
+        shape: tuple[int, int] | None = None,
+        start: ArrayLike | None = None,
+    ):
+        height, width = _checked(machines, log_z, shape, start)
         names = [str(name) for name in (range(len(machines)) if names is None else names)]
-        start = np.zeros(np.prod(shape)) if start is None else np.asarray(start)
+        start = np.zeros(height * width) if start is None else np.asarray(start)
         self._readers = Readers(machines, log_z)
         p, means = self._readers.read(start)
         super().__init__(
-            completed(start, p @ means[:, : len(start)], p, shape, names),
-            shape=list(shape),
+            completed(start, p @ means[:, : len(start)], p, (height, width), names),
+            shape=[height, width],
             names=names,
             start=start.astype(int).tolist(),
         )
@@ -55,11 +66,11 @@ class PaintView(View):
 
 def _checked(machines, log_z, shape, start):
     """Return the shape of the image, which holds all units where none was asked for."""
-    n, asked = machines[0].n, shape
-    shape = (int(np.sqrt(n)),) * 2 if asked is None else tuple(asked)
-    pixels = shape[0] * shape[1]
-    if pixels > n or (asked is None and pixels < n):
-        raise ValueError(f"an image of {shape} has {pixels} pixels, found {n} units; pass shape=(height, width)")
+    n = machines[0].n
+    height, width = (int(np.sqrt(n)),) * 2 if shape is None else shape
+    pixels = height * width
+    if pixels > n or (shape is None and pixels < n):
+        raise ValueError(f"an image of {height, width} has {pixels} pixels, found {n} units; pass shape=(height, width)")
     if start is not None and np.shape(start) != (pixels,):
         raise ValueError(f"start must have {pixels} pixels, found shape {np.shape(start)}; try start.ravel()")
     if len(log_z) != len(machines):
@@ -67,4 +78,4 @@ def _checked(machines, log_z, shape, start):
             f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "
             "try [mean_field(m).log_z.lower for m in machines]"
         )
-    return shape
+    return height, width

@@ -1,6 +1,7 @@
 """What a notebook stores of each view: a figure that shows the same without moving."""
 
 import base64
+from collections.abc import Sequence
 from io import BytesIO
 
 import numpy as np
@@ -13,7 +14,9 @@ from ..arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs_sampling import sweep
+from ..learn.record import Step
 from ..machines import ising
+from ..model import BoltzmannMachine
 
 PAPER = "#f0ede4"  # a unit that is down, and paper that nobody drew on
 # The ends of plot.weights()' colours: what pushes apart, and what pulls together.
@@ -21,20 +24,20 @@ ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
-def png(figure: Figure, **metadata) -> str:
+def png(figure: Figure, **metadata: str) -> str:
     """Return a figure as base64 text."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=100, metadata=metadata)
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def subplots(rows: int, columns: int, width: float, height: float):
+def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:
     """Return a figure that pyplot does not know, hence no other cell shows, and its axes (rows, columns)."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def snapshots(size, field, seed, sweeps=200):
+def snapshots(size: int, field: float, seed: int, sweeps: int = 200) -> Figure:
     """Draw the lattice below, at and above the critical temperature, each after some sweeps from a random start."""
     rng, temperatures = np.random.default_rng(seed), np.array([1.8, CRITICAL, 3.5])
     model = ising((size, size), field=field)
@@ -48,7 +51,7 @@ def snapshots(size, field, seed, sweeps=200):
     return figure
 
 
-def converging(model, seed, totals=(10, 100, 10_000), most=16):
+def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), most: int = 16) -> Figure:
     """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
     figure, axes = subplots(1, 4, 11, 3.4)
@@ -88,7 +91,7 @@ def _graph(weights, ax):
     ax.set_axis_off()
 
 
-def course(steps):
+def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
     figure, axes = subplots(1, 3, 10, 3.4)
     for ax, number in zip(axes[0, :2], (0, len(steps) - 1), strict=True):
@@ -99,7 +102,7 @@ def course(steps):
     return figure
 
 
-def completed(start, mean, p, shape, names):
+def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     figure, axes = subplots(1, 3, 9, 3)
     for ax, image, title in zip(axes[0, :2], (start, mean), ("known (grey: unknown)", "expected"), strict=True):

@@ -5,7 +5,10 @@
 All are answered side by side: m <- tanh((W m + b)/T), half a step at a time, known units held.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..model import BoltzmannMachine
 from ..threads import one_thread
@@ -14,16 +17,16 @@ from ..threads import one_thread
 class Readers:
     """Hold machines, one a class, and answer for all of them at once."""
 
-    def __init__(self, machines: list[BoltzmannMachine], log_z):
+    def __init__(self, machines: Sequence[BoltzmannMachine], log_z: ArrayLike):
         temperature = np.array([m.temperature for m in machines])
         self.weights = np.array([m.dense_weights for m in machines]) / temperature[:, None, None]
         self.biases = np.array([m.biases for m in machines]) / temperature[:, None]
         self.log_z = np.asarray(log_z, dtype=float)
 
-    def read(self, known, sweeps: int = 200, tolerance: float = 1e-4):
+    def read(self, known: ArrayLike, sweeps: int = 200, tolerance: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
         """Return (p, means): the probability of each class, and what each expects, (classes, n), given -1/+1 or 0."""
-        free = np.zeros(self.biases.shape[1], bool)
-        free[: len(known)], free[len(known) :] = np.asarray(known) == 0, True
+        known, free = np.asarray(known), np.zeros(self.biases.shape[1], bool)
+        free[: len(known)], free[len(known) :] = known == 0, True
         held = np.zeros(len(free))
         held[: len(known)] = known
         means = np.tile(held, (len(self.biases), 1))

@@ -8,6 +8,7 @@ displayed as any widget is.
 
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import traitlets
@@ -33,7 +34,7 @@ class View(anywidget.AnyWidget):
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, figure: Figure, **traits):
+    def __init__(self, figure: Figure, **traits: Any):
         # The number, stored unseen in the picture, keeps apart two views of one kernel that look alike.
         picture = png(figure, Description=f"bmlab view {next(_numbers)}")
         super().__init__(picture=picture, colours=COLOURS | ENDS | {"paper": PAPER}, **traits)
