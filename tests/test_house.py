@@ -11,6 +11,7 @@ from pathlib import Path
 
 import playwright
 import pytest
+import test_contract
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -238,6 +239,17 @@ def test_every_make_command_that_is_mentioned_exists(name):
         pytest.skip(f"{name} is not written yet")
     mentioned = set(re.findall(r"(?:`|^ *(?:\$ )?)make ([a-z-]+)", (ROOT / name).read_text(), re.MULTILINE))
     assert mentioned and mentioned <= targets()
+
+
+# What is said
+
+
+def test_the_method_that_contributing_shows_keeps_the_laws():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("from ...", "from bmlab.")
+    exec(code, names := {})
+    test_contract.law_bounds(names["independent"])
+    test_contract.law_no_weights(names["independent"])
 
 
 # What imports what

@@ -70,7 +70,9 @@ def _checked(machines, log_z, shape, start):
     height, width = (int(np.sqrt(n)),) * 2 if shape is None else shape
     pixels = height * width
     if pixels > n or (shape is None and pixels < n):
-        raise ValueError(f"an image of {height, width} has {pixels} pixels, found {n} units; pass shape=(height, width)")
+        raise ValueError(
+            f"an image of {height, width} has {pixels} pixels, the machines {n} units; pass shape=(rows, columns)"
+        )
     if start is not None and np.shape(start) != (pixels,):
         raise ValueError(f"start must have {pixels} pixels, found shape {np.shape(start)}; try start.ravel()")
     if len(log_z) != len(machines):
