@@ -18,6 +18,7 @@ import test_contrastive_divergence
 import test_coordinate_descent
 import test_diagnostics
 import test_estimate
+import test_enumeration
 import test_estimators
 import test_exact_sampling
 import test_fitting
@@ -43,7 +44,15 @@ from bmlab import arrays, estimate, interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing
 from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
-from bmlab.infer.exact import cutset_conditioning, enumeration, matrix_products, small_tables, variable_elimination
+from bmlab.infer.exact import (
+    cutset_conditioning,
+    enumeration,
+    exact_sampling,
+    matrix_products,
+    planning,
+    small_tables,
+    variable_elimination,
+)
 from bmlab.infer.sampling import (
     annealed_importance,
     chains,
@@ -337,6 +346,27 @@ MUTANTS = [
         partial(law.law_referee, bmlab.exact, (15,)),
     ),
     Mutant(
+        "all pairs of a dense machine are not asked for",
+        planning.wants_all,
+        "pairs is None and",
+        "False and",
+        partial(test_enumeration.law_pairs),
+    ),
+    Mutant(
+        "two branches of an elimination do not meet",
+        variable_elimination.all_pairs,
+        "below, given = np.append(below, units), np.vstack([given, means])",
+        "below, given = np.append(units, v), np.vstack([means, given[:1]])",
+        partial(test_roads.law_branches),
+    ),
+    Mutant(
+        "the degeneracy is counted beside an offset",
+        exact_sampling.ground_state,
+        "offset=0.0",
+        "offset=model.offset",
+        partial(test_exact_sampling.law_offset),
+    ),
+    Mutant(
         "of two limits on BLAS, the second remembers the first",
         threads._deepen,
         "if _depth and not was_held",
@@ -353,23 +383,23 @@ MUTANTS = [
     Mutant(
         "n ln 2 is forgotten",
         enumeration._by_product,
-        "np.logaddexp(field, -field).sum()",
+        "log_2cosh(field).sum()",
         "np.log(np.cosh(field)).sum()",
         partial(law.law_no_weights, bmlab.exact, (300,)),
     ),
     Mutant(
-        "the listed units are summed without the others",
+        "the cutset is summed without the others",
         cutset_conditioning._alone,
         "log_sum = size.sum(0)",
         "log_sum = 0 * size.sum(0)",
-        partial(test_roads.law_listed),
+        partial(test_roads.law_cutset),
     ),
     Mutant(
         "a tile forgets how the sum was scaled",
-        cutset_conditioning.sum_listed,
+        cutset_conditioning.sum_by_cutset,
         "total = total * fade",
         "total = total",
-        partial(test_roads.law_listed),
+        partial(test_roads.law_cutset),
     ),
     Mutant(
         "a message forgets T",
@@ -390,14 +420,14 @@ MUTANTS = [
         matrix_products.draw_by_products,
         "(bc[b[k]] * ca[:, a[k]])",
         "bc[b[k]]",
-        partial(test_exact_sampling.law_samples, "three products"),
+        partial(test_exact_sampling.law_samples, "matrix products"),
     ),
     Mutant(
         "perfect samples turn the odds round",
         variable_elimination.draw,
         "expit(table[given])",
         "expit(-table[given])",
-        partial(test_exact_sampling.law_samples, "elimination"),
+        partial(test_exact_sampling.law_samples, "variable elimination"),
     ),
     Mutant(
         "mean field counts each coupling twice",

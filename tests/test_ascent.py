@@ -87,11 +87,11 @@ def test_sampled_free_phases_learn_too(chains):
     assert exact > independent - 0.1
 
 
-def test_a_large_machine_learns_by_three_products():
+def test_a_large_machine_learns_by_matrix_products():
     """Rounding leaves the products' correlations not quite symmetric; learning must not stumble over that."""
     data = bmlab.data.zoo().data
     first, *_, last = bmlab.fit(blank(15), data, steps=20, rate=0.2).steps
-    assert first.free.info["road"] == "independent units" and last.free.info["road"] == "three products"
+    assert first.free.info["road"] == "independent units" and last.free.info["road"] == "matrix products"
     assert last.log_likelihood.value > first.log_likelihood.value + 3
 
 
@@ -143,9 +143,10 @@ RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))
 
 
 def test_a_large_restricted_machine_learns_on_its_own_couplings():
-    """The exact free phase then knows the couplings only; its nan elsewhere must not leak into the weights."""
-    data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
-    first, *_, last = bmlab.fit(RESTRICTED, data, steps=10, rate=0.02, couplings=RESTRICTED.weights != 0).steps
+    """Where the free phase knows the couplings only, its nan elsewhere must not leak into the weights."""
+    data, mask = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30))), RESTRICTED.weights != 0
+    infer = partial(bmlab.exact, pairs="couplings")
+    first, *_, last = bmlab.fit(RESTRICTED, data, infer, steps=10, rate=0.02, couplings=mask).steps
     assert np.isnan(first.free.corr).any() and np.isfinite(first.mismatch)
     assert last.log_likelihood.value > first.log_likelihood.value
     assert (last.model.weights[RESTRICTED.weights == 0] == 0).all()
@@ -154,8 +155,8 @@ def test_a_large_restricted_machine_learns_on_its_own_couplings():
 def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
     data = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30)))
     with pytest.raises(ValueError, match=r"does not know <s_0 s_1>; say which weights exist, couplings=W != 0"):
-        bmlab.fit(RESTRICTED, data, steps=2, rate=0.02)
-    assert len(bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="all"), steps=2, rate=0.02).steps) == 2
+        bmlab.fit(RESTRICTED, data, partial(bmlab.exact, pairs="couplings"), steps=2, rate=0.02)
+    assert len(bmlab.fit(RESTRICTED, data, steps=2, rate=0.02).steps) == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from scipy.special import log_expit
 
 import bmlab
 from bmlab.infer.exact import enumeration, planning
-from bmlab.infer.exact.cutset_conditioning import cover
+from bmlab.infer.exact.cutset_conditioning import cutset_of
 from bmlab.infer.exact.variable_elimination import best_order
 
 
@@ -27,13 +27,13 @@ def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
 def every_road(model):
     """The answers of all roads that know all pairs, each as (log Z, mean, corr with its diagonal)."""
     guides = {
-        "two tables": None,
-        "three products": None,
-        "listed side": cover(model.weights),
-        "elimination": best_order(planning.pattern(model.weights), model.n),
+        "small tables": None,
+        "matrix products": None,
+        "cutset conditioning": cutset_of(model.weights),
+        "variable elimination": best_order(planning.pattern(model.weights), model.n),
     }
     for road, guide in guides.items():
-        log_z, mean, corr = enumeration.ROADS[road](model, guide, "all")
+        log_z, mean, corr = enumeration.ROADS[road](model, guide, True)
         np.fill_diagonal(corr, 1.0)
         yield road, log_z, mean, corr
 
@@ -78,10 +78,14 @@ def test_every_road_agrees_on_random_graphs(n, density, temperature):
         assert np.abs(its_mean - mean).max() < 1e-11 and np.abs(its_corr - corr).max() < 1e-11, road
 
 
-@pytest.mark.parametrize("road", ["three products", "listed side", "elimination"])
+@pytest.mark.parametrize("road", ["matrix products", "cutset conditioning", "variable elimination"])
 def test_every_road_obeys_gauge_and_permutation(road, monkeypatch):
     monkeypatch.setattr(planning, "UNSEARCHED_UNITS", 0)
-    guide = {"listed side": cover, "elimination": best_order, "three products": lambda weights: None}[road]
+    guide = {
+        "cutset conditioning": cutset_of,
+        "variable elimination": best_order,
+        "matrix products": lambda weights: None,
+    }[road]
     monkeypatch.setattr(
         planning, "_cheapest", lambda units, graph, pairs: planning.Part(units, road, guide(graph), 1, 1, 1)
     )
@@ -120,18 +124,80 @@ def test_uncoupled_parts_add_their_log_z_and_factorise():
     assert np.abs(answer.corr - corr[shuffle][:, shuffle]).max() < 1e-12
 
 
-def test_pairs_that_were_not_asked_for_are_nan_and_the_others_right():
-    model = bmlab.restricted(*(np.random.default_rng(0).normal(size=k) for k in ((40, 4), 40, 4)))
-    some, everything = bmlab.exact(model), bmlab.exact(model, pairs="all")
-    coupled = (model.weights != 0) | np.eye(44, dtype=bool)
-    assert np.allclose(some.corr[coupled], everything.corr[coupled], atol=1e-13)
-    assert np.isnan(some.corr[:40, :40][~np.eye(40, dtype=bool)]).all() and np.isfinite(everything.corr).all()
+def ring(n):
+    """A dense ring at T = 2, and <s_i s_j> of all its pairs: (t^d + t^(n - d)) / (1 + t^n), t = tanh(1/2)."""
+    t, d = np.tanh(0.5), np.abs(np.subtract.outer(range(n), range(n)))
+    return bmlab.BoltzmannMachine(bmlab.ising(n).weights.toarray(), np.zeros(n), 2.0), (t**d + t ** (n - d)) / (
+        1 + t**n
+    )
+
+
+def restricted(visible, hidden):
+    """A restricted machine; <s_i s_j> of all its pairs from a list of the hidden states."""
+    rng = np.random.default_rng(visible)
+    model = bmlab.restricted(rng.normal(size=(visible, hidden)), rng.normal(size=visible), rng.normal(size=hidden))
+    h = bmlab.states(hidden)
+    field = h @ model.weights[visible:, :visible] + model.biases[:visible]
+    p = np.exp(h @ model.biases[visible:] + np.logaddexp(field, -field).sum(1))
+    s = np.hstack([np.tanh(field), h])
+    corr = (s.T * p) @ s / p.sum()
+    np.fill_diagonal(corr, 1.0)
+    return model, corr
+
+
+KNOWN = [(ring, (n,)) for n in (5, 13, 14, 26, 27, 60)] + [(restricted, (v, 4)) for v in (5, 12, 22, 23, 40)]
+
+
+def law_pairs():
+    """Which pairs are known depends on the weights' type and on `pairs`, never on n or the road; and they are right."""
+    roads = set()
+    for make, size in KNOWN:
+        dense, corr = make(*size)
+        few = bmlab.BoltzmannMachine(sparse.csr_array(dense.weights), dense.biases, dense.temperature)
+        coupled = (dense.weights != 0) | np.eye(dense.n, dtype=bool)
+        roads.add(bmlab.exact(dense).info["road"])
+        for answer in (bmlab.exact(dense), bmlab.exact(dense, pairs="all"), bmlab.exact(few, pairs="all")):
+            assert np.abs(answer.corr - corr).max() < 1e-11, (make, size)
+        answer = bmlab.exact(dense, pairs="couplings").corr
+        assert np.isnan(answer[~coupled]).all() and np.abs((answer - corr)[coupled]).max() < 1e-11, (make, size)
+        answer = bmlab.exact(few).corr
+        assert answer.nnz == coupled.sum() and np.abs((answer.toarray() - corr)[coupled]).max() < 1e-11, (make, size)
+    assert len(roads) == 4
+
+
+def test_which_pairs_are_known_depends_on_the_type_of_the_weights_only():
+    law_pairs()
+
+
+def test_an_l1_penalty_reaches_zero_at_28_units_and_goes_on():
+    data = bmlab.sample(bmlab.BoltzmannMachine(ring(28)[0].weights, np.zeros(28), 1.5), 200, np.random.default_rng(0))
+    blank = bmlab.BoltzmannMachine(np.zeros((28, 28)), np.zeros(28))
+    last = bmlab.fit(blank, data, steps=6, rate=0.3, l1=0.3).steps[-1]
+    assert 0 < np.count_nonzero(last.model.weights) < 28 * 27 and np.isfinite(last.free.corr).all()
+
+
+def test_all_pairs_of_a_dense_tree_of_500_units():
+    """Along the path between two units without fields the tanh of the couplings multiply."""
+    rng = np.random.default_rng(0)
+    parent, w = np.array([rng.integers(k) for k in range(1, 500)]), np.zeros((500, 500))
+    corr = np.eye(500)
+    for child, its in enumerate(parent, 1):
+        w[child, its] = w[its, child] = rng.normal()
+        corr[child, :child] = corr[:child, child] = np.tanh(w[child, its]) * corr[its, :child]
+    answer = bmlab.exact(bmlab.BoltzmannMachine(w, np.zeros(500)), max_seconds=20)
+    assert answer.info["road"] == "variable elimination" and np.abs(answer.corr - corr).max() < 1e-11
+
+
+def test_a_dense_machine_that_is_too_dear_for_all_pairs_is_told_of_its_couplings():
+    w = bmlab.ising((12, 200), periodic=False).weights.toarray()
+    with pytest.raises(ValueError, match="Use pairs='couplings', mean_field"):
+        bmlab.exact(bmlab.BoltzmannMachine(w, np.zeros(len(w))), max_seconds=5)
 
 
 @pytest.mark.parametrize(
     "model",
     [bmlab.ising((3, 4), field=0.2).at(2.5), bmlab.ising((5, 6), field=0.2).at(2.5)],
-    ids=["dense road", "elimination"],
+    ids=["dense road", "variable elimination"],
 )
 def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
     full = bmlab.BoltzmannMachine(model.weights.toarray(), model.biases, 2.5)
@@ -153,7 +219,7 @@ def test_many_units_alone_beside_a_lattice_are_independent():
     lattice = bmlab.ising((5, 8), field=0.1).at(3.0)
     weights = sparse.block_diag([lattice.weights, sparse.csr_array((40, 40))]).tocsr()
     answer = bmlab.exact(bmlab.BoltzmannMachine(weights, np.full(80, 0.1), 3.0))
-    assert set(answer.info["road"].split(", ")) == {"elimination", "independent units"}
+    assert set(answer.info["road"].split(", ")) == {"variable elimination", "independent units"}
     assert np.allclose(answer.mean[40:], np.tanh(0.1 / 3)) and np.allclose(answer.mean[:40], bmlab.exact(lattice).mean)
 
 
@@ -181,7 +247,7 @@ def test_extreme_energies_are_right_to_rounding(model):
 
 def test_a_cold_machine_takes_the_sum_over_listed_states_and_pays_for_it():
     cold = random_machine(18, 0.005)
-    assert bmlab.exact(cold).info["road"] == "listed side"
+    assert bmlab.exact(cold).info["road"] == "cutset conditioning"
     with pytest.raises(ValueError, match=r"would need 2\^29 listed states"):
         bmlab.exact(random_machine(30, 1e-4), max_seconds=5)
 
@@ -224,7 +290,7 @@ def test_entropy_is_its_definition(model):
     assert abs(bmlab.entropy(model) + p @ np.log(p)) < 1e-11
 
 
-@pytest.mark.parametrize(("n", "road"), [(0, "two tables"), (5, "two tables"), (14, "three products")])
+@pytest.mark.parametrize(("n", "road"), [(0, "small tables"), (5, "small tables"), (14, "matrix products")])
 def test_info_names_the_road_and_what_it_cost(n, road):
     info = bmlab.exact(random_machine(n) if n else bmlab.toy().clamp([0, 1, 2], [1, 1, 1])).info
     assert info["road"] == road and info["seconds"] > 0 and info["predicted_seconds"] >= 0

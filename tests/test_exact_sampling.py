@@ -1,5 +1,8 @@
 """Perfect samples against the probabilities themselves; ground states against lists of all states."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse, stats
@@ -11,12 +14,12 @@ MODEL = bmlab.medium().at(2.0)
 
 
 def draws(road, size, rng):
-    if road == "elimination":
+    if road == "variable elimination":
         order = variable_elimination.best_order(MODEL.weights)
         return variable_elimination.draw(order, variable_elimination.eliminate(MODEL, order)[1], size, rng)
-    if road == "three products":
+    if road == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
-    return cutset_conditioning.draw_listed(MODEL, cutset_conditioning.cover(MODEL.weights), size, rng)
+    return cutset_conditioning.draw_by_cutset(MODEL, cutset_conditioning.cutset_of(MODEL.weights), size, rng)
 
 
 def codes(s):
@@ -38,20 +41,20 @@ def law_samples(road, model=MODEL):
     assert chi_square_is_plausible(counts[bins].sum(1), p[bins].sum(1))
 
 
-@pytest.mark.parametrize("road", ["elimination", "three products", "listed side"])
+@pytest.mark.parametrize("road", ["variable elimination", "matrix products", "cutset conditioning"])
 def test_samples_follow_the_probabilities(road):
     law_samples(road)
 
 
 def test_samples_of_another_temperature_do_not():
     with pytest.raises(AssertionError):
-        law_samples("listed side", MODEL.at(2.1))
+        law_samples("cutset conditioning", MODEL.at(2.1))
 
 
 @pytest.mark.parametrize("tile", [8, 64])
 def test_samples_from_many_tiles_follow_the_probabilities(tile, monkeypatch):
     monkeypatch.setattr(cutset_conditioning, "TILE", tile)
-    law_samples("listed side")
+    law_samples("cutset conditioning")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ def test_a_stored_weight_of_zero_hides_no_coupling():
     row, col = np.nonzero(~np.eye(6, dtype=bool))
     model = bmlab.BoltzmannMachine(sparse.csr_array((w[row, col], (row, col)), shape=(6, 6)), np.zeros(6))
     assert model.weights.nnz == 30
-    listed = cutset_conditioning.cover(model.weights)
+    listed = cutset_conditioning.cutset_of(model.weights)
     assert not w[np.ix_(*[np.setdiff1d(np.arange(6), listed)] * 2)].any()
     s = bmlab.sample(model, 20_000, np.random.default_rng(0))
     expected = bmlab.exact(model, pairs="all").corr[3, 4]
@@ -105,6 +108,23 @@ def test_probabilities_are_in_the_order_of_states():
     model = bmlab.toy().at(1.7)
     p = bmlab.probabilities(model)
     assert np.allclose(np.log(p), -model.energy(bmlab.states(3)) / 1.7 - bmlab.exact(model).log_z.value, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "model", [bmlab.medium().clamp([2], [1]), bmlab.ising((3, 3), field=0.3), bmlab.toy().clamp([0, 1], [1, 1])]
+)
+def test_probabilities_are_those_of_the_energies(model):
+    weight = np.exp(-model.energy(bmlab.states(model.n)) / model.temperature)
+    assert np.allclose(bmlab.probabilities(model), weight / weight.sum(), rtol=1e-12)
+
+
+def test_probabilities_hold_little_more_than_the_answer():
+    model = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0))
+    tracemalloc.start()
+    p = bmlab.probabilities(model)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * p.nbytes
 
 
 def test_too_many_probabilities_are_refused():
@@ -129,6 +149,19 @@ def test_the_ground_state_is_the_lowest_of_all_states(model):
     lowest = bmlab.ground_state(model)
     assert abs(lowest.energy - energies.min()) < 1e-9 and model.energy(lowest.state) == lowest.energy
     assert lowest.degeneracy == (energies < energies.min() + 1e-7).sum()
+
+
+def law_offset():
+    """An offset moves the lowest energy and nothing else, however large it is."""
+    plain = bmlab.ising(9, coupling=-1.0)
+    lowest = bmlab.ground_state(plain)
+    for offset in (1e5, 1e7 / 3, 1e9 / 7):
+        moved = bmlab.ground_state(replace(plain, offset=offset))
+        assert moved.degeneracy == lowest.degeneracy and np.isclose(moved.energy, lowest.energy + offset, rtol=1e-15)
+
+
+def test_a_large_offset_leaves_the_degeneracy():
+    law_offset()
 
 
 def test_a_large_lattice_has_two_ground_states():

@@ -12,7 +12,7 @@ import bmlab
 from bmlab import progress_bars
 from bmlab.estimators import density
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
-from bmlab.infer.exact.cutset_conditioning import sum_listed
+from bmlab.infer.exact.cutset_conditioning import sum_by_cutset
 
 MODEL, DATA = bmlab.medium(), np.random.default_rng(0).choice([-1.0, 1.0], (20, 4))
 LATTICE = bmlab.ising((4, 4))
@@ -27,7 +27,7 @@ def new(seed=0):
 
 LOOPS = {  # name -> units of its own bars, and a call
     "exact": ("tile", lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(14, new())).log_z.value),
-    "exact, listed": ("tile", lambda: sum_listed(NARROW, np.arange(6))[0]),
+    "exact, listed": ("tile", lambda: sum_by_cutset(NARROW, np.arange(6))[0]),
     "exact, eliminated": ("unit", lambda: bmlab.exact(bmlab.ising((3, 30))).log_z.value),
     "gibbs": ("block", lambda: bmlab.gibbs(MODEL, rng=new(), n_sweeps=200).mean),
     "ais": ("temperature", lambda: bmlab.ais(MODEL, rng=new(), n_chains=50, n_temperatures=50).log_z.value),

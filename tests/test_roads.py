@@ -1,4 +1,4 @@
-"""What the roads of exact() promise beyond agreeing: tiles, covers, orders, known lattices, plans and their words."""
+"""What the roads of exact() promise beyond agreeing: tiles, cutsets, orders, known lattices, plans and their words."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ def random_graph(n, density, seed):
 graphs = st.builds(random_graph, st.integers(1, 14), st.floats(0, 1), st.integers(0, 10**6))
 
 
-# Three products
+# Matrix products
 
 
 def test_tiles_do_not_change_the_answer(monkeypatch):
@@ -31,30 +31,30 @@ def test_tiles_do_not_change_the_answer(monkeypatch):
         assert np.abs(one - other).max() < 1e-12
 
 
-def test_three_products_say_when_they_leave_the_range_of_a_double():
+def test_matrix_products_say_when_they_leave_the_range_of_a_double():
     cold = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0)).at(0.005)
     assert matrix_products.sum_by_products(cold) is None
     assert matrix_products.draw_by_products(cold, 1, np.random.default_rng(0)) is None
 
 
-# Listed side
+# Cutset conditioning
 
 
 @given(graphs)
-def test_a_cover_touches_every_coupling(graph):
-    rest = np.setdiff1d(np.arange(len(graph)), cutset_conditioning.cover(graph))
+def test_a_cutset_touches_every_coupling(graph):
+    rest = np.setdiff1d(np.arange(len(graph)), cutset_conditioning.cutset_of(graph))
     assert not graph[np.ix_(rest, rest)].any()
 
 
-def test_the_cover_of_a_restricted_machine_is_its_smaller_layer():
+def test_the_cutset_of_a_restricted_machine_is_its_smaller_layer():
     model = bmlab.restricted(np.ones((30, 6)), np.zeros(30), np.zeros(6))
-    assert (cutset_conditioning.cover(model.weights) == np.arange(30, 36)).all()
+    assert (cutset_conditioning.cutset_of(model.weights) == np.arange(30, 36)).all()
 
 
-def law_listed():
-    """The sum over a listed side equals three products; 18 listed units make four tiles at the least."""
+def law_cutset():
+    """Cutset conditioning equals matrix products; a cutset of 18 units makes four tiles at the least."""
     model = bmlab.sherrington_kirkpatrick(19, np.random.default_rng(1)).at(0.7)
-    log_z, mean, corr = cutset_conditioning.sum_listed(model, np.random.default_rng(0).permutation(19)[:18])
+    log_z, mean, corr = cutset_conditioning.sum_by_cutset(model, np.random.default_rng(0).permutation(19)[:18])
     expected = bmlab.exact(model)
     assert abs(log_z - expected.log_z.value) < 1e-11 and np.abs(mean - expected.mean).max() < 1e-11
     assert np.abs(np.where(np.eye(19), 1, corr) - expected.corr).max() < 1e-11
@@ -64,7 +64,7 @@ def law_listed():
 def test_listing_in_tiles_does_not_change_the_answer(tile, monkeypatch):
     monkeypatch.setattr(cutset_conditioning, "TILE", tile)
     monkeypatch.setattr(cutset_conditioning, "FACTORS", 2)
-    law_listed()
+    law_cutset()
 
 
 def test_2000_units_on_one_side_do_not_overflow():
@@ -73,11 +73,11 @@ def test_2000_units_on_one_side_do_not_overflow():
     w, b, c = rng.normal(size=(2000, 2)), rng.normal(size=2000), rng.normal(size=2)
     logs = [h @ c + np.logaddexp(w @ h + b, -(w @ h + b)).sum() for h in bmlab.states(2)]
     answer = bmlab.exact(bmlab.restricted(w, b, c))
-    assert answer.info["road"] in ("listed side", "elimination")
+    assert answer.info["road"] in ("cutset conditioning", "variable elimination")
     assert abs(answer.log_z.value - np.logaddexp.reduce(logs)) < 1e-9
 
 
-# Elimination
+# Variable elimination
 
 
 @given(graphs)
@@ -107,6 +107,22 @@ def test_elimination_agrees_with_the_table():
     law_elimination()
 
 
+def law_branches():
+    """All pairs by elimination equal those of the table, where units leave many branches behind: a tree and a wheel."""
+    for couplings in ([(0, k) for k in range(1, 8)], [(0, k) for k in range(1, 8)] + [(k, k + 1) for k in range(1, 7)]):
+        w = np.zeros((9, 9))
+        w[tuple(np.transpose(couplings))] = np.linspace(-1, 2, len(couplings))
+        model = bmlab.BoltzmannMachine(w + w.T, np.linspace(-0.5, 1, 9), 1.3)
+        order = variable_elimination.best_order(model.weights)
+        mean, corr = variable_elimination.all_pairs(order, variable_elimination.eliminate(model, order)[1])
+        expected = bmlab.exact(model)
+        assert np.abs(mean - expected.mean).max() < 1e-12 and np.abs(corr - expected.corr).max() < 1e-12
+
+
+def test_all_pairs_by_elimination_agree_with_the_table():
+    law_branches()
+
+
 @pytest.mark.parametrize(
     ("model", "width"),
     [
@@ -134,7 +150,7 @@ def test_a_long_chain_is_that_of_the_transfer_matrices():
         row = row @ np.exp((w[k] * np.outer(x, x) + b[k + 1] * x) / 1.3)
         log_z, row = log_z + np.log(row.sum()), row / row.sum()
     answer = bmlab.exact(chain)
-    assert answer.info["road"] == "elimination" and abs(answer.log_z.value - log_z) < 1e-9
+    assert answer.info["road"] == "variable elimination" and abs(answer.log_z.value - log_z) < 1e-9
     assert abs(answer.mean[-1] - (row[1] - row[0])) < 1e-12
 
 
@@ -167,10 +183,10 @@ def test_the_torus_is_kaufmans(n, temperature):
     ("model", "method"),
     [
         (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
-        (bmlab.medium(), "two tables"),
-        (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "three products"),
-        (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "listed side"),
-        (bmlab.ising((8, 30), periodic=False), "elimination"),
+        (bmlab.medium(), "small tables"),
+        (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "matrix products"),
+        (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "cutset conditioning"),
+        (bmlab.ising((8, 30), periodic=False), "variable elimination"),
     ],
 )
 def test_the_plan_takes_the_cheapest_road(model, method):
@@ -179,7 +195,7 @@ def test_the_plan_takes_the_cheapest_road(model, method):
 
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0))))
-    assert text.startswith("three products: 2.1e+11 operations, 0.438 GiB, about ")
+    assert text.startswith("matrix products: 2.1e+11 operations, 0.438 GiB, about ")
     two_rings = bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))
     assert "in 2 parts" in str(bmlab.plan(two_rings))
 
@@ -190,7 +206,7 @@ def test_planning_a_machine_that_is_too_large_is_quick_and_finite():
 
 
 def test_an_unknown_word_for_pairs_is_refused():
-    with pytest.raises(ValueError, match="pairs must be 'couplings' or 'all', found 'some'"):
+    with pytest.raises(ValueError, match="pairs must be None, 'couplings' or 'all', found 'some'"):
         bmlab.plan(bmlab.toy(), pairs="some")
 
 

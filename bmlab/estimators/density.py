@@ -101,9 +101,9 @@ def penalised(patterns, counts, alpha) -> BoltzmannMachine:
 
 def normalisation(model, rng) -> tuple[LogZ, Estimate | None]:
     """Return log Z, and the annealing runs that it comes from; None where it is exact."""
-    price = plan(model)
+    price = plan(model, pairs="couplings")
     if price.work < WORK and price.bytes < BYTES:
-        return exact(model).log_z, None
+        return exact(model, pairs="couplings").log_z, None
     runs = ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES)
     return runs.log_z, runs
 

@@ -63,9 +63,9 @@ def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Brack
     rng = generator(rng)
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, found {seconds}; try 5.0")
-    if not _fits(plan(model), seconds):
+    if not _fits(plan(model, pairs="couplings"), seconds):
         return bracket_without_exact(model, rng, seconds)
-    log_z = exact(model).log_z
+    log_z = exact(model, pairs="couplings").log_z
     return Bracket(log_z, "exact", "exact", {"exact": log_z.value})
 
 

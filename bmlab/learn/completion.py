@@ -17,7 +17,7 @@ import numpy as np
 from ..estimate import Estimate, LogZ, Method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
-from ..infer.exact.planning import listed_side, pattern, plan
+from ..infer.exact.planning import cutset_part, pattern, plan
 from ..infer.sampling.simulated_annealing import annealed
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -194,10 +194,10 @@ def _lowest(model, rng, seconds):
 
 
 def _seconds_to_prove(model):
-    """Return what ground_state() takes: two exact sums, by listing where three products leave the range of a double."""
+    """Return what ground_state() takes: two exact sums, by a cutset where matrix products leave the range of a double."""
     price = 0.0
-    for part in plan(model).parts:
-        if part.road == "three products":
-            part = listed_side(part.units, pattern(part_of(model, part.units).weights), "couplings")
+    for part in plan(model, pairs="couplings").parts:
+        if part.road == "matrix products":
+            part = cutset_part(part.units, pattern(part_of(model, part.units).weights), False)
         price += 2 * part.seconds if part else np.inf
     return price

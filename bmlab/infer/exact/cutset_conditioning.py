@@ -1,28 +1,33 @@
-"""Exact answers for two-sided machines: list the states of one side, sum the other side out by hand.
+"""Exact answers by cutset conditioning: list the states of some units, the cutset, and sum the others out by hand.
 
-Take away a set of units so that the rest is not coupled among itself (one layer of a restricted machine).  Given
-the state S of that set, each unit of the rest is alone with its field f_j(S) = b_j + sum_i w_ij S_i:
+Take units that touch every coupling (one layer of a restricted machine), so that the rest is not coupled among itself.
+Given the state S of the cutset, each unit of the rest is alone with its field f_j(S) = b_j + sum_i w_ij S_i:
 
     Z = sum_S exp(-E(S)/T) prod_j 2 cosh(f_j(S)/T),      <s_j | S> = tanh(f_j(S)/T)
 
-so 2^(units of the set) terms are enough, whatever the number of the others.  Where every pair is coupled the rest
+so 2^(units of the cutset) terms are enough, whatever the number of the others.  Where every pair is coupled the rest
 is a single unit and this is the plain sum over states.  The sum is kept relative to its largest term so far, so no
-temperature is too low.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6, for the restricted machine.
+temperature is too low.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6, for the restricted machine;
+Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.4.2, for conditioning.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
 from ...arrays import states
+from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from ...threads import one_thread
 
 TILE = 2**16  # numbers at a time: they stay in the processor's cache
+COLUMNS = 256  # states at a time, if that is more and all pairs are wanted: fewer make narrow products
 FACTORS = 1000  # so many factors between 1 and 2 have a product within the range of a double
 
 
-def cover(weights, most: float = np.inf) -> np.ndarray | None:
+def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
     """Return units that touch every coupling, few but not provably the fewest: take the most coupled unit, repeat.
 
     None as soon as they would be more than `most`.
@@ -41,34 +46,44 @@ def cover(weights, most: float = np.inf) -> np.ndarray | None:
     return np.flatnonzero(taken)
 
 
-def sum_listed(model, listed, all_pairs=True):
+def sum_by_cutset(
+    model: BoltzmannMachine, cutset: np.ndarray, all_pairs: bool = True
+) -> tuple[float, np.ndarray, np.ndarray]:
     """Return (log Z without the offset, mean, corr); corr of two units of the rest is nan unless `all_pairs`."""
-    order = np.concatenate([listed, np.setdiff1d(np.arange(model.n), listed)])
-    rows = slice(None) if all_pairs else slice(0, len(listed))
-    top, total, mean, corr = -np.inf, 0.0, np.zeros(model.n), np.full((model.n, model.n), np.nan)
-    corr[rows] = 0.0
+    order, k = _cutset_first(model, cutset), len(cutset)
+    top, total, mean = -np.inf, 0.0, np.zeros(model.n)
+    corr = np.zeros((model.n if all_pairs else k, model.n))
     with one_thread():
-        for s, logs in _given_listed(model, order, len(listed)):
+        for s, logs in _given_cutset(model, order, k, columns=COLUMNS if all_pairs else 1):
             new_top = max(top, logs.max())
             weight, fade = np.exp(logs - new_top), np.exp(top - new_top)
             total = total * fade + weight.sum()
             mean = mean * fade + s @ weight
-            corr[rows] = corr[rows] * fade + (s[rows] * weight) @ s.T
+            s *= np.sqrt(weight)
+            corr *= fade
+            corr += s[: len(corr)] @ s.T  # of all pairs: BLAS makes one half only
             top = new_top
+    corr = np.vstack([corr, np.full((model.n - len(corr), model.n), np.nan)])
     if not all_pairs:
-        corr[:, rows] = corr[rows].T
+        corr[k:, :k] = corr[:k, k:].T
     back = np.argsort(order)
     return top + np.log(total), mean[back] / total, corr[back][:, back] / total
 
 
-def _given_listed(model, order, listed, only=slice(None)):
-    """Yield (s, logs): for a tile of states of the listed units, all means given these (n, tile), and log weights.
+def _cutset_first(model, cutset):
+    return np.concatenate([cutset, np.setdiff1d(np.arange(model.n), cutset)])
 
-    `only` selects tiles by number; within a tile the last listed units take all their states.
+
+def _given_cutset(model, order, k, only=slice(None), columns=1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (s, logs): for a tile of states of the cutset, all means given these (n, tile), and log weights.
+
+    The cutset are the first k units in `order`.  `only` selects tiles by number; within a tile of at least `columns`
+    the last units of the cutset take all their states.
     """
-    w, b = _dense(model.weights[order][:, order]) / model.temperature, model.biases[order] / model.temperature
-    few = int(np.log2(TILE / max(1, model.n - listed)).clip(0, listed))  # how many listed units vary in a tile
-    outer, inner, rest = np.split(np.arange(model.n), [listed - few, listed])
+    w = model.dense_weights[order][:, order] / model.temperature
+    b = model.biases[order] / model.temperature
+    few = int(np.log2(max(TILE / max(1, model.n - k), columns)).clip(0, k))  # how many units vary in a tile
+    outer, inner, rest = np.split(np.arange(model.n), [k - few, k])
     y = states(few).T
     field = w[np.ix_(rest, inner)] @ y + b[rest, None]
     log_y = (y * (w[np.ix_(inner, inner)] @ y / 2 + b[inner, None])).sum(0)
@@ -89,27 +104,21 @@ def _alone(f):
     return np.copysign((1 - e) / (1 + e), f), log_sum
 
 
-def _dense(weights):
-    return weights.toarray() if sparse.issparse(weights) else weights
-
-
-def draw_listed(model, listed, size, rng):
-    """Return independent states (size, n): a tile of listed states, one of its states, then the rest given these."""
-    rest = np.setdiff1d(np.arange(model.n), listed)
-    order = np.concatenate([listed, rest])
-    s = np.empty((size, model.n))
+def draw_by_cutset(model: BoltzmannMachine, cutset: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return independent states (size, n): a tile of states of the cutset, one of these, then the rest given it."""
+    order, s = _cutset_first(model, cutset), np.empty((size, model.n))
     with one_thread():
-        of_tile = np.array([logsumexp(logs) for _, logs in _given_listed(model, order, len(listed))])
+        of_tile = np.array([logsumexp(logs) for _, logs in _given_cutset(model, order, len(cutset))])
         tile = _pick(of_tile, size, rng)
         wanted, which = np.unique(tile, return_inverse=True)
-        for k, (mean, logs) in enumerate(_given_listed(model, order, len(listed), wanted)):
+        for k, (mean, logs) in enumerate(_given_cutset(model, order, len(cutset), wanted)):
             here = np.flatnonzero(which == k)
-            up = (1 + mean[:, _pick(logs, len(here), rng)].T) / 2  # 0 or 1 for the listed units
+            up = (1 + mean[:, _pick(logs, len(here), rng)].T) / 2  # 0 or 1 for the units of the cutset
             s[here[:, None], order] = np.where(rng.random(up.shape) < up, 1.0, -1.0)
     return s
 
 
 def _pick(logs, size, rng):
     """Draw `size` indices with probabilities proportional to exp(logs)."""
-    ladder = np.cumsum(np.exp(logs - logs.max()))
-    return np.searchsorted(ladder, rng.random(size) * ladder[-1], side="right")
+    cumulative = np.cumsum(np.exp(logs - logs.max()))
+    return np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right")

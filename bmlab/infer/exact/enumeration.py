@@ -2,32 +2,35 @@
 
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
-Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own:
-small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or variable_elimination.py for more; planning.py
-chooses.  Every road is right to rounding, at any temperature.
+Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own, which
+planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or
+variable_elimination.py for more.  Every road is right to rounding, at any temperature.
 """
 
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ...arrays import log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
 from ...model import BoltzmannMachine
 from . import variable_elimination
-from .cutset_conditioning import sum_listed
+from .cutset_conditioning import sum_by_cutset
 from .matrix_products import sum_by_products
 from .planning import (
     TABLE_SECONDS,
     TABLE_UNITS,
-    check_pairs,
-    listed_side,
+    Part,
+    Plan,
+    cutset_part,
     memory_to_spend,
     pattern,
     plan,
     size_in_words,
     time_in_words,
-    together,
+    wants_all,
 )
 from .small_tables import sum_by_tables
 
@@ -35,15 +38,15 @@ from .small_tables import sum_by_tables
 def exact(
     model: BoltzmannMachine,
     *,
-    start=None,
-    pairs: str = "couplings",
+    start: Any = None,
+    pairs: str | None = None,
     max_seconds: float = 600.0,
     max_bytes: float | None = None,
 ) -> Estimate:
     """Answer by enumeration: right to rounding, for any weights and temperature.
 
-    pairs        "couplings": correlations of coupled units, and of the others where they cost nothing, else nan;
-                 "all": of all pairs, and as a dense array whatever the weights are
+    pairs        correlations "all": of all pairs, as a dense array; "couplings": of coupled units, where weights are
+                 dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
     max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) tells the price beforehand
     start        is accepted and ignored, as every method takes one
     info         the road taken, and its predicted and true seconds
@@ -52,20 +55,20 @@ def exact(
     narrow lattices of any length, and restricted machines with one small layer, whatever the size of the other.
     Raises ValueError with the price where it would cost more.
     """
-    begin = perf_counter()
-    check_pairs(pairs)
-    if model.n <= TABLE_UNITS and not model.is_sparse:  # the general way below would take as long again
-        return _estimate(model, *sum_by_tables(model), "two tables", TABLE_SECONDS, begin)
+    begin, everything = perf_counter(), wants_all(model, pairs)
+    if model.n <= TABLE_UNITS and everything and not model.is_sparse:  # the general way below would take as long again
+        return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs)
-    refuse_if_too_dear(way, max_seconds, max_bytes)
+    refuse_if_too_dear(way, max_seconds, max_bytes, everything)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
-    for part in way.parts:
-        part, (part_log_z, mean[part.units], block) = _solve(model, part, pairs, max_seconds, max_bytes)
+    for planned in way.parts:
+        own = part_of(model, planned.units)
+        part, (part_log_z, mean[part.units], block) = _solve(own, planned, everything, max_seconds, max_bytes)
         log_z += part_log_z
-        blocks.append((part.units, block))
+        blocks.append((part.units, own, block))
         taken.append(part)
-    way = together(taken)
-    corr = _sparse_corr(model, blocks) if model.is_sparse and pairs == "couplings" else _dense_corr(model, mean, blocks)
+    corr = _joined(mean, blocks) if everything else _on_couplings(model, blocks)
+    way = Plan(tuple(taken))
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
 
 
@@ -76,120 +79,128 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
         corr,
         LogZ(log_z, 0.0, log_z, log_z),
         method="exact",
+        message="all states are summed",
         info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin},
     )
 
 
 def entropy(model: BoltzmannMachine) -> float:
     """Return the entropy of the machine in nats, S = log Z + <E>/T; raises as exact() does."""
-    answer = exact(model)
-    correlated = (answer.corr * model.weights).sum() if model.is_sparse else np.nansum(answer.corr * model.weights)
+    answer = exact(model, pairs="couplings")
+    product = answer.corr * model.weights  # nan * 0 where dense units are not coupled
+    correlated = product.sum() if model.is_sparse else np.nansum(product)
     mean_energy = model.offset - correlated / 2 - model.biases @ answer.mean
-    return float(answer.log_z.value + mean_energy / model.temperature)
+    return float(answer.log_z + mean_energy / model.temperature)
 
 
-def _solve(model, part, pairs, max_seconds, max_bytes):
+def _solve(own, part, everything, max_seconds, max_bytes):
     """Return the part as it was solved, and the answer."""
-    own = part_of(model, part.units)
-    answer = ROADS[part.road](own, part.guide, pairs)
+    answer = ROADS[part.road](own, part.guide, everything)
     if answer is None:
-        part = listed_instead(own, part.units, pairs, max_seconds, max_bytes)
-        answer = ROADS[part.road](own, part.guide, pairs)
+        part = cutset_instead(own, part.units, everything, max_seconds, max_bytes)
+        answer = ROADS[part.road](own, part.guide, everything)
     return part, answer
 
 
-def listed_instead(own, units, pairs="couplings", max_seconds=600.0, max_bytes=None):
-    """Return the Part that lists states: it takes over where three products leave the range of a double.
+def cutset_instead(
+    own: BoltzmannMachine,
+    units: np.ndarray,
+    everything: bool = False,
+    max_seconds: float = 600.0,
+    max_bytes: float | None = None,
+) -> Part:
+    """Return the Part that takes over where matrix products leave the range of a double.
 
     Raises ValueError with its own price where that is too dear.
     """
-    part = listed_side(units, pattern(own.weights), pairs, most=np.inf)
-    refuse_if_too_dear(together([part]), max_seconds, max_bytes)
+    part = cutset_part(units, pattern(own.weights), everything, most=np.inf)
+    assert part is not None
+    refuse_if_too_dear(Plan((part,)), max_seconds, max_bytes)
     return part
 
 
-def part_of(model, units):
+def part_of(model: BoltzmannMachine, units: np.ndarray) -> BoltzmannMachine:
     """Return the machine of some units that are not coupled to the others."""
     if len(units) == model.n:
         return model
     return BoltzmannMachine(model.weights[units][:, units], model.biases[units], model.temperature)
 
 
-def _dense_corr(model, mean, blocks):
-    if len(blocks) == 1 and blocks[0][1] is not None:
-        corr = blocks[0][1]
-    else:
-        corr = np.outer(mean, mean)
-        for units, block in blocks:
-            if block is not None:
-                corr[np.ix_(units, units)] = block
+def _joined(mean, blocks):
+    """Return <s_i s_j> of all pairs (n, n); between parts it is <s_i><s_j>."""
+    corr = blocks[0][2] if len(blocks) == 1 else np.outer(mean, mean)
+    for units, _, block in blocks if len(blocks) > 1 else ():
+        corr[np.ix_(units, units)] = block
     np.fill_diagonal(corr, 1.0)
     return corr
 
 
-def _sparse_corr(model, blocks):
+def _on_couplings(model, blocks):
     """Gather what each part says of its couplings; every coupling lies inside a part."""
     found = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
-    for units, block in blocks:
-        if block is not None:
-            row, col = coupled_pairs(part_of(model, units))
+    for units, own, block in blocks:
+        row, col = coupled_pairs(own) if own.is_sparse else np.nonzero(own.weights)
+        if len(row):
             found.append((np.asarray(block[row, col]).ravel(), units[row], units[col]))
-    value, row, col = (np.concatenate(column) for column in zip(*found))
-    return as_corr(model, sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)
+    value, row, col = (np.concatenate(column) for column in zip(*found, strict=True))
+    if model.is_sparse:
+        return as_corr(model, sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)
+    corr = np.full((model.n, model.n), np.nan)
+    corr[row, col] = value
+    return as_corr(model, corr)
 
 
-# --- the roads: (machine, guide, pairs) -> log Z without the offset, means, correlations (None: products of means) ----
+# The roads: machine, guide, whether all pairs are wanted -> log Z without the offset, means, correlations of all pairs
+# or at the least of the couplings; None where they leave the range of a double.
 
 
-def _by_product(model, guide, pairs):
+def _by_product(model, guide, everything):
     field = model.biases / model.temperature
-    return np.logaddexp(field, -field).sum(), np.tanh(field), None
+    mean = np.tanh(field)
+    return log_2cosh(field).sum(), mean, np.outer(mean, mean) if everything else None
 
 
-def _by_tables(model, guide, pairs):
+def _by_tables(model, guide, everything):
     return sum_by_tables(model)
 
 
-def _by_products(model, guide, pairs):
+def _by_products(model, guide, everything):
     return sum_by_products(model)
 
 
-def _by_listing(model, listed, pairs):
-    return sum_listed(model, listed, all_pairs=pairs == "all")
-
-
-def _by_elimination(model, order, pairs):
+def _by_elimination(model, order, everything):
     log_z, odds = variable_elimination.eliminate(model, order)
-    mean, coupled = variable_elimination.moments(model, order, odds)
-    if pairs == "all":
-        return log_z, mean, variable_elimination.all_pairs(model, order, mean)
-    if model.is_sparse:
-        return log_z, mean, coupled
-    return log_z, mean, np.where(model.weights != 0, coupled.toarray(), np.nan)
+    if everything:
+        return log_z, *variable_elimination.all_pairs(order, odds)
+    return log_z, *variable_elimination.moments(model, order, odds)
 
 
 ROADS = {
     "independent units": _by_product,
-    "two tables": _by_tables,
-    "three products": _by_products,
-    "listed side": _by_listing,
-    "elimination": _by_elimination,
+    "small tables": _by_tables,
+    "matrix products": _by_products,
+    "cutset conditioning": sum_by_cutset,
+    "variable elimination": _by_elimination,
 }
 
 
-def refuse_if_too_dear(way, max_seconds=600.0, max_bytes=None):
+def refuse_if_too_dear(
+    way: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, everything: bool = False
+) -> None:
     """Raise ValueError with the price where a plan costs more time or memory than it may."""
     max_bytes = memory_to_spend() if max_bytes is None else max_bytes
-    if way.seconds > max_seconds or way.bytes > max_bytes:
-        raise ValueError(
-            f"exact() would need {_what(way)}, about {time_in_words(way.seconds)} and "
-            f"{size_in_words(way.bytes)}; it stops at {time_in_words(max_seconds)} and "
-            f"{size_in_words(max_bytes)}. Use mean_field() or gibbs()."
-        )
-
-
-def _what(way):
+    if way.seconds <= max_seconds and way.bytes <= max_bytes:
+        return
     dearest = max(way.parts, key=lambda part: part.seconds)
-    if dearest.road == "listed side":
-        return f"2^{len(dearest.guide)} listed states"
-    return f"2^{len(dearest.units)} states" if dearest.road == "three products" else f"{dearest.work:.2g} operations"
+    fewer = everything and dearest.road in ("cutset conditioning", "variable elimination")
+    raise ValueError(
+        f"exact() would need {_what(dearest)}, about {time_in_words(way.seconds)} and {size_in_words(way.bytes)}; "
+        f"it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
+        f"Use {'''pairs='couplings', ''' if fewer else ''}mean_field() or gibbs()."
+    )
+
+
+def _what(part):
+    if part.road == "cutset conditioning":
+        return f"2^{len(part.guide)} listed states"
+    return f"2^{len(part.units)} states" if part.road == "matrix products" else f"{part.work:.2g} operations"

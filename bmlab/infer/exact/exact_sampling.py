@@ -1,20 +1,22 @@
 """Perfect samples, probabilities and ground states of every machine that exact() can solve.
 
 No chain, no burn-in: each state is drawn from p(s) itself, independently of the last, along the road that exact()
-takes.  Three products: two groups of units from their joint weights, then the third given these.  Listed side: the
-listed units from their probabilities, the others each alone.  Elimination: the last unit first, each given its scope.
-So samplers can be judged by samples, and not only by moments.
+takes.  Matrix products: two groups of units from their joint weights, then the third given these.  Cutset
+conditioning: the cutset from its probabilities, the others each alone.  Variable elimination: the last unit first, each
+given its scope.  So samplers can be judged by samples, and not only by moments.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import generator, states
 from ...model import BoltzmannMachine
+from ...threads import one_thread
 from . import variable_elimination
-from .cutset_conditioning import cover, draw_listed
-from .enumeration import exact, listed_instead, part_of, refuse_if_too_dear
+from .cutset_conditioning import cutset_of, draw_by_cutset
+from .enumeration import cutset_instead, exact, part_of, refuse_if_too_dear
 from .matrix_products import draw_by_products
 from .planning import plan
 
@@ -32,7 +34,7 @@ class GroundState(NamedTuple):
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
     rng = generator(rng)
-    way = plan(model)
+    way = plan(model, pairs="couplings")
     refuse_if_too_dear(way)
     s = np.empty((size, model.n))
     for part in way.parts:
@@ -40,24 +42,33 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
     return s
 
 
-def _draw(model, part, size, rng):
-    if part.road == "elimination":
-        return variable_elimination.draw(part.guide, variable_elimination.eliminate(model, part.guide)[1], size, rng)
-    if part.road == "three products":
-        s = draw_by_products(model, size, rng)
+def _draw(own, part, size, rng):
+    if part.road == "variable elimination":
+        return variable_elimination.draw(part.guide, variable_elimination.eliminate(own, part.guide)[1], size, rng)
+    if part.road == "matrix products":
+        s = draw_by_products(own, size, rng)
         if s is not None:
             return s
-        part = listed_instead(model, part.units)
-    return draw_listed(model, part.guide if part.road == "listed side" else cover(model.weights), size, rng)
+        part = cutset_instead(own, part.units)
+    cutset = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
+    return draw_by_cutset(own, cutset, size, rng)
 
 
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
     """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError for n > 24."""
     if model.n > 24:
         raise ValueError(f"probabilities() would list 2^{model.n} states and stops at 2^24; use sample() or exact()")
-    logs = -model.energy(states(model.n)) / model.temperature
-    weight = np.exp(logs - logs.max())
-    return weight / weight.sum()
+    first, second = np.split(np.arange(model.n), [model.n // 2])  # the second half changes fastest
+    w, x, y = model.dense_weights, states(len(first)), states(len(second))
+    with one_thread():
+        logs = (x @ w[np.ix_(first, second)] + model.biases[second]) @ y.T
+    logs += ((x @ w[np.ix_(first, first)] / 2 + model.biases[first]) * x).sum(1)[:, None]
+    logs += ((y @ w[np.ix_(second, second)] / 2) * y).sum(1)
+    logs /= model.temperature
+    logs -= logs.max()
+    p = np.exp(logs, out=logs).ravel()
+    p /= p.sum()
+    return p
 
 
 def ground_state(model: BoltzmannMachine) -> GroundState:
@@ -66,14 +77,10 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     At T = COLD times the largest parameter only the lowest states are left, so a perfect sample is one of them, and
     log Z + E/T is the log of their number (inf where that passes a double).
     """
-    largest = max(np.abs(model.biases).max(initial=0), np.abs(_values(model)).max(initial=0)) or 1.0
-    cold = model.at(COLD * largest)
+    weights = model.weights.data if model.is_sparse else model.weights
+    largest = max(np.abs(model.biases).max(initial=0), np.abs(weights).max(initial=0)) or 1.0
+    cold = replace(model, temperature=COLD * largest, offset=0.0)  # an offset would cancel, with its digits
     state = sample(cold, 1, np.random.default_rng(0))[0]
-    energy = float(model.energy(state))
     with np.errstate(over="ignore"):
-        count = np.exp(exact(cold).log_z.value + energy / cold.temperature)
-    return GroundState(energy, state, float(np.round(count)))
-
-
-def _values(model):
-    return model.weights.data if model.is_sparse else model.weights
+        count = np.exp(exact(cold, pairs="couplings").log_z + cold.energy(state) / cold.temperature)
+    return GroundState(float(model.energy(state)), state, float(np.round(count)))

@@ -1,4 +1,4 @@
-"""Exact answers for dense machines: all 2^n states at the price of three matrix products.
+"""Exact answers by matrix products: all 2^n states of a dense machine at the price of three of them.
 
 The energy couples units in pairs only.  So split the units into three groups a, b, c: every term of the energy
 belongs to one side of the triangle, and the weight of a state is a product of three faces,
@@ -12,6 +12,7 @@ is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 
 from contextlib import nullcontext
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,7 +26,7 @@ WIDE_UNITS = 26  # from here the three products are worth all threads; the narro
 TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
-def sum_by_products(model: BoltzmannMachine):
+def sum_by_products(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
     with _quiet(model.n):
         groups, lists = _groups(model.n)
@@ -52,8 +53,8 @@ def _is_out_of_range(total, n):
 @lru_cache(maxsize=4)
 def _groups(n):
     """Three slices of n/3 units each, and for each group a list of its states beside a column of ones: [1, s]."""
-    ends = np.cumsum([0] + [len(part) for part in np.array_split(np.arange(n), 3)])
-    groups = [slice(a, b) for a, b in zip(ends, ends[1:])]
+    ends = np.cumsum([0, *(len(part) for part in np.array_split(np.arange(n), 3))])
+    groups = [slice(a, b) for a, b in pairwise(ends)]
     return groups, [np.insert(states(g.stop - g.start), 0, 1, axis=1) for g in groups]
 
 
@@ -62,8 +63,7 @@ def _faces(model, groups, lists):
 
     Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [own, s_i W_ij] [1, s_j]'.
     """
-    w = model.weights.toarray() if model.is_sparse else model.weights
-    faces, log_scale = [], 0.0
+    w, faces, log_scale = model.dense_weights, [], 0.0
     for k in range(3):
         i, j, s = groups[k], groups[(k + 1) % 3], lists[k][:, 1:]
         own = (s * (s @ w[i, i] / 2 + model.biases[i])).sum(1)
@@ -102,7 +102,7 @@ def _tiles(face, left, right):
         yield tile, weight
 
 
-def draw_by_products(model: BoltzmannMachine, size, rng):
+def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray | None:
     """Return independent states (size, n): two groups from their joint weights, then the third given these two.
 
     None where the faces leave the range of a double.
@@ -110,12 +110,12 @@ def draw_by_products(model: BoltzmannMachine, size, rng):
     groups, lists = _groups(model.n)
     with _quiet(model.n):
         (ab, bc, ca), _ = _faces(model, groups, lists)
-        ladder = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
-    if _is_out_of_range(ladder[-1], model.n):
+        cumulative = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
+    if _is_out_of_range(cumulative[-1], model.n):
         return None
-    a, b = np.divmod(np.searchsorted(ladder, rng.random(size) * ladder[-1], side="right"), ab.shape[1])
+    a, b = np.divmod(np.searchsorted(cumulative, rng.random(size) * cumulative[-1], side="right"), ab.shape[1])
     c = np.empty(size, dtype=int)
     for k in range(size):
-        ladder = (bc[b[k]] * ca[:, a[k]]).cumsum()
-        c[k] = np.searchsorted(ladder, rng.random() * ladder[-1], side="right")
+        cumulative = (bc[b[k]] * ca[:, a[k]]).cumsum()
+        c[k] = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
     return np.hstack([lists[0][a, 1:], lists[1][b, 1:], lists[2][c, 1:]])

@@ -2,36 +2,38 @@
 
 Parts of a machine that are not coupled to each other are solved apart.  Each part takes the cheapest of
 
-    two tables       all 2^n states in one matrix, between two tables of half the units
-    three products   3 * 2^n multiply-adds in three matrix products; knows every pair
-    listed side      2^k states of k units that touch every coupling, the others summed out by hand
-    elimination      tables of 2^width numbers, one for each unit
+    small tables          all 2^n states in one matrix, between two tables of half the units
+    matrix products       3 * 2^n multiply-adds in three products
+    cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
+    variable elimination  tables of 2^width numbers, one for each unit
 
 A prediction is work over speed.  The speeds of this processor, of a matrix product and of an exponential, are
 measured once, in a few milliseconds, when a plan first needs them.
 """
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from ...model import BoltzmannMachine
 from ...threads import all_threads, one_thread, thread_count
-from .cutset_conditioning import TILE, cover
+from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .matrix_products import WIDE_UNITS
 from .variable_elimination import best_order
 
 TABLE_UNITS = 13  # up to here the tables are the fastest
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
 FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,
-UNSEARCHED_UNITS = 26  # up to here three products take less time than the search for something cheaper
+UNSEARCHED_UNITS = 26  # up to here matrix products take less time than the search for something cheaper
 LISTED_UNITS = 34  # nobody waits for more states than 2^34
 WIDEST = 27  # nor for larger tables
 ENTRY = 75  # what an entry of a table costs there and back, in exponentials
+COLUMN = 8  # and its share of each unit, where all pairs are wanted
 
 
 class Part(NamedTuple):
@@ -39,19 +41,31 @@ class Part(NamedTuple):
 
     units: np.ndarray
     road: str
-    guide: object
+    guide: Any
     work: float
     bytes: float
     seconds: float
 
 
 class Plan(NamedTuple):
-    """Hold how exact() would answer: parts, multiply-adds or table entries, bytes at once, predicted seconds."""
+    """Hold how exact() would answer: its parts, solved one after the other."""
 
-    parts: tuple
-    work: float
-    bytes: float
-    seconds: float
+    parts: tuple[Part, ...]
+
+    @property
+    def work(self) -> float:
+        """Multiply-adds, or entries of tables."""
+        return sum(part.work for part in self.parts)
+
+    @property
+    def bytes(self) -> float:
+        """What is held at once."""
+        return max((part.bytes for part in self.parts), default=0.0)
+
+    @property
+    def seconds(self) -> float:
+        """The predicted time."""
+        return float(sum(part.seconds for part in self.parts))
 
     @property
     def method(self) -> str:
@@ -66,33 +80,23 @@ class Plan(NamedTuple):
         )
 
 
-def plan(model: BoltzmannMachine, *, pairs: str = "couplings") -> Plan:
+def plan(model: BoltzmannMachine, *, pairs: str | None = None) -> Plan:
     """Return the cheapest road for exact(model, pairs=pairs) and its price; nothing is computed yet.
 
-    Raises ValueError where `pairs` is neither "couplings" nor "all".
+    Raises ValueError where `pairs` is neither None, "couplings" nor "all".
     """
-    check_pairs(pairs)
+    everything = wants_all(model, pairs)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
-        return together([_without_search(np.arange(model.n))])
+        return Plan((_without_search(np.arange(model.n)),))
     graph = pattern(model.weights)
-    return together(_cheapest(units, graph, pairs) for units in _components(graph))
+    return Plan(tuple(_cheapest(units, graph, everything) for units in _components(graph)))
 
 
-def together(parts) -> Plan:
-    """Return the plan of solving these parts one after the other."""
-    parts = tuple(parts)
-    return Plan(
-        parts,
-        sum(p.work for p in parts),
-        max((p.bytes for p in parts), default=0.0),
-        float(sum(p.seconds for p in parts)),
-    )
-
-
-def check_pairs(pairs):
-    """Raise ValueError where `pairs` is neither "couplings" nor "all"."""
-    if pairs not in ("couplings", "all"):
-        raise ValueError(f"pairs must be 'couplings' or 'all', found {pairs!r}")
+def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
+    """Whether correlations of all pairs are asked for; ValueError where `pairs` is no such word."""
+    if pairs not in (None, "couplings", "all"):
+        raise ValueError(f"pairs must be None, 'couplings' or 'all', found {pairs!r}")
+    return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
 def _components(graph):
@@ -104,91 +108,75 @@ def _components(graph):
     return [g for g in [by_label[alone], *groups] if len(g)]
 
 
-def pattern(weights):
+def pattern(weights) -> sparse.csr_array:
     """Who is coupled to whom, as a CSR array of ones: non-zero dense weights, or stored sparse ones."""
     graph = sparse.csr_array(weights)
     return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
 
 
-def _cheapest(units, graph, pairs):
+def _cheapest(units, graph, everything):
     """The cheapest road for one group of units."""
     if graph.indptr[units[0] + 1] == graph.indptr[units[0]]:
-        return Part(units, "independent units", None, len(units), 32.0 * len(units), 1e-5 + 1e-8 * len(units))
+        return _independent_units(units, everything)
     if len(units) <= UNSEARCHED_UNITS:
         return _without_search(units)
     own = graph[units][:, units]
-    best = min(filter(None, [_three_products(units), listed_side(units, own, pairs)]), key=lambda part: part.seconds)
-    other = _elimination(units, own, pairs, best.seconds)
+    roads = [_matrix_products(units), cutset_part(units, own, everything)]
+    best = min(filter(None, roads), key=lambda part: part.seconds)
+    other = _variable_elimination(units, own, everything, best.seconds)
     return other if other and other.seconds < best.seconds else best
 
 
 def _without_search(units):
-    return _two_tables(units) if len(units) <= TABLE_UNITS else _three_products(units)
+    return _small_tables(units) if len(units) <= TABLE_UNITS else _matrix_products(units)
 
 
-# --- prices --------------------------------------------------------------------------------------------------------
+def _independent_units(units, everything):
+    n = len(units)
+    pairs = n**2 if everything else 0
+    return Part(units, "independent units", None, n, 32.0 * n + 8.0 * pairs, 1e-5 + 1e-8 * n + 3e-9 * pairs)
 
 
-def _two_tables(units):
+def _small_tables(units):
     work = 2.0 ** len(units)
-    return Part(units, "two tables", None, work, 16 * work, TABLE_SECONDS + work * 8 / _speed().exp)
+    return Part(units, "small tables", None, work, 16 * work, TABLE_SECONDS + work * 8 / _speed().exp)
 
 
-def _three_products(units):
+def _matrix_products(units):
     n = min(len(units), 300)  # dear enough, and still a double
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(n / 3)
-    return Part(
-        units,
-        "three products",
-        None,
-        work,
-        8 * 3 * face + 2**26,
-        work / _speed().product(n) + 3 * face * 4 / _speed().exp + 1.2e-4,
-    )
+    seconds = work / (_speed().many if n >= WIDE_UNITS else _speed().one) + 3 * face * 4 / _speed().exp + 1.2e-4
+    return Part(units, "matrix products", None, work, 8 * 3 * face + 2**26, seconds)
 
 
-def listed_side(units, graph, pairs, most=LISTED_UNITS):
-    """Return the Part that lists a cover, None where that has more than `most` units."""
-    listed = cover(graph, most)
-    if listed is None:
+def cutset_part(units: np.ndarray, graph, everything: bool, most: float = LISTED_UNITS) -> Part | None:
+    """Return the Part of cutset conditioning, None where the cutset has more than `most` units."""
+    cutset = cutset_of(graph, most)
+    if cutset is None:
         return None
-    n, k = len(units), len(listed)
-    rows = n if pairs == "all" else k
-    work = 2.0**k * (rows * n + n - k)
-    size = 8 * (n**2 + 5 * TILE + k * 2.0**k * max(1, n - k) / TILE)  # the last: states of the outer units
-    return Part(
-        units,
-        "listed side",
-        listed,
-        work,
-        size,
-        2.0**k * (rows * n / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3,
-    )
+    n, k = len(units), len(cutset)
+    by_state = n * n / 2 if everything else n * k  # multiply-adds
+    held = 5 * max(TILE, COLUMNS * n if everything else 0) + k * 2.0**k * max(1, n - k) / TILE
+    seconds = 2.0**k * (by_state / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3
+    return Part(units, "cutset conditioning", cutset, 2.0**k * (by_state + n - k), 8 * (2 * n**2 + held), seconds)
 
 
-def _elimination(units, graph, pairs, seconds):
+def _variable_elimination(units, graph, everything, seconds):
     """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
     order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * _speed().exp / ENTRY)))))
     if order is None:
         return None
-    n, times = len(units), 1 + (len(units) if pairs == "all" else 0)
-    return Part(
-        units,
-        "elimination",
-        order,
-        times * order.entries,
-        16 * order.entries,
-        times * (order.entries * ENTRY / _speed().exp + 2e-5 * n),
-    )
+    n, entries = len(units), order.entries
+    columns = n if everything else 0
+    seconds = entries * (ENTRY + columns * COLUMN) / _speed().exp + (5e-5 + 1.5e-8 * n if everything else 2e-5) * n
+    held = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
+    return Part(units, "variable elimination", order, (1 + columns) * entries, held, seconds)
 
 
 class _Speed(NamedTuple):
     one: float  # multiply-adds a second in a matrix product on one thread
     many: float  # and on all that there are
     exp: float  # exponentials a second on one thread, in cache
-
-    def product(self, n):
-        return self.many if n >= WIDE_UNITS else self.one
 
 
 def _speed():
@@ -197,7 +185,6 @@ def _speed():
 
 @lru_cache(maxsize=4)
 def _measured(threads):
-    """Measure the speeds where a wide product gets so many threads; who asks may hold one thread."""
     a, x = np.ones((1024, 1024)), np.linspace(-1, 0, 2**14)
     with one_thread():
         one = many = 1024**3 / _seconds(lambda: a @ a)
@@ -208,7 +195,7 @@ def _measured(threads):
     return _Speed(one, many, exp)
 
 
-def _seconds(call):
+def _seconds(call: Callable[[], object]) -> float:
     """The shorter of two timings after one to warm up."""
     call()
     times = []
@@ -227,7 +214,7 @@ def memory_to_spend() -> float:
         return 8.0 * 2**30
 
 
-def time_in_words(seconds) -> str:
+def time_in_words(seconds: float) -> str:
     """Return a duration as a person would say it."""
     for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= 2 * size:
@@ -235,7 +222,7 @@ def time_in_words(seconds) -> str:
     return f"{1000 * seconds:.3g} ms"
 
 
-def size_in_words(size) -> str:
+def size_in_words(size: float) -> str:
     """Return a number of bytes as a person would say it."""
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
         if size >= scale / 10:

@@ -1,4 +1,4 @@
-"""Exact answers for a dozen units: two small tables, one matrix of all states.
+"""Exact answers for a dozen units by small tables: one of each half, and one matrix of all states.
 
 Split the units into two halves.  Beside each state of a half write down all that the energy can see of it,
 
@@ -15,14 +15,14 @@ from functools import lru_cache
 import numpy as np
 
 from ...arrays import states
+from ...model import BoltzmannMachine
 
 
-def sum_by_tables(model):
+def sum_by_tables(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarray]:
     """Return (log Z without the offset, mean, corr with ones on the diagonal)."""
     n, (x, y, place, upper, lower) = model.n, _tables(model.n)
-    weights = model.weights.toarray() if model.is_sparse else model.weights
     q = np.zeros(x.shape[1] * y.shape[1])
-    q[place[1 : n + 1]], q[place[n + 1 :]] = model.biases, weights.take(upper)
+    q[place[1 : n + 1]], q[place[n + 1 :]] = model.biases, model.dense_weights.take(upper)
     q /= model.temperature
     logs = x @ q.reshape(x.shape[1], -1) @ y.T
     top = logs.max()
@@ -40,7 +40,7 @@ def _tables(n):
     half = n // 2
     (x, first), (y, second) = _everything(range(half)), _everything(range(half, n))
     row, col = np.triu_indices(n, 1)
-    terms = [(), *((i,) for i in range(n))] + list(zip(row.tolist(), col.tolist()))
+    terms = [(), *((i,) for i in range(n)), *zip(row.tolist(), col.tolist(), strict=True)]
     place = [
         first[tuple(i for i in term if i < half)] * len(second) + second[tuple(i for i in term if i >= half)]
         for term in terms

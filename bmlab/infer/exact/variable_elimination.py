@@ -1,4 +1,4 @@
-"""Exact answers for machines with few couplings: sum out one unit after the other.
+"""Exact answers by variable elimination: sum out one unit after the other, cheap where couplings are few.
 
 Unit v, when its turn comes, still hangs together with a few others, its scope N(v).  Summing it out leaves a table
 over them, the message
@@ -7,20 +7,27 @@ over them, the message
 
 and v passes its neighbours on to each other.  What is left at the end is log Z.  On the way back every unit is
 handed to the ones before it: p(s_v = +1 | N(v)) is known from the way out, so the table of v's own group follows
-from its parent's, and with it <s_v> and <s_v s_u> on each coupling.  The cost is 2^width, the width being the
-largest scope; all tables are logarithms, so no temperature is too low.
+from its parent's, and with it <s_v> and <s_v s_u> on each coupling.  Once more out, the means of the units below v
+given its group are collected; two that come from different neighbours are independent given the group, so
+
+    <s_i s_j> = sum_group p(group) <s_i | group> <s_j | group>      for all pairs.
+
+The cost is 2^width, the width being the largest scope; all messages are logarithms, so no temperature is too low.
 
 Bertele and Brioschi (1972), Nonserial Dynamic Programming; Dechter (1999), Artificial Intelligence 113, 41; the
 order by least fill: Rose (1973).  For lattices this is the transfer matrix, one site at a time.
 """
 
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from ...model import BoltzmannMachine
 from ...progress_bars import watched
 
 SIGNS = np.array([-1.0, 1.0])
@@ -29,8 +36,8 @@ SIGNS = np.array([-1.0, 1.0])
 class Order(NamedTuple):
     """Hold an order of elimination: the units, and for each the scope it leaves, sorted by that order."""
 
-    units: list
-    scopes: list
+    units: list[int]
+    scopes: list[list[int]]
 
     @property
     def width(self) -> int:
@@ -54,7 +61,7 @@ def best_order(weights, widest: int = 26) -> Order | None:
 
 def _follow(graph, choose, widest):
     """Eliminate in the order that `choose` yields: who leaves joins all it hung together with."""
-    around = [set(graph.indices[a:b].tolist()) for a, b in zip(graph.indptr, graph.indptr[1:])]
+    around = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     units, scopes = [], []
     for v in choose(around, widest):
         scope = around[v]
@@ -65,7 +72,7 @@ def _follow(graph, choose, widest):
             around[u] -= {u, v}
         units.append(v)
         scopes.append(scope)
-    place = dict(zip(units, range(len(units))))
+    place = {v: k for k, v in enumerate(units)}
     return Order(units, [sorted(scope, key=place.get) for scope in scopes])
 
 
@@ -94,20 +101,17 @@ def _fill(around, v, widest):
     return sum(len(scope) - 1 - len(scope & around[u]) for u in scope) // 2
 
 
-# --- there ---------------------------------------------------------------------------------------------------------
-
-
-def eliminate(model, order: Order):
+def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.ndarray]]:
     """Return (log Z without the offset, odds): for each unit in order a table log p(s_v = +1 | N(v)) / p(-1 | N(v))."""
     rows = sparse.csr_array(model.weights)
-    place = dict(zip(order.units, range(model.n)))
+    place = {v: k for k, v in enumerate(order.units)}
     inbox = [[] for _ in order.units]
     log_z, odds = 0.0, []
-    for k, (v, scope) in enumerate(watched(zip(order.units, order.scopes), "unit", model.n)):
+    for k, (v, scope) in enumerate(watched(zip(order.units, order.scopes, strict=True), "unit", model.n)):
         up = _field(rows, model.biases[v], v, scope) / model.temperature
         down = -up
         for message, its_scope in inbox[k]:
-            seen = _spread(message, [v, *scope], its_scope)
+            seen = _spread(message, [v, *scope], its_scope)[0]
             down, up = down + seen[0], up + seen[1]
         inbox[k] = None
         odds.append(up - down)
@@ -122,7 +126,7 @@ def eliminate(model, order: Order):
 def _field(rows, bias, v, scope):
     """b_v + sum_u w_vu s_u as a table over the scope; units that are gone by now speak through their messages."""
     here = slice(rows.indptr[v], rows.indptr[v + 1])
-    coupled = dict(zip(rows.indices[here].tolist(), rows.data[here].tolist()))
+    coupled = dict(zip(rows.indices[here].tolist(), rows.data[here].tolist(), strict=True))
     table = np.array(bias)
     for u in reversed(scope):
         table = np.add.outer(coupled[u] * SIGNS, table) if u in coupled else np.broadcast_to(table, (2, *table.shape))
@@ -130,20 +134,17 @@ def _field(rows, bias, v, scope):
 
 
 def _spread(table, wide, narrow):
-    """View a table over `narrow` as one over `wide`; both run in the order of elimination."""
+    """View a table over `narrow` (its last axes) as one over `wide`; both run in the order of elimination."""
     narrow = set(narrow)
-    return table.reshape([2 if u in narrow else 1 for u in wide])
+    return table.reshape(-1, *(2 if u in narrow else 1 for u in wide))
 
 
-# --- and back ------------------------------------------------------------------------------------------------------
-
-
-def hand_back(order: Order, odds):
+def hand_back(order: Order, odds: list[np.ndarray]) -> Iterator[tuple[int, list[int], np.ndarray]]:
     """Yield (v, scope, table): the probabilities of v and its scope, (2, 2, ...), v first; last unit first."""
-    place = dict(zip(order.units, range(len(order.units))))
-    waiting = np.bincount([place[scope[0]] for scope in order.scopes if scope], minlength=len(order.units))
+    place = {v: k for k, v in enumerate(order.units)}
+    waiting = np.bincount([place[scope[0]] for scope in order.scopes if scope], minlength=len(place))
     tables = {}
-    for k in reversed(range(len(order.units))):
+    for k in reversed(range(len(place))):
         v, scope = order.units[k], order.scopes[k]
         around = 1.0
         if scope:
@@ -163,16 +164,16 @@ def _marginal(table, wide, narrow):
     return table.sum(tuple(axis for axis, u in enumerate(wide) if u not in narrow))
 
 
-def moments(model, order: Order, odds):
+def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, sparse.csr_array]:
     """Return means (n,) and <s_v s_u> on the couplings, as a sparse array without diagonal."""
     graph = sparse.csr_array(model.weights)
     mean, found = np.empty(model.n), []
-    coupled = [set(graph.indices[a:b].tolist()) for a, b in zip(graph.indptr, graph.indptr[1:])]
+    coupled = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     for v, scope, table in hand_back(order, odds):
         net = table[1] - table[0]
         mean[v] = net.sum()
         found += [(v, u, _signed_sum(net, axis)) for axis, u in enumerate(scope) if u in coupled[v]]
-    row, col, value = (np.array(column) for column in zip(*found)) if found else (np.zeros(0, int),) * 3
+    row, col, value = (np.array(column) for column in zip(*found, strict=True)) if found else (np.zeros(0, int),) * 3
     pairs = sparse.coo_array((value, (row, col)), shape=graph.shape)
     return mean, (pairs + pairs.T).tocsr()
 
@@ -183,31 +184,32 @@ def _signed_sum(table, axis):
     return float(halves[1] - halves[0])
 
 
-def all_pairs(model, order: Order, mean):
-    """Return <s_i s_j> of all pairs (n, n): clamp each unit once to its likelier value and eliminate again.
+def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return means (n,) and <s_i s_j> of all pairs (n, n), with ones on the diagonal."""
+    place, tables = {v: k for k, v in enumerate(order.units)}, {v: table for v, _, table in hand_back(order, odds)}
+    mean = np.array([tables[v][1].sum() - tables[v][0].sum() for v in sorted(place)])
+    corr, inbox = np.outer(mean, mean), [[] for _ in place]  # parts that are not coupled are independent
+    for k, (v, scope) in enumerate(zip(order.units, order.scopes, strict=True)):
+        p = tables.pop(v).ravel()
+        below, given = np.array([v]), np.repeat(SIGNS, len(p) // 2)[None]  # their means given v and its scope
+        for units, means, its_scope in inbox[k]:
+            means = np.broadcast_to(_spread(means, [v, *scope], its_scope), (len(units), *[2] * (1 + len(scope))))
+            means = means.reshape(len(units), -1)
+            found = (given * p) @ means.T
+            corr[np.ix_(below, units)], corr[np.ix_(units, below)] = found, found.T
+            below, given = np.append(below, units), np.vstack([given, means])
+        inbox[k] = None
+        if scope:
+            down, up = np.split(given, 2, axis=1)
+            inbox[place[scope[0]]].append((below, down * expit(-odds[k].ravel()) + up * expit(odds[k].ravel()), scope))
+    np.fill_diagonal(corr, 1.0)
+    return mean, corr
 
-    With p = p(s_i = x) and m' the means given s_i = x:  <s_i s_j> = x (2 p m'_j - m_j).
-    """
-    corr = np.ones((model.n, model.n))
-    for i in range(model.n):
-        x = 1.0 if mean[i] >= 0 else -1.0
-        given, rest = model.clamp([i], [x]), _without(order, i)
-        mean_given, _ = moments(given, rest, eliminate(given, rest)[1])
-        others = np.arange(model.n) != i
-        corr[i, others] = x * ((1 + x * mean[i]) * mean_given - mean[others])
-    return (corr + corr.T) / 2
 
-
-def _without(order, i):
-    """The same order for the machine in which unit i is clamped, its units numbered anew."""
-    kept = [(v, scope) for v, scope in zip(order.units, order.scopes) if v != i]
-    return Order([v - (v > i) for v, _ in kept], [[u - (u > i) for u in scope if u != i] for _, scope in kept])
-
-
-def draw(order: Order, odds, size, rng):
+def draw(order: Order, odds: list[np.ndarray], size: int, rng: np.random.Generator) -> np.ndarray:
     """Return independent states (size, n): each unit drawn given its scope, last unit first."""
     s = np.empty((size, len(order.units)))
-    for v, scope, table in zip(reversed(order.units), reversed(order.scopes), reversed(odds)):
+    for v, scope, table in zip(reversed(order.units), reversed(order.scopes), reversed(odds), strict=True):
         given = tuple((s[:, scope] > 0).astype(int).T)
         s[:, v] = np.where(rng.random(size) < expit(table[given]), 1.0, -1.0)
     return s
