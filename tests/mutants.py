@@ -17,8 +17,8 @@ import test_contract as law
 import test_contrastive_divergence
 import test_coordinate_descent
 import test_diagnostics
-import test_estimate
 import test_enumeration
+import test_estimate
 import test_estimators
 import test_exact_sampling
 import test_fitting

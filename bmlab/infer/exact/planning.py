@@ -197,13 +197,12 @@ def _measured(threads):
 
 def _seconds(call: Callable[[], object]) -> float:
     """The shorter of two timings after one to warm up."""
-    call()
     times = []
-    for _ in range(2):
+    for _ in range(3):
         begin = perf_counter()
         call()
         times.append(perf_counter() - begin)
-    return min(times)
+    return min(times[1:])
 
 
 def memory_to_spend() -> float:
