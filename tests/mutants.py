@@ -1200,9 +1200,9 @@ MUTANTS = [
     ),
     Mutant(
         "TAP counts the offset twice",
-        tap_equations.plefka_orders,
-        "(model.biases @ m - model.offset)",
-        "(model.biases @ m - 2 * model.offset)",
+        coordinate_descent.solution,
+        "model.offset / model.temperature",
+        "2 * model.offset / model.temperature",
         partial(law.law_same, bmlab.tap, law.clamped),
     ),
     Mutant(
