@@ -116,7 +116,7 @@ def test_the_conda_environment_is_named_and_holds_the_package_itself():
 
 @pytest.mark.parametrize("spec", CONDA_SPECS)
 def test_conda_understands_each_spec(spec):
-    name = re.match(r"[a-z-]+", spec)[0]
+    name = re.match(r"[a-z0-9-]+", spec)[0]
     assert MatchSpec(spec, strict=True).name.normalized == name
 
 
