@@ -35,9 +35,8 @@ from .html_repr import machine_card
 class BoltzmannMachine:
     """Hold the parameters of a Boltzmann machine; never changed, only replaced.
 
-    weights      (n, n) symmetric (to rounding) with zero diagonal: an array, or anything of scipy.sparse (kept as a
-                 canonical CSR array with its stored zeros; then correlations live on its couplings only, and nothing
-                 costs n^2); a read-only copy
+    weights      (n, n) symmetric (to rounding) with zero diagonal, read-only: an array, or anything of scipy.sparse,
+                 kept as canonical CSR with its stored zeros: then correlations live on its couplings, nothing costs n^2
     biases       (n,)
     temperature  T > 0, in the units of the energy
     offset       energy of the units that clamp() took out; 0 for a whole machine
@@ -60,11 +59,10 @@ class BoltzmannMachine:
         check_finite("biases", biases)
         if not isinstance(self.temperature, Real) or not 0 < self.temperature < np.inf:
             raise ValueError(f"temperature must be positive and finite, found {self.temperature!r}; try 1.0")
-        object.__setattr__(self, "biases", biases)
-        object.__setattr__(self, "weights", check_weights(self.weights, len(biases)))
-        object.__setattr__(self, "temperature", float(self.temperature))
-        object.__setattr__(self, "offset", float(self.offset))
-        object.__setattr__(self, "names", check_names(self.names, len(biases)))
+        checked = {"weights": check_weights(self.weights, len(biases)), "names": check_names(self.names, len(biases))}
+        checked |= {"biases": biases, "temperature": float(self.temperature), "offset": float(self.offset)}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names)
@@ -131,7 +129,7 @@ class BoltzmannMachine:
     def log_prob(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
 
-        log_z is what a method answers for this machine, exact(machine).log_z: of a bound, log p is a bound too.
+        log_z is what a method answers for this machine, such as exact(machine).log_z.
         """
         return -self.energy(s) / self.temperature - float(log_z)
 
@@ -143,10 +141,7 @@ class BoltzmannMachine:
         return self.weights.indices[row], self.weights.data[row]
 
     def indices(self, units: Any) -> np.ndarray:
-        """Return the indices (k,) of units: one index or name, several of them, a slice, or a mask (n,).
-
-        Raises ValueError for what is no unit.
-        """
+        """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
         asked: Any = [units] if single else units
         if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
@@ -162,11 +157,14 @@ class BoltzmannMachine:
     def _index(self, name: str) -> int:
         if name in self.names:
             return self.names.index(name)
-        close = get_close_matches(name, self.names, 1)
-        if close:
-            raise ValueError(f"{name!r} is no unit; did you mean {close[0]!r}?")
         way_out = "see machine.names" if self.names else f"the units have no names, write a number up to {self.n - 1}"
+        for close in get_close_matches(name, self.names, 1):
+            way_out = f"did you mean {close!r}?"
         raise ValueError(f"{name!r} is no unit; {way_out}")
+
+    def at(self, temperature: float) -> BoltzmannMachine:
+        """Return the same machine at another temperature."""
+        return replace(self, temperature=temperature)
 
     def clamp(self, units: Any, values: ArrayLike) -> BoltzmannMachine:
         """Hold `units` (indices, names, a mask) at `values` (-1/+1); return the machine of the others, in their order.
@@ -191,10 +189,6 @@ class BoltzmannMachine:
             names=[self.names[i] for i in free] if self.names else (),
         )
 
-    def at(self, temperature: float) -> BoltzmannMachine:
-        """Return the same machine at another temperature."""
-        return replace(self, temperature=temperature)
-
     def to_bits(self) -> tuple[Any, np.ndarray, float]:
         """Return (weights, biases, constant) for 0/1 units x = (1 + s)/2: E = -1/2 x'Wx - b'x + constant."""
         rows = self.weights.sum(axis=1)
@@ -215,11 +209,8 @@ def load(path: str | PathLike) -> BoltzmannMachine:
         with np.load(path, allow_pickle=False) as file:
             parts = {name: file[name] for name in file.files}
         n = len(parts["biases"])
-        weights = (
-            parts["weights"]
-            if "weights" in parts
-            else sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=(n, n))
-        )
+        inside = [parts[name] for name in ("data", "indices", "indptr") if "weights" not in parts]
+        weights = sparse.csr_array(tuple(inside), shape=(n, n)) if inside else parts["weights"]
         names = parts["names"].tolist() if "names" in parts else ()
         return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]), names)
     except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:

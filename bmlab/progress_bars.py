@@ -5,13 +5,11 @@ with bmlab.progress():
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from operator import length_hint
 from time import perf_counter
-from types import SimpleNamespace
-from typing import Any
 
 from .optional import needed
 
@@ -53,13 +51,6 @@ def _late(things, unit, total):
 def ticks(unit: str) -> Iterator[int]:
     """Return what counts for ever by next(), for a loop that is not our own."""
     return iter(watched(count(), unit))
-
-
-def progress_bar(asked: bool, total: int, unit: str) -> Any:
-    """Return a context with a bar to be moved by hand, or one that shows nothing."""
-    if not asked:
-        return nullcontext(SimpleNamespace(update=lambda made: None, set_postfix_str=lambda text, refresh: None))
-    return _tqdm()(total=total, unit=unit)
 
 
 def _tqdm():

@@ -361,7 +361,7 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
         (lambda: bmlab.gibbs(bmlab.toy(), rng="zero"), "rng must be a NumPy generator or a seed, found 'zero'"),
         (
             lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
-            "must be at least 1, found 1000 and 0",
+            "n_chains must be at least 1, found 0; try 100",
         ),
         (
             lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
