@@ -88,7 +88,7 @@ def test_the_error_is_the_spread_of_groups_of_chains_or_of_stretches_of_time():
 @quietly
 def test_the_same_generator_gives_the_same_answer_and_blocks_do_not_matter(monkeypatch):
     one = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(5), n_sweeps=50)
-    monkeypatch.setattr(chains, "TOGETHER", 1000)
+    monkeypatch.setattr(chains, "BATCH", 1000)
     other = bmlab.gibbs(bmlab.medium(), rng=np.random.default_rng(5), n_sweeps=50)
     assert (one.state == other.state).all()
     assert np.allclose(one.corr, other.corr, atol=1e-14) and np.allclose(one.corr_stderr, other.corr_stderr, atol=1e-14)
@@ -135,7 +135,7 @@ def test_chains_that_disagree_are_reported():
 @quietly
 def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
     """A hundred times the sweeps: one number kept of each would be four times the peak, not a fifth more."""
-    monkeypatch.setattr(chains, "TOGETHER", 2**12)
+    monkeypatch.setattr(chains, "BATCH", 2**12)
     peaks = []
     for n_sweeps in (2_000, 2_000, 200_000):
         tracemalloc.start()
@@ -182,7 +182,7 @@ def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
 def test_auto_goes_over_to_numba_in_mid_walk_and_nobody_notices(monkeypatch):
     monkeypatch.setattr(chains, "WORTH", 0)
     monkeypatch.setattr(chains.Chains, "updates", -100 * 500 * 3)
-    monkeypatch.setattr(chains, "TOGETHER", 30_000)
+    monkeypatch.setattr(chains, "BATCH", 30_000)
     walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0))
     plain = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), backend="numpy")
     assert (np.concatenate(list(walk.draws(1000))) == np.concatenate(list(plain.draws(1000)))).all()

@@ -2,6 +2,7 @@
 
 random_stream, chains, kernels                   random numbers, and the sweeps that NumPy or Numba make of them
 gibbs_sampling, diagnostics                      averages over chains, their errors, and whether they agree
-simulated_annealing, replica_exchange            cooling, and exchange between temperatures
+simulated_annealing                              cooling
+temperature_ladders, replica_exchange            exchange between temperatures
 annealed_importance, visited_states              log Z from weights, and from the distinct states met
 """

@@ -21,7 +21,7 @@ from ...threads import one_thread
 from .random_stream import fine_digits, stream
 
 BLOCK = 32  # units whose fields the NumPy engine takes from one product
-TOGETHER = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
+BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 WORTH = 2**20  # updates in a session after which importing Numba pays
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
@@ -74,7 +74,7 @@ class Chains:
 
     def steps(self, count: int, keep: bool = False) -> Iterator[tuple[int, np.ndarray]]:
         """Make `count` sweeps, a few at a time; yield how many, and their states (none unless `keep`)."""
-        size = max(1, TOGETHER // (self.s.size + 1))
+        size = max(1, BATCH // (self.s.size + 1))
         for done in watched(range(0, count, size), "block"):
             k = self.first_bits(min(size, count - done))
             out = np.empty(k.shape if keep else (0, 0, 0), np.int8)

@@ -22,7 +22,7 @@ from scipy.special import logit
 from .random_stream import fine_digits, stream
 
 EDGES = logit(np.arange(257) / 256)  # of 256 bins of u; -inf and inf at the ends
-TOGETHER = 32  # chains of a block: their fields stay in the first-level cache
+BLOCK = 32  # chains of a block: their fields stay in the first-level cache
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
 SHARE = 2**18  # updates that are worth a thread
 FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
@@ -73,7 +73,7 @@ def aligned(shape):
 def _in_threads(kernel, chains, arrays, k, units, out):
     """Call a kernel on ranges of the chains, one a thread."""
     count = chains.s.shape[1]
-    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // TOGETHER))
+    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))
     edges = np.linspace(0, count, threads + 1).astype(int)
     place = _U(chains.count * len(chains.s))
 
@@ -115,9 +115,9 @@ def _copy(s, out, begin, end):
 @compiled
 def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
     n, width = weights.shape
-    flips = np.empty(TOGETHER, np.uint64)
-    for first in range(begin, end, TOGETHER):
-        last = min(end, first + TOGETHER)
+    flips = np.empty(BLOCK, np.uint64)
+    for first in range(begin, end, BLOCK):
+        last = min(end, first + BLOCK)
         for t in range(len(k)):
             line = units[t % len(units)]
             for r in range(n):
