@@ -3,7 +3,6 @@
 import warnings
 from functools import partial
 
-import matplotlib
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,11 +10,6 @@ from scipy import stats
 import bmlab
 from bmlab.infer.sampling import replica_exchange
 from bmlab.infer.sampling.replica_exchange import Ladder, Replicas, choose_ladder, swap_chance, temper
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-
-from bmlab import plot
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
@@ -213,23 +207,9 @@ def test_the_same_generator_gives_the_same_answer_and_blocks_do_not_matter(monke
 # What people see
 
 
-def test_the_record_is_bounded_and_follows_each_replica():
+def test_replicas_travel():
     answer = temper(bmlab.toy(), rng=np.random.default_rng(0), n_chains=4, burn_in=0, n_sweeps=2500)
-    energies, rungs = answer.info["energies"], answer.info["rungs"]
-    assert 500 < len(energies) <= 1000
-    assert energies.shape == rungs.shape == (len(rungs), len(answer.info["temperatures"]))
-    assert (np.sort(rungs, axis=1) == np.arange(rungs.shape[1])).all()
-    assert energies[rungs == 0].mean() < energies[rungs == rungs.max()].mean()
     assert answer.info["round_trips"] > 10
-
-
-def test_replicas_are_drawn_by_their_energies():
-    answer = run(GLASS)
-    figure, ax = plt.subplots()
-    assert plot.replicas(answer, ax, moments=50) is ax
-    assert np.allclose(ax.lines[0].get_ydata(), answer.info["energies"][:50, 0])
-    assert len(ax.collections[0].get_offsets()) == answer.info["energies"][:50].size
-    plt.close(figure)
 
 
 def test_ladders_that_mix_converge_without_a_warning():

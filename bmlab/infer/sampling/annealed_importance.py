@@ -121,7 +121,8 @@ def _pull(model):
     size = abs(model.weights).sum()  # 0 also where all stored weights are
     if model.n < 3 or size == 0:
         return size
-    return abs(eigsh(model.weights, 1, v0=np.cos(np.arange(model.n)), tol=1e-3, return_eigenvectors=False)[0])
+    first = np.cos(np.arange(model.n))
+    return abs(eigsh(model.weights, 1, v0=first, tol=1e-3, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
 
 
 def _first_chains(model, first, rng, n_chains):

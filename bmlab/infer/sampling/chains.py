@@ -12,8 +12,10 @@ loops (kernels.py), which keep all fields up to date.  Given the same generator 
 
 import importlib.util
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -40,7 +42,7 @@ class Chains:
     def __init__(
         self,
         model: BoltzmannMachine,
-        s,
+        s: ArrayLike,
         rng: np.random.Generator,
         *,
         order: str = "colours",
@@ -61,7 +63,8 @@ class Chains:
         self.seeds = np.array(self.seeds, np.uint64)
         self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0  # sweeps made
-        self._compiled = self._plain = None
+        self._compiled: Any = None
+        self._plain: _NumpyEngine | None = None
 
     def sweep(self, count: int = 1) -> None:
         """Make `count` sweeps and keep the last states only."""
@@ -92,9 +95,10 @@ class Chains:
         """Return the engine; "auto" goes over to Numba, in the midst of a walk if need be, once that is worth it."""
         if self._compiled is None and _use_numba(self):
             self._compiled = _numba_engine(self)
-        if self._compiled is None and self._plain is None:
-            self._plain = _NumpyEngine(self)
-        return self._compiled or self._plain
+        if self._compiled is not None:
+            return self._compiled
+        self._plain = self._plain or _NumpyEngine(self)
+        return self._plain
 
     def first_bits(self, sweeps: int) -> np.ndarray:
         """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
@@ -110,13 +114,13 @@ class Chains:
     def lines(self, sweeps: int) -> np.ndarray:
         """Return which unit is updated when, (sweeps, n), or (1, n) where all sweeps are alike."""
         n = len(self.s)
-        if self.order == "random":
+        if self.sites is not None:
             return self.sites.integers(0, n, (sweeps, n))
         line = np.concatenate([*self.classes, np.empty(0, int)]) if self.classes is not None else np.arange(n)
         return line.astype(np.int64)[None]
 
 
-def chance_of_plus(x, s, rule="gibbs"):
+def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
     """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
     if rule == "gibbs":
         return 1 / (1 + np.exp(-x))

@@ -9,9 +9,11 @@ size.  A unit has two values, so that ranks would add nothing; convergence() tak
 Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), Bayesian Analysis 16, 667.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import ndtri
 
 from ...estimate import as_corr, coupled_pairs
@@ -28,14 +30,14 @@ class Averages(NamedTuple):
     """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit."""
 
     mean: np.ndarray
-    corr: np.ndarray
+    corr: np.ndarray | sparse.csr_array
     mean_stderr: np.ndarray
-    corr_stderr: np.ndarray
+    corr_stderr: np.ndarray | sparse.csr_array
     rhat: float
     ess: float
 
 
-def average(model: BoltzmannMachine, blocks, n_chains: int, n_sweeps: int) -> Averages:
+def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
     """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these."""
     groups = np.array_split(np.arange(n_chains), min(n_chains, GROUPS))
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
@@ -85,7 +87,7 @@ def _per_draw(sums, sizes):
     return sums.reshape(sizes.size, *sums.shape[2:])
 
 
-def mean_and_stderr(groups, weight):
+def mean_and_stderr(groups: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average independent groups (g, ...) by weight (g,); return (mean, stderr), nan for the error of one group."""
     share = weight / weight.sum()
     mean, count = np.tensordot(share, groups, 1), len(groups)

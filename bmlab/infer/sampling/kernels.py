@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from math import log
 from os import getpid
+from typing import Any
 
 import numpy as np
 from numba import config, njit
@@ -34,14 +35,16 @@ _U = np.uint64
 class Engine:
     """Move chains; keep the fields of a full machine from call to call, while nobody else changes states or biases."""
 
-    def __init__(self, chains):
+    weights: Any  # a csr_array, or rows that begin on cache lines
+
+    def __init__(self, chains: Any):
         self.chains, self.fill, weights = chains, fill, chains.model.weights
         self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
         if self.few:
             self.weights = sparse.csr_array(weights)
             return
         n, width = chains.model.n, -(-chains.model.n // 8) * 8
-        self.age, self.seen, self.fields = FRESH, None, aligned((chains.s.shape[1], width))
+        self.age, self.seen, self.fields = FRESH, np.empty(0), aligned((chains.s.shape[1], width))
         self.weights = aligned((n, width))
         self.weights[:, :n] = weights
 
@@ -62,7 +65,7 @@ class Engine:
             self.age, self.biases = 0, chains.biases
 
 
-def aligned(shape):
+def aligned(shape: tuple[int, int]) -> np.ndarray:
     """Return zeros (float64) that begin on a cache line."""
     size = 8 * int(np.prod(shape))
     raw = np.zeros(size + 64, np.uint8)
@@ -73,7 +76,7 @@ def aligned(shape):
 def _in_threads(kernel, chains, arrays, k, units, out):
     """Call a kernel on ranges of the chains, one a thread."""
     count = chains.s.shape[1]
-    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))
+    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))  # pyright: ignore[reportAttributeAccessIssue]
     edges = np.linspace(0, count, threads + 1).astype(int)
     place = _U(chains.count * len(chains.s))
 

@@ -27,7 +27,6 @@ LADDERS = 32  # where neither start nor n_chains tells
 TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many independent draws
 RHAT = 1.1
 BLOCK = 2**20  # numbers in a block of states kept until they are summed
-MOMENTS = 1000  # the most that info keeps
 
 
 def temper(
@@ -50,8 +49,7 @@ def temper(
     stderr        spread of the independent ladders; nan for log_z of a single one.
     converged     R-hat of every unit below 1.1, and ten round trips a ladder: from hot to cold and back.  A valley that
                   no ladder has found is not seen by any such test.
-    info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat; and for plot.replicas, of
-                  the first ladder at up to 1000 moments, energies and rungs of its replicas (moments, replicas).
+    info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
     """
     rng = generator(rng)
@@ -60,12 +58,11 @@ def temper(
     replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)
     ladders = len(replicas.at)
     level = sum((e.mean(0) for e in replicas.sweeps(burn_in)), replicas.energies().mean(0)) / (burn_in + 1)
-    tally = Tally(replicas, level, -(-n_sweeps // MOMENTS))
+    tally = Tally(replicas, np.asarray(level))
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
     trips = tally.round_trips / ladders
     converged = bool(found.rhat < RHAT and trips >= TRIPS)
     doubt = ": the ladders disagree, or are too short to tell. Raise n_sweeps and burn_in"
-    energies, rungs = map(np.array, zip(*tally.moments, strict=True))
     return warned(
         Estimate(
             found.mean,
@@ -83,8 +80,6 @@ def temper(
                 "acceptance": tally.sums[0].mean(0) / n_sweeps,
                 "round_trips": trips,
                 "rhat": found.rhat,
-                "energies": energies,
-                "rungs": rungs,
             },
         )
     )
@@ -118,14 +113,14 @@ def _check_start(start, temperatures, n_chains, n):
 
 
 class Tally:
-    """Sum up what log Z and the reader of `info` need, while the coldest states pass by.
+    """Sum up what log Z, swaps and round trips need, while the coldest states pass by.
 
-    level (rungs,) are energies that <E> is near to; every `stride`-th moment of the first ladder is kept.
+    level (rungs,) are energies that <E> is near to.
     sums (3, n_chains, rungs - 1): chance of a swap, and Bennett's f of the colder and of the hotter neighbour.
     """
 
-    def __init__(self, replicas: Replicas, level: np.ndarray, stride: int):
-        self.replicas, self.stride, self.moments = replicas, stride, []
+    def __init__(self, replicas: Replicas, level: np.ndarray):
+        self.replicas = replicas
         self.step, self.middle = -np.diff(replicas.beta), (level[:-1] + level[1:]) / 2
         self.sums = np.zeros((3, len(replicas.at), len(self.step)))
         self.was_hot, self.round_trips = np.zeros(replicas.at.size, bool), 0  # since it was last the coldest
@@ -136,12 +131,12 @@ class Tally:
         size = max(1, BLOCK // (chains.s.size + 1))
         for done in watched(range(0, n_sweeps, size), "stretch"):
             states = []
-            for t, energies in enumerate(self.replicas.sweeps(min(size, n_sweeps - done)), done):
-                self._add(t, energies)
+            for energies in self.replicas.sweeps(min(size, n_sweeps - done)):
+                self._add(energies)
                 states.append(chains.s[:, self.replicas.at[:, 0]])
             yield np.array(states)
 
-    def _add(self, t, energies):
+    def _add(self, energies):
         at = self.replicas.at
         self.sums += (
             swap_chance(self.replicas.beta, energies),
@@ -151,9 +146,6 @@ class Tally:
         self.round_trips += self.was_hot[at[:, 0]].sum()
         self.was_hot[at[:, 0]] = False
         self.was_hot[at[:, -1]] = True
-        if t % self.stride == 0:
-            rungs = at[0].argsort()
-            self.moments.append((energies[0, rungs], rungs))
 
     def log_z(self) -> LogZ:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""

@@ -127,4 +127,4 @@ def _moments(model, seen, log_z):
         s = 2.0 * bits - 1
         mean += p[part] @ s
         pairs = pairs + pair_sums(model, s * np.sqrt(p[part])[:, None])
-    return mean.clip(-1, 1), as_corr(model, pairs)
+    return mean.clip(-1, 1), as_corr(model, np.asarray(pairs))
