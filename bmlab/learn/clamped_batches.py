@@ -111,7 +111,7 @@ def clamped_gibbs(
                 pairs = pairs + np.array([pair_sums(model, chain) for chain in chains])
     means, equal = np.array(means), np.ones(n_chains)
     mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
-    corr, corr_stderr = mean_and_stderr(pairs / (n_sweeps * len(rows)), equal)
+    corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
     agree = not len(units) or bool(rhat < RHAT)
     return warned(
