@@ -34,7 +34,7 @@ from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
 from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
-from .learn.likelihood import clamped, gradient, log_likelihood
+from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
@@ -85,6 +85,7 @@ __all__ = [
     "ising",
     "load",
     "log_likelihood",
+    "log_prob",
     "maximize",
     "mean_field",
     "medium",

@@ -17,9 +17,10 @@ DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
 
 
 def parts(seed=0):
-    """What a run needs that has to be found again: two generators, chains, momentum, batches and a schedule."""
-    infer = partial(bmlab.gibbs, rng=np.random.default_rng(seed), n_chains=5, burn_in=0, n_sweeps=2)
-    return infer, dict(rate=np.linspace(0.3, 0.01, 99), momentum=0.5, batch=3, rng=np.random.default_rng(seed + 1))
+    """What a run needs that has to be found again: a generator, chains, momentum, batches and a schedule."""
+    rng = np.random.default_rng(seed)
+    infer = partial(bmlab.gibbs, rng=rng, n_chains=5, burn_in=0, n_sweeps=2)
+    return infer, dict(rate=np.linspace(0.3, 0.01, 99), momentum=0.5, batch=3, rng=rng)
 
 
 def run(path, steps, infer=None, **options):
@@ -49,7 +50,7 @@ def die_at(moment):
             half = super().write(data[: len(data) // 2])
             return half + event(super().write)(data[half:])
 
-    checkpoints.open = InHalves
+    checkpoints.open = lambda path, mode: InHalves(path, mode) if "w" in mode else io.open(path, mode)
     checkpoints.os.fsync, checkpoints.os.replace = event(os.fsync), event(os.replace)
     return event
 
@@ -66,7 +67,7 @@ def told(then):
 
 
 if __name__ == "__main__":
-    method, _ = parts()
+    method, loop = parts()
     event = die_at(int(sys.argv[2]))
-    run(sys.argv[1], 99, partial(event(told(method.func)), **method.keywords), every=3)
+    run(sys.argv[1], 99, partial(event(told(method.func)), **method.keywords), every=3, rng=loop["rng"])
     sys.exit("it was to be killed")

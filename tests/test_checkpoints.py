@@ -1,10 +1,14 @@
 """A run that is killed at any moment, within a write too, ends as if it had not been, to the bit."""
 
+import io
+import json
+import os
 import pickle
 import re
 import signal
 import subprocess
 import sys
+import zipfile
 from functools import partial
 from pathlib import Path
 from warnings import catch_warnings, simplefilter
@@ -16,7 +20,7 @@ from test_ascent import blank
 from test_fitting import alike
 
 import bmlab
-from bmlab.learn.checkpoints import Checkpoint, generators
+from bmlab.learn import checkpoints
 
 
 def law_resumed(folder):
@@ -38,15 +42,19 @@ def test_a_run_that_is_over_is_not_made_again(tmp_path):
     one = run(tmp_path / "a.bm", 12)
     (again,) = run(tmp_path / "a.bm", 12).steps
     assert alike(one, again) and not again.model.weights.flags.writeable
+    assert again.free.method == "gibbs" and again.log_likelihood.upper == one.steps[-1].log_likelihood.upper
 
 
-def test_generators_go_on_too(tmp_path):
+def gibbs_with(rng):
+    return partial(bmlab.gibbs, rng=rng, n_chains=5, burn_in=0, n_sweeps=2)
+
+
+def test_the_generator_goes_on_too(tmp_path):
     """What the caller draws after a resumed run is what he would have drawn."""
     ends = []
     for path in (None, tmp_path / "a.bm", tmp_path / "a.bm"):
         rng = np.random.default_rng(3)
-        infer = partial(bmlab.gibbs, rng=rng, n_chains=5, burn_in=0, n_sweeps=2)
-        bmlab.fit(blank(5), DATA, infer, steps=6, rate=0.1, checkpoint=path)
+        bmlab.fit(blank(5), DATA, gibbs_with(rng), steps=6, rate=0.1, checkpoint=path, rng=rng)
         ends.append(rng.random())
     assert ends[0] == ends[1] == ends[2]
 
@@ -62,40 +70,177 @@ def test_early_stopping_remembers_its_best(tmp_path):
         assert alike(rest, whole) and rest.message == whole.message
 
 
+THIN = bmlab.ising((2, 2), 0.1, periodic=False)
+METHODS = {
+    "exact": (blank(4), lambda rng: bmlab.exact),
+    "sparse": (THIN, lambda rng: bmlab.exact),
+    "named": (bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=list("abcd")), lambda rng: bmlab.mean_field),
+    "bethe": (blank(4), lambda rng: bmlab.bethe),
+    "bethe, sparse": (THIN, lambda rng: bmlab.bethe),
+    "trw": (blank(4), lambda rng: partial(bmlab.trw, n_trees=2)),
+    "temper": (blank(4), lambda rng: partial(bmlab.temper, rng=rng, n_chains=3, burn_in=5, n_sweeps=9)),
+    "hidden": (bmlab.sherrington_kirkpatrick(6, np.random.default_rng(0), 0.3), gibbs_with),
+    "another generator": (blank(4), gibbs_with),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_of_the_package_can_go_on(name, tmp_path):
+    model, infer = METHODS[name]
+    kind = np.random.MT19937 if name == "another generator" else np.random.PCG64
+
+    def climb(path, steps):
+        rng = np.random.Generator(kind(1))
+        return bmlab.fit(model, DATA, infer(rng), steps=steps, rate=0.05, momentum=0.5, checkpoint=path, rng=rng)
+
+    whole, _, rest = climb(None, 6), climb(tmp_path / "a.bm", 3), climb(tmp_path / "a.bm", 6)
+    assert rest.steps[0].loop.number == 2 and rest.model.names == model.names
+    assert abs(rest.model.weights - whole.model.weights).max() == 0 and (rest.model.biases == whole.model.biases).all()
+
+
 GLOBAL = np.random.default_rng(0)
 
 
-def test_generators_are_found_wherever_they_hide():
-    one, two, three = (np.random.default_rng(k) for k in range(3))
+def helper():
+    return GLOBAL
 
-    class Method:
-        def __init__(self):
-            self.rng = one
 
-        def __call__(self, model, start=None):
-            return None
+def by_helper(model, start=None):
+    return gibbs_with(helper())(model, start=start)
 
-    def closure(model, start=None):
-        return two
 
-    def by_name(model, start=None):
-        return GLOBAL
+def by_default(model, start=None, held=(GLOBAL,)):
+    return gibbs_with(held[0])(model, start=start)
 
-    assert generators((partial(closure, three), Method(), by_name, two)) == [two, three, one, GLOBAL]
+
+class Method:
+    """Holds a generator in a dictionary."""
+
+    def __init__(self):
+        self.held = {"rng": np.random.default_rng(0)}
+
+    def __call__(self, model, start=None):
+        return gibbs_with(self.held["rng"])(model, start=start)
+
+    def bound(self, model, start=None):
+        return self(model, start)
+
+
+class Odd:
+    """A state that no file knows."""
+
+
+def with_odd_state(model, start=None):
+    return bmlab.Estimate(**{**vars(bmlab.exact(model)), "state": Odd()})
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize(
+    ("infer", "sentence"),
+    [
+        (gibbs_with(np.random.default_rng(0)), "infer holds a Generator; write methods as plain functions"),
+        (Method(), "infer holds a Method"),
+        (Method().bound, "infer holds a method"),
+        (by_default, "answers differently when"),
+        (by_helper, "answers differently when it is asked twice with rng set back"),
+        (partial(bmlab.gibbs, rng={"a": 1}), "infer holds a dict"),
+        (with_odd_state, "a checkpoint cannot hold a Odd"),
+    ],
+    ids=["another generator", "object", "bound method", "default", "called helper", "dictionary", "state"],
+)
+def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_path):
+    """Each of these was resumed with other random numbers, or would not be read back."""
+    asked = []
+
+    def watch():
+        for step in range(9):
+            asked.append(step)
+            yield 0.1
+
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.fit(blank(4), DATA, infer, steps=9, rate=np.full(9, 0.1), rng=1, checkpoint=tmp_path / "a.bm")
+    assert not (tmp_path / "a.bm").exists()
+    with pytest.raises(ValueError, match="rate holds a generator"):
+        bmlab.fit(blank(4), DATA, steps=9, rate=watch(), checkpoint=tmp_path / "a.bm")
+    assert not asked
+
+
+def captured(scale):
+    def infer(model, start=None):
+        return bmlab.exact(model.at(scale))
+
+    return infer
+
+
+def test_a_closure_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="infer holds a function; write methods as plain functions"):
+        bmlab.fit(blank(4), DATA, captured(2.0), steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+
+
+def law_same_run(folder):
+    """Equal data as a list, or as integers, is the same run."""
+    run(folder / "same.bm", 3)
+    infer, loop = parts()
+    for data in (DATA.tolist(), DATA.astype(int)):
+        try:
+            found = bmlab.fit(blank(5), data, infer, steps=3, checkpoint=folder / "same.bm", **loop)
+        except ValueError as error:
+            raise AssertionError("the same run was taken for another") from error
+        assert found.steps[0].loop.number == 2
+
+
+def test_equal_data_in_another_form_is_the_same_run(tmp_path):
+    law_same_run(tmp_path)
+
+
+def test_a_file_runs_no_code(tmp_path):
+    """A pickle, alone or as an array of objects, is refused; nothing in it is called."""
+
+    class Bomb:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "exploded"),)
+
+    path = tmp_path / "a.bm"
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match="no whole checkpoint"):
+        run(path, 3)
+    objects = io.BytesIO()
+    np.savez(objects, checkpoint=np.array([Bomb()], dtype=object))
+    path.write_bytes(objects.getvalue())
+    with pytest.raises(ValueError, match="no whole checkpoint"):
+        run(path, 3)
+    told = json.dumps({"dict": {"run": {"os.system": {"command": "true"}}}})
+    np.savez(path.open("wb"), checkpoint=np.frombuffer(told.encode(), np.uint8))
+    with pytest.raises(ValueError, match="no whole checkpoint"):
+        run(path, 3)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_the_file_is_an_ordinary_one(tmp_path):
+    run(tmp_path / "a.bm", 3)
+    with np.load(tmp_path / "a.bm", allow_pickle=False) as file:
+        told = json.loads(file[checkpoints.JSON].tobytes())
+        assert {file[name].dtype.kind for name in file.files} <= set("biuf")
+    assert set(told["dict"]) == {"run", "step", "best", "random"}
 
 
 def law_torn(folder):
-    """A file cut anywhere, or with a byte changed, is refused in a sentence; the one before it is used."""
+    """A file cut anywhere, or with a byte of what it holds changed, is refused; the one before it is used."""
     path = folder / "a.bm"
     run(path, 6, every=2)
     data = path.read_bytes()
     assert path.with_name("a.bm.before").exists()
-    for torn in (b"", data[:10], data[:-1], data[:100] + bytes([data[100] ^ 1]) + data[101:]):
+    with zipfile.ZipFile(path) as parts_of_it:
+        inside = [part.header_offset + 200 for part in parts_of_it.infolist() if part.file_size > 200]
+    changed = [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in inside]
+    assert len(changed) > 2
+    for torn in (b"", data[:10], data[: len(data) // 2], data[:-1], *changed):
         path.write_bytes(torn)
         with catch_warnings(record=True) as told:
             simplefilter("always")
             assert saved(path) == 4
-        assert re.search(r"a\.bm holds no whole checkpoint; going on from .*a\.bm\.before", str(told[0].message))
+        assert re.search(r"a\.bm holds no whole checkpoint.*; going on from .*a\.bm\.before", str(told[0].message))
 
 
 def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
@@ -105,23 +250,15 @@ def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
         assert alike(run(path, 12, every=2), run(None, 12))
     path.write_bytes(b"torn")
     path.with_name("a.bm.before").unlink()
-    with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint, and there is none before it; delete it"):
+    with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint .*, and there is none before it; delete it"):
         run(path, 12)
-
-
-def this_run():
-    """What Checkpoint() is told in run()."""
-    infer, loop = parts()
-    defaults = {"chains": "previous", "clamped": None, "couplings": None, "penalty": 0.0, "l1": 0.0}
-    return blank(5), DATA, infer, defaults | loop
 
 
 def test_the_file_of_another_run_is_refused(tmp_path):
     run(tmp_path / "a.bm", 12)
+    infer, loop = parts()
     with pytest.raises(ValueError, match=r"a\.bm belongs to another run \(other data, momentum\); delete it"):
-        bmlab.fit(
-            blank(5), DATA[:-1], parts()[0], steps=9, checkpoint=tmp_path / "a.bm", **{**parts()[1], "momentum": 0.1}
-        )
+        bmlab.fit(blank(5), DATA[:-1], infer, steps=9, checkpoint=tmp_path / "a.bm", **{**loop, "momentum": 0.1})
 
 
 def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
@@ -139,9 +276,10 @@ def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
 
 
 def saved(path):
-    """The number of the step in the file; -1 where there is none."""
-    try:
-        state = Checkpoint(path, *this_run()).load()
-    except pickle.UnpicklingError as error:
-        raise AssertionError("what is torn was read") from error
+    """The number of the step in the file, or in the one before; -1 where there is none."""
+    infer, loop = parts()
+    rng = loop.pop("rng")
+    defaults = {"held_out": None, "chains": "previous", "clamped": None, "couplings": None, "penalty": 0.0, "l1": 0.0}
+    told = {"model": blank(5), "data": DATA, "infer": infer, "sample_weight": None, **defaults, **loop}
+    state = checkpoints.Checkpoint(path, told, rng).load()
     return state[0].loop.number if state else -1

@@ -9,8 +9,9 @@ from test_contract import machine
 from test_likelihood import missing
 
 import bmlab
-from bmlab.learn import maximum_likelihood
-from bmlab.learn.maximum_likelihood import maximize, transformed
+from bmlab.learn import newton
+from bmlab.learn.maximum_likelihood import maximize
+from bmlab.learn.newton import transformed
 
 UNITS = 5
 DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, np.random.default_rng(0))])  # a top exists
@@ -58,10 +59,10 @@ def test_it_ends_where_the_loop_ends():
 def law_roads(penalty=0.1):
     """Newton's method and L-BFGS reach the same machine: two derivations of one slope."""
     model = machine(UNITS, temperature=1.7)
-    newton = maximize(model, DATA, penalty=penalty, tolerance=1e-8).model
+    one = maximize(model, DATA, penalty=penalty, tolerance=1e-8).model
     climbed = maximize(model, DATA, partial(bmlab.exact), penalty=penalty, tolerance=1e-8).model
-    assert np.allclose(newton.weights, climbed.weights, atol=1e-6)
-    assert np.allclose(newton.biases, climbed.biases, atol=1e-6)
+    assert np.allclose(one.weights, climbed.weights, atol=1e-6)
+    assert np.allclose(one.biases, climbed.biases, atol=1e-6)
 
 
 def test_two_roads_reach_one_top():
@@ -71,7 +72,7 @@ def test_two_roads_reach_one_top():
 def law_newton():
     """Its matrix is the covariance of all s_i s_j and s_i, summed over the states, with the penalty on the diagonal."""
     row, col = np.triu_indices(UNITS, 1)
-    table = maximum_likelihood._Table(
+    table = newton.Table(
         2**UNITS,
         np.append(1 << row | 1 << col, 1 << np.arange(UNITS)),
         np.zeros(15),
@@ -155,7 +156,7 @@ def test_a_free_phase_without_log_z_is_refused():
 
 
 def test_an_unreached_slope_is_said(monkeypatch):
-    monkeypatch.setattr(maximum_likelihood, "STEPS", 2)
+    monkeypatch.setattr(newton, "STEPS", 2)
     with pytest.warns(
         bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"
     ) as told:

@@ -10,6 +10,7 @@ from test_contract import machine
 import bmlab
 from bmlab.learn import pseudolikelihood as module
 from bmlab.learn import quasi_newton
+from bmlab.learn.observations import distinct
 from bmlab.learn.pseudolikelihood import pseudolikelihood
 
 
@@ -96,7 +97,7 @@ def law_counts():
     """Each pattern once, with its share; over bytes, and however the data lie in memory."""
     data = np.random.default_rng(0).choice([-1.0, 1.0], size=(5, 19))[[0, 0, 1, 2, 3, 3, 3, 4]]
     for layout in (data, np.asfortranarray(data)):
-        s, share = module._distinct(layout)
+        s, share = distinct(layout)
         assert s.shape == (5, 19) and sorted(8 * share) == [1, 1, 1, 2, 3]
         assert np.allclose(share @ s, data.mean(0)) and np.allclose((s.T * share) @ s, data.T @ data / 8)
 

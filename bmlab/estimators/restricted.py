@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
 from sklearn.utils.validation import check_is_fitted
 
-from ..learn.contrastive_divergence import Climb, pcd
+from ..learn.contrastive_divergence import RestrictedAscent, pcd
 from ..learn.pseudolikelihood import log_conditionals
 from ..machines import restricted
 from .binary_features import Binary, generator
@@ -55,7 +55,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         s = self._read(X, reset=first)
         if first or self._climb is None:
             rng = generator(self.random_state)
-            self._climb = Climb(self._first(s, rng) if first else self.model_, s, self.batch_size, rng)
+            self._climb = RestrictedAscent(self._first(s, rng) if first else self.model_, s, self.batch_size, rng)
         self._climb.step(self._climb.centred(s), self.learning_rate)
         self.model_ = self._climb.machine(self._climb.p)
         return self

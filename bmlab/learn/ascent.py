@@ -12,127 +12,101 @@ Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().
 towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import chain, islice, pairwise, repeat
+from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..arrays import generator
-from ..estimate import NotConverged, coupled_pairs
+from ..estimate import Estimate, Method, NotConverged, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from . import likelihood
 from .likelihood import gradient
+from .observations import checked_couplings, checked_moments, named, ordered, shares
 from .record import Loop, Step
+
+UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
 
 
 def ascend(
-    model: BoltzmannMachine | Step,
-    data,
-    infer=exact,
-    *,
-    rate: float | Iterable[float],
-    chains: str = "previous",
-    clamped: Callable | None = None,
-    couplings=None,
-    penalty: float = 0.0,
-    l1: float = 0.0,
-    momentum: float = 0.0,
-    batch: int | None = None,
-    rng: np.random.Generator | None = None,
+    model: BoltzmannMachine | Step, data: Any, infer: Method = exact, *, rate: float | Iterable[float], **options: Any
 ) -> Iterator[Step]:
-    """Yield the model with its moments, move it uphill, and so on; stop by leaving the loop.
-
-    model      where to begin; or a Step of this loop, to go on after it
-    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing
-    infer      model, start -> Estimate: the free phase, and the clamped one where hidden units are coupled
-    rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
-               Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
-               about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
-    clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
-    couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
-    penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
-    momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
-    batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
-    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Raises ValueError for options out of range, and where the free phase does not know a weight's slope.
-    """
-    data = np.atleast_2d(np.asarray(data, dtype=float))
-    _check(data, chains, penalty, l1, momentum, batch, rng)
-    rule = _Rule(
-        infer,
-        chains,
-        clamped,
-        penalty,
-        l1,
-        momentum,
-        batch,
-        checked_couplings(couplings, model.model.n if isinstance(model, Step) else model.n),
-    )
-    if not isinstance(model, Step):
-        model = Step(model, None, None, loop=Loop(-1, (), int(generator(rng).integers(2**63)) if batch else None))
-    step, rates = model, repeat(rate) if np.isscalar(rate) else iter(rate)
-    size = next(islice(rates, step.loop.number, None), None) if step.data else 0.0
-    rows = _rows(data, batch, step.loop)
-    for following in rates if size is not None else ():
-        step = rule.after(step, size, next(rows))
+    """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them."""
+    rule, step = begun(model, data, infer, **options)
+    for size, rows in rule.schedule(rate, step.loop):
+        model = rule.moved(step, size)
+        clamped = rule.clamped_phase(model, rows, step.data)
+        free = rule.free_phase(model, rows, step.free)
+        slope = rule.penalised(model, gradient(model, clamped, free))  # clamped minus free, over T
+        step = rule.step(step, model, clamped, free, slope)
         yield step
-        size = following
-
-
-def _rows(data, batch, loop):
-    """Yield the rows of the steps that follow."""
-    if batch is None:
-        return repeat(data)
-    of_all = batches(len(data), batch, np.random.default_rng(loop.seed))
-    return (data[of_step] for of_step in islice(of_all, loop.number + 1, None))
 
 
 @dataclass(frozen=True, eq=False)
-class _Rule:
-    """Hold what stays the same in a climb."""
+class Rule:
+    """Hold what stays the same in a climb: the data, rows (N, v) or moments, and the options."""
 
-    infer: Callable
-    chains: str
-    clamped: Callable | None
-    penalty: float
-    l1: float
-    momentum: float
-    batch: int | None
-    couplings: np.ndarray | None
+    data: np.ndarray | Estimate
+    infer: Method
+    chains: str = "previous"
+    clamped: Callable[..., Estimate] | None = None
+    couplings: np.ndarray | None = None
+    penalty: float = 0.0
+    l1: float = 0.0
+    momentum: float = 0.0
+    batch: int | None = None
+    sample_weight: Any = None
+    once: bool = False  # whether the clamped phase is asked once, and afterwards restated for other machines
 
-    def after(self, step, size, rows):
-        """Return the step that follows: move, then ask both phases, then look where it goes on."""
-        model, change = self.moved(step, size)
-        with catch_warnings():
-            simplefilter("ignore", NotConverged)
-            data = self.awake(model, rows, step.data)
-            free = self.infer(model, start=rows if self.chains == "data" else self.start_of(step.free))
-        slope = self.slope(model, data, free)
-        velocity = tuple(self.momentum * v + g for v, g in zip(step.loop.velocity, slope, strict=False)) or slope
-        return Step(
-            model, data, free, self.length(model, *slope), change, Loop(step.loop.number + 1, velocity, step.loop.seed)
-        )
+    def schedule(self, rate, loop):
+        """Yield for each step that follows the rate of the move to it, and its rows; one rate a step."""
+        rates = repeat(rate) if np.isscalar(rate) else rate
+        sizes = (size for size, _ in pairwise(chain([0.0], rates)))
+        rows = repeat(self.data)
+        if self.batch:
+            orders = batches(len(self.data), self.batch, np.random.default_rng(loop.seed))
+            rows = (self.data[order] for order in orders)
+        return islice(zip(sizes, rows, strict=False), loop.number + 1, None)
 
-    def awake(self, model, rows, before):
-        """The clamped phase; where all rows are whole, only its log Z is new at each step."""
-        if before and self.batch is None and self.clamped is None and before.info["hidden"] == 0:
+    def moved(self, step, size):
+        """Return the model after a step: W + size * V, and each weight towards 0 by L1."""
+        if not step.loop.velocity:
+            return step.model
+        old, (d_weights, d_biases) = step.model, step.loop.velocity
+        weights = _stepped(old, size * d_weights)
+        if self.l1:
+            weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
+        return replace(old, weights=weights, biases=old.biases + size * d_biases)
+
+    def clamped_phase(self, model, rows, before):
+        """Ask for the moments of the machine clamped to the rows; where all are whole only log Z changes with it."""
+        if self.once and before is not UNASKED:
             return likelihood.restated(model, before)
         ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
-        return ask(model, rows, start=None if self.batch else self.start_of(before))
+        weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        with catch_warnings(), quietly():
+            simplefilter("ignore", NotConverged)
+            return ask(model, rows, start=None if self.batch else self.start_after(before), **weighted)
 
-    def start_of(self, answer):
-        return answer.state if answer and self.chains == "previous" else None
+    def free_phase(self, model, rows, before):
+        """Ask for the moments of the free machine."""
+        with catch_warnings(), quietly():
+            simplefilter("ignore", NotConverged)
+            return self.infer(model, start=rows if self.chains == "data" else self.start_after(before))
 
-    def slope(self, model, data, free):
-        """The slope of L - penalty/2 * sum_{i<j} w_ij^2 by the weights that exist, and by the biases."""
-        d_weights, d_biases = gradient(model, data, free)
+    def start_after(self, before):
+        """Return where a phase starts that has answered `before`."""
+        return before.state if self.chains == "previous" else None
+
+    def penalised(self, model, slope):
+        """Return the slope of L - penalty/2 * sum_{i<j} w_ij^2 by the weights that exist, and by the biases."""
+        d_weights, d_biases = slope
         d_weights = d_weights - self.penalty * model.weights
         if self.couplings is not None:
             d_weights = np.where(self.couplings, d_weights, 0.0)
@@ -144,23 +118,39 @@ class _Rule:
             )
         return d_weights, d_biases
 
+    def step(self, before, model, clamped, free, slope):
+        """Return the Step, with the velocity of the next move, momentum * V + slope."""
+        number, velocity, seed = before.loop
+        old, change = before.model, np.nan
+        if velocity:
+            change = float(max(abs(model.weights - old.weights).max(), np.abs(model.biases - old.biases).max()))
+            velocity = tuple(self.momentum * v + g for v, g in zip(velocity, slope, strict=True))
+        loop = Loop(number + 1, velocity or slope, seed)
+        return Step(model, clamped, free, self.length(model, *slope), change, loop)
+
     def length(self, model, d_weights, d_biases):
-        """The Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
+        """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
         d, w = _at_couplings(model, d_weights), _at_couplings(model, model.weights)  # each weight twice
         if self.l1:
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
         return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
 
-    def moved(self, step, size):
-        """Return the next model, and the largest change of a parameter."""
-        if not step.loop.velocity:
-            return step.model, np.nan
-        old, (d_weights, d_biases) = step.model, step.loop.velocity
-        weights = _stepped(old, size * d_weights)
-        if self.l1:
-            weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
-        new = BoltzmannMachine(weights, old.biases + size * d_biases, old.temperature, old.offset)
-        return new, float(max(abs(new.weights - old.weights).max(), np.abs(new.biases - old.biases).max()))
+
+def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, **options) -> tuple[Rule, Step]:
+    """Return the checked rule of a climb, and the step after which it goes on."""
+    step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
+    given = isinstance(data, Estimate)
+    data = checked_moments(step.model, data) if given else ordered(step.model, data)
+    whole = given or (data.shape[1] == step.model.n and not np.isnan(data).any())
+    rule = Rule(
+        data, infer, couplings=checked_couplings(couplings, step.model.n), sample_weight=sample_weight, **options
+    )
+    _check(rule, rng, given)
+    if given and step.data is UNASKED:
+        step = replace(step, data=data)
+    if rule.batch and not isinstance(model, Step):
+        step = replace(step, loop=Loop(-1, (), int(generator(rng).integers(2**63))))
+    return replace(rule, once=whole and rule.clamped is None and rule.batch is None), step
 
 
 def _at_couplings(model, matrix):
@@ -197,28 +187,28 @@ def _towards_zero(weights, much):
     return np.sign(weights) * np.maximum(np.abs(weights) - much, 0)
 
 
-def _check(data, chains, penalty, l1, momentum, batch, rng):
-    if chains not in ("previous", "fresh", "data"):
-        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {chains!r}")
-    if chains == "data" and np.isnan(data).any():
+def _check(rule, rng, given):
+    """Raise ValueError for options out of range, or that do not go together."""
+    if rule.chains not in ("previous", "fresh", "data"):
+        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {rule.chains!r}")
+    if given and (rule.batch or rule.clamped or rule.chains == "data" or rule.sample_weight is not None):
+        raise ValueError("batch, clamped, sample_weight and chains='data' ask for rows, found moments; pass the rows")
+    if rule.sample_weight is not None:
+        shares(rule.sample_weight, len(rule.data))
+        if rule.batch or rule.chains == "data":
+            raise ValueError("batches and chains='data' take each row as one; repeat rows instead of sample_weight")
+    if rule.chains == "data" and np.isnan(rule.data).any():
         raise ValueError(
             "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
             "is missing; use chains='previous'"
         )
-    if penalty < 0 or l1 < 0 or not 0 <= momentum < 1:
-        raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {penalty}, {l1} and {momentum}")
-    if batch is not None:
+    if rule.penalty < 0 or rule.l1 < 0 or not 0 <= rule.momentum < 1:
+        found = f"{rule.penalty}, {rule.l1} and {rule.momentum}"
+        raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {found}")
+    if rule.batch is not None:
         if rng is None:
             raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
-        if not 1 <= batch <= len(data):
-            raise ValueError(f"batch must be 1 to {len(data)}, the rows of the data, found {batch}; None takes all")
-
-
-def checked_couplings(couplings, n):
-    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
-    if couplings is None:
-        return None
-    couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)
-    if couplings.shape != (n, n) or (couplings != couplings.T).any():
-        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
-    return couplings
+        if not 1 <= rule.batch <= len(rule.data):
+            raise ValueError(
+                f"batch must be 1 to {len(rule.data)}, the rows of the data, found {rule.batch}; None takes all"
+            )

@@ -1,146 +1,223 @@
 """Checkpoints: a long run goes on after a crash as if there had been none.
 
-What a step of the loop needs to go on is the step itself and the states of the random generators, wherever they hide.
-The file holds both behind a SHA-256 of what follows.  It is written beside its place, flushed to the disk, and put in
-place by a rename, which the operating system does wholly or not at all; the file that was there before is kept until
-the next is in place.  So at every moment one of the two is whole, and a torn one is known by its sum.
+What a step of the loop needs to go on is the step itself and the state of the random generator.  The file holds both as
+.npz: arrays, and one JSON that says what they are; reading it runs no code.  It is written beside its place, flushed to
+the disk, and put in place by a rename, which the operating system does wholly or not at all; the file that was there
+before is kept until the next is in place.  So at every moment one of the two is whole, and a torn one is known by the
+sums that every part of a zip file carries.
+
+What a file cannot hold is refused when the run begins: methods with a memory of their own, generators other than `rng`.
 """
 
+import inspect
+import json
 import os
-import pickle
+from dataclasses import fields, is_dataclass
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
+from ..estimate import Estimate, LogZ, quietly
+from ..infer.bounds.spanning_trees import Trees
+from ..infer.bounds.tree_reweighting import Mixture
+from ..infer.sampling.replica_exchange import Ladder
 from ..model import BoltzmannMachine
+from .record import Loop, Step
 
-MARK = b"bmlab checkpoint 1\n"
-SUM = 32  # bytes of a SHA-256
+JSON = "checkpoint"  # the name of the part that says what the others are
+SAME = 1e-9  # answers differ by less, from rounding, where nothing random but `rng` is drawn
+
+
+class Best(NamedTuple):
+    """Hold the step that did best on held-out data, its score, and how many looks ago that was."""
+
+    score: float = -np.inf
+    step: Step | None = None
+    waited: int = 0
+
+
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Ladder, Mixture, Trees)}
 
 
 class Checkpoint:
-    """The file of one run: where it is, whose it is, and the generators whose states belong to it."""
+    """The file of one run: where it is, and whose it is, `told` by the names of fit()'s arguments.
 
-    def __init__(self, path, model, data, infer, options):
-        self.path = Path(path)
+    Raises ValueError where the run depends on what no file can hold.
+    """
+
+    def __init__(self, path: str | Path, told: dict[str, Any], rng: np.random.Generator | None):
+        self.path, self.rng = Path(path), rng
         self.before = self.path.with_name(self.path.name + ".before")
-        told = {"model": model, "data": data, "infer": infer, **options}
-        self.run = {name: _digest(value) for name, value in told.items() if not hasattr(value, "__next__")}
-        self.generators = generators((infer, options.get("clamped"), options.get("rng")))
+        self.run = {name: _digest(value, name, rng) for name, value in told.items()}
+        if isinstance(told["model"], Step):
+            packed(told["model"], {})
+        if not self.path.exists():
+            self._check_repeatable(told["model"], told["data"], told["infer"], told["clamped"])
 
-    def save(self, *state) -> None:
+    def save(self, step: Step, best: Best) -> None:
         """Write the state of the run, and keep the file that was there."""
-        body = pickle.dumps((self.run, state, [rng.bit_generator.state for rng in self.generators]))
+        arrays: dict[str, np.ndarray] = {}
+        told = packed({"run": self.run, "step": step, "best": best, "random": self._random()}, arrays)
+        body = BytesIO()
+        np.savez(body, **{JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}, **arrays)
         new = self.path.with_name(self.path.name + ".new")
         with open(new, "wb") as file:
-            file.write(MARK + sha256(body).digest() + body)
+            file.write(body.getvalue())
             file.flush()
             os.fsync(file.fileno())
         if self.path.exists():
             os.replace(self.path, self.before)
         os.replace(new, self.path)
 
-    def load(self):
-        """Return the last state that is whole, and set the generators to what they were; None where there is no file.
+    def load(self) -> tuple[Step, Best] | None:
+        """Return the last state that is whole, and set the generator to what it was; None where there is no file.
 
         Raises ValueError where no file is whole, and where it is of another run.
         """
-        torn = []
+        torn = ""
         for path in (self.path, self.before):
             try:
-                run, state, random = _read(path)
+                state = _read(path)
             except FileNotFoundError:
                 continue
             except ValueError as error:
-                torn.append(str(error))
+                torn = torn or str(error)
                 continue
-            self._check(run, path)
-            for rng, was in zip(self.generators, random, strict=True):
-                rng.bit_generator.state = was
+            self._check_run(state["run"], path)
+            if self.rng is not None:
+                self.rng.bit_generator.state = state["random"]
             if torn:
-                warn(f"{torn[0]}; going on from {path}, the one before it.", UserWarning, stacklevel=4)
-            return state
+                warn(f"{torn}; going on from {path}, the one before it.", UserWarning, stacklevel=4)
+            return state["step"], state["best"]
         if torn:
-            raise ValueError(f"{torn[0]}, and there is none before it; delete it to begin again")
+            raise ValueError(f"{torn}, and there is none before it; delete it to begin again")
         return None
 
-    def _check(self, run, path):
+    def _random(self):
+        return None if self.rng is None else self.rng.bit_generator.state
+
+    def _check_run(self, run, path):
         other = [name for name in {**self.run, **run} if self.run.get(name) != run.get(name)]
         if other:
             raise ValueError(
                 f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another path"
             )
 
+    def _check_repeatable(self, model, data, infer, clamped):
+        """Ask methods that are not of this package twice, with `rng` set back: they may draw from elsewhere."""
+        model = model.model if isinstance(model, Step) else model
+        for name, ask in (("infer", partial(infer, model)), ("clamped", clamped and partial(clamped, model, data))):
+            if ask and not _whole(ask).__module__.startswith("bmlab."):
+                one, other = self._asked(ask), self._asked(ask)
+                if not np.allclose(one.mean, other.mean, rtol=0, atol=SAME, equal_nan=True):
+                    raise ValueError(
+                        f"{name} answers differently when it is asked twice with rng set back, so it could not go on "
+                        "from a file; let it draw from rng only, bound with functools.partial"
+                    )
+
+    def _asked(self, ask):
+        random = self._random()
+        with quietly():
+            answer = ask(start=None)
+        if self.rng is not None:
+            self.rng.bit_generator.state = random
+        return answer
+
 
 def _read(path):
-    """Return what save() wrote; raise ValueError where the file is torn."""
-    whole = path.read_bytes()
-    body = whole[len(MARK) + SUM :]
-    if not whole.startswith(MARK) or sha256(body).digest() != whole[len(MARK) : len(MARK) + SUM]:
-        raise ValueError(f"{path} holds no whole checkpoint")
-    return pickle.loads(body)
+    """Return what save() wrote; raise ValueError where the file is torn, or is something else."""
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return unpacked(json.loads(arrays[JSON].tobytes()), arrays)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # whatever a reader says of bytes that were not written by save()
+        raise ValueError(f"{path} holds no whole checkpoint ({type(error).__name__})") from None
 
 
-def generators(thing) -> list[np.random.Generator]:
-    """Return the random generators inside a method: in a partial's arguments, a closure, a tuple, or the globals it
-    names; each once, in a fixed order."""
-    found = {}
-    _collect(thing, found, set())
-    return list(found.values())
-
-
-def _collect(thing, found, seen):
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
-    if isinstance(thing, np.random.Generator):
-        found[id(thing)] = thing
-    for part in _parts(thing):
-        _collect(part, found, seen)
-
-
-def _parts(thing):
-    """What may hold a generator inside `thing`."""
-    if isinstance(thing, (tuple, list)):
-        return thing
-    if isinstance(thing, partial):
-        return [thing.func, *thing.args, *thing.keywords.values()]
-    code = getattr(thing, "__code__", None)
-    if code is not None:
-        globals_ = (thing.__globals__.get(name) for name in code.co_names)
-        return [
-            *(cell.cell_contents for cell in thing.__closure__ or ()),
-            *(thing.__defaults__ or ()),
-            *(thing.__kwdefaults__ or {}).values(),
-            *(x for x in globals_ if isinstance(x, np.random.Generator)),
-        ]
-    return list(vars(thing).values()) if callable(thing) and hasattr(thing, "__dict__") else []
-
-
-def _digest(value):
-    """A short name of a value that is the same in every run of a program."""
-    return sha256(_bytes(value)).hexdigest()[:16]
-
-
-def _bytes(value):
-    if isinstance(value, np.random.Generator):
-        return b"generator"
-    if isinstance(value, BoltzmannMachine):
-        return b"".join(map(_bytes, (value.weights, value.biases, value.temperature, value.offset)))
+def packed(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Return the value as JSON, with its arrays put under names; `info` is for people and stays behind."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, LogZ):
+        return {"LogZ": [value.value, value.stderr, value.lower, value.upper]}
     if issparse(value):
-        return b"".join(_bytes(x) for x in (value.tocsr().data, value.tocsr().indices, value.tocsr().indptr))
+        w = csr_array(value)
+        return {"sparse": [packed(part, arrays) for part in (w.data, w.indices, w.indptr)], "shape": list(w.shape)}
+    if type(value).__name__ in RECORDS:
+        names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
+        return {type(value).__name__: {k: packed(getattr(value, k), arrays) for k in names if k != "info"}}
+    if isinstance(value, dict):
+        return {"dict": {name: packed(part, arrays) for name, part in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return {type(value).__name__: [packed(part, arrays) for part in value]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays[f"array {len(arrays)}"] = value
+        return {"array": f"array {len(arrays) - 1}"}
+    raise ValueError(
+        f"a checkpoint cannot hold a {type(value).__name__}, which a state of this run has in it; pass checkpoint=None"
+    )
+
+
+def unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Return what packed() was given."""
+    if not isinstance(told, dict):
+        return told
+    (kind, held), *more = told.items()
+    if kind == "array":
+        return arrays[held]
+    if kind == "LogZ":
+        return LogZ(*held)
+    if kind == "sparse":
+        return csr_array(tuple(unpacked(part, arrays) for part in held), shape=tuple(more[0][1]))
+    if kind in ("list", "tuple"):
+        return {"list": list, "tuple": tuple}[kind](unpacked(part, arrays) for part in held)
+    parts = {name: unpacked(part, arrays) for name, part in held.items()}
+    return parts if kind == "dict" else RECORDS[kind](**parts)
+
+
+def _whole(method):
+    """The function inside partials and decorators."""
+    while isinstance(method, partial):
+        method = method.func
+    return inspect.unwrap(method)
+
+
+def _digest(value, name, rng):
+    """A short name of an argument's value, the same in every run; equal data as list or array have the same."""
+    arrays: dict[str, np.ndarray] = {}
+    told = json.dumps(_identity(value, name, rng, arrays)).encode()
+    return sha256(told + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()[:16]
+
+
+def _identity(value, name, rng, arrays):
+    """What tells a value from others, as JSON; raise ValueError where it may hold more than a file can."""
+    if value is None or value is rng:
+        return "nothing" if value is None else "rng"
     if isinstance(value, partial):
-        named = (name.encode() + _bytes(x) for name, x in sorted(value.keywords.items()))
-        return b"".join([_bytes(value.func), *map(_bytes, value.args), *named])
-    if isinstance(value, (str, int, float, type(None))):
-        return repr(value).encode()
-    if callable(value):
-        return getattr(value, "__qualname__", type(value).__qualname__).encode()
-    if hasattr(value, "model"):  # a Step
-        return _bytes(value.model) + repr(value.loop.number).encode()
-    array = np.asarray(value)
-    return repr((array.shape, array.dtype.str)).encode() + array.tobytes()
+        parts = value.func, *value.args, *chain.from_iterable(sorted(value.keywords.items()))
+        return [_identity(part, name, rng, arrays) for part in parts]
+    function = inspect.unwrap(value) if callable(value) else None
+    if isinstance(function, FunctionType) and function.__closure__ is None:
+        return f"{function.__module__}.{function.__qualname__}"
+    if isinstance(value, (str, BoltzmannMachine, Estimate, Step)) or issparse(value):
+        return packed(value, arrays)
+    try:
+        return packed(np.asarray(value, dtype=float), arrays)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"a run that goes on from a file must be told all that it depends on, and {name} holds a "
+            f"{type(value).__name__}; write methods as plain functions, and bind numbers, arrays and the rng of fit() "
+            "to them with functools.partial"
+        ) from None

@@ -25,7 +25,7 @@ from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
-from .likelihood import checked_rows
+from .observations import checked_rows
 
 
 def clamped_mean_field(

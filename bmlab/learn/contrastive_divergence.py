@@ -21,6 +21,7 @@ ends each layer, in single precision: a step is two matrix products for the phas
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import sgemm
@@ -31,7 +32,7 @@ from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
 from .ascent import batches
-from .likelihood import _checked_data
+from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
@@ -39,9 +40,9 @@ ONE = np.float32(1)
 
 def pcd(
     model: BoltzmannMachine,
-    data,
+    data: Any,
     *,
-    rng: np.random.Generator,
+    rng: Any,
     steps: int,
     rate: float | Iterable[float],
     batch: int = 100,
@@ -60,8 +61,8 @@ def pcd(
     Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
     """
-    rng = generator(rng)
-    data = _checked_data(model, data)
+    rng, model = generator(rng), named(model, data)
+    data = checked_visible(model, data)
     rates = _checked_rates(rate, steps)
     if chains not in ("previous", "data"):
         raise ValueError(f"chains must be 'previous' or 'data', found {chains!r}")
@@ -69,7 +70,7 @@ def pcd(
         raise ValueError(f"batch, n_chains and n_sweeps must be 1 or more, found {batch}, {n_chains} and {n_sweeps}")
     rows = batches(len(data), batch, rng)
     with one_thread():
-        climb = Climb(model, data, None if chains == "data" else n_chains, rng)
+        climb = RestrictedAscent(model, data, None if chains == "data" else n_chains, rng)
         total, centred = np.zeros(climb.p.shape), climb.centred(data)
         for k, size in enumerate(watched(rates, "step")):
             climb.step(centred[next(rows)], size, n_sweeps, penalty)
@@ -78,7 +79,7 @@ def pcd(
     return Fit(climb.machine(total / (steps - steps // 2)), message=ALL_STEPS)
 
 
-class Climb:
+class RestrictedAscent:
     """Hold what a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
     p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`;
@@ -123,7 +124,7 @@ class Climb:
         p = self.model.temperature * p.astype(float)
         weights = p[:-1, :-1]
         made = restricted(weights, p[:-1, -1], p[-1, :-1] - self.origin @ weights)
-        return replace(made, temperature=self.model.temperature, offset=self.model.offset)
+        return replace(self.model, weights=made.weights, biases=made.biases)
 
     def _visible(self, h):
         """Draw visible states given the hidden ones, counted from the origin."""

@@ -3,88 +3,88 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..estimate import Method, warned
+from ..arrays import generator
+from ..estimate import Estimate, Method, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .ascent import ascend
-from .checkpoints import Checkpoint
+from .checkpoints import Best, Checkpoint
 from .likelihood import clamped as clamped_phase
 from .likelihood import log_likelihood
 from .pseudolikelihood import pseudo_log_likelihood
 from .record import ALL_STEPS, Fit, Step
 
 
-class Best(NamedTuple):
-    """Hold the step that did best on held-out data, its score, and how many looks ago that was."""
-
-    score: float = -np.inf
-    step: Step | None = None
-    waited: int = 0
-
-
 def fit(
     model: BoltzmannMachine | Step,
-    data,
+    data: Any,
     infer: Method = exact,
     *,
     steps: int,
     rate: float | Iterable[float],
     chains: str = "previous",
-    clamped: Callable | None = None,
-    couplings=None,
+    clamped: Callable[..., Estimate] | None = None,
+    couplings: Any = None,
     penalty: float = 0.0,
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    rng=None,
+    sample_weight: Any = None,
+    rng: Any = None,
     gradient_norm: float | None = None,
     change: float | None = None,
-    held_out=None,
+    held_out: Any = None,
     patience: int = 10,
     every: int = 1,
-    checkpoint=None,
+    checkpoint: str | Path | None = None,
 ) -> Fit:
     """Climb the likelihood by clamped minus free, and keep the steps.
 
     model      where to begin; or a Step of such a climb, to go on after it
-    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing
+    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
+               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
                Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
                about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
-    chains     where the free phase starts: "previous", from its last state; "fresh", from nowhere; "data", from the data
+    chains     where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
     clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
     couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
+    sample_weight   how much each row counts, (N,)
     gradient_norm, change   end where Step.gradient_norm, or Step.change, is no larger
     held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
     checkpoint path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
                is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  It is a pickle: load files of your own only
+               The steps kept then begin where the file left off.  All that is random must come from `rng`
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
-    Raises ValueError for options out of range, where the free phase does not know a weight's slope, and for a
-    checkpoint of another run.
+    Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
+    of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
     """
     if steps < 1 or every < 1 or patience < 1:
         raise ValueError(f"steps, every and patience must be at least 1, found {steps}, {every} and {patience}")
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
-    options |= {"l1": l1, "momentum": momentum, "batch": batch, "rng": rng}
-    file = checkpoint and Checkpoint(checkpoint, model, data, infer, options)
+    options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
+    rng = None if rng is None else generator(rng)
+    told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
+    file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
     watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
     step = watch.resume() or model
     more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
-    for step in watched(islice(ascend(step, data, infer, **options), more), "step", more):
+    climb = islice(ascend(step, data, infer, rng=rng, **options), more)
+    for step in watched(climb, "step", more):
         if watch.sees(step) or step.loop.number % every == 0:
             watch.keep(step)
         if watch.stopped:
@@ -112,7 +112,7 @@ class _Watch:
     patience: int
     file: Checkpoint | None
     kept: list[Step] = field(default_factory=list)
-    best: Best = Best()
+    best: Best = field(default_factory=Best)
     stopped: str = ""
 
     def resume(self):

@@ -19,16 +19,20 @@ Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to 
 Where couplings are strong, or the data few, each is a place to start from.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from ..arrays import check_spins, symmetric
+from ..arrays import names_of, symmetric
 from ..model import BoltzmannMachine
+from .observations import check_each_varies, checked_units
 from .record import Fit
 
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
-def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> Fit:
+def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> Fit:
     """Find the machine whose linear response is the covariance of the data (N, n), -1/+1.
 
     noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
@@ -41,34 +45,34 @@ def invert_mean_field(data, *, noise: float = 0.0, pseudocount: float = 0.0, dia
     weights, curvature = response(mean, corr)
     own = 1 / (1 - mean**2) - curvature
     biases = np.arctanh(mean) - weights @ mean - (own * mean if diagonal else 0.0)
-    return _solved(BoltzmannMachine(weights, biases))
+    return _solved(BoltzmannMachine(weights, biases), data)
 
 
-def invert_tap(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_tap(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
     """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
     the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
     """
-    return _solved(tap_machine(*_moments(data, noise, pseudocount)))
+    return _solved(tap_machine(*_moments(data, noise, pseudocount)), data)
 
 
-def invert_bethe(data, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_bethe(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
     """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field()
     Exact, but for the noise of the data, where the couplings form a tree.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
     """
-    return _solved(bethe_machine(*_moments(data, noise, pseudocount)))
+    return _solved(bethe_machine(*_moments(data, noise, pseudocount)), data)
 
 
-def _solved(machine):
-    return Fit(machine, message="the equations were solved in closed form")
+def _solved(machine, data):
+    return Fit(replace(machine, names=names_of(data)), message="the equations were solved in closed form")
 
 
-def tap_machine(mean, corr) -> BoltzmannMachine:
+def tap_machine(mean: np.ndarray, corr: np.ndarray) -> BoltzmannMachine:
     """Return the machine of these means (n,) and correlations (n, n) by TAP."""
     pull, _ = response(mean, corr)
     both = np.outer(mean, mean)
@@ -78,7 +82,7 @@ def tap_machine(mean, corr) -> BoltzmannMachine:
     return BoltzmannMachine(weights, np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2)))
 
 
-def bethe_machine(mean, corr) -> BoltzmannMachine:
+def bethe_machine(mean: np.ndarray, corr: np.ndarray) -> BoltzmannMachine:
     """Return the machine of these means (n,) and correlations (n, n) by Bethe."""
     pull, _ = response(mean, corr)
     v = np.outer(1 - mean**2, 1 - mean**2)
@@ -103,9 +107,9 @@ def _from_beliefs(mean, corr):
     return a - b - c + d, a + b - c - d
 
 
-def response(mean, corr):
+def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return -C^-1 without its diagonal (n, n), symmetric, and the diagonal of C^-1 (n,)."""
-    refuse_constant(mean, "pass noise=0.1 or pseudocount=1, or leave the unit out")
+    check_each_varies(mean, "pass noise=0.1 or pseudocount=1, or leave the unit out")
     covariance = corr - np.outer(mean, mean)
     rank = np.linalg.matrix_rank(covariance, hermitian=True)
     if rank < len(mean):
@@ -116,26 +120,8 @@ def response(mean, corr):
     return symmetric(-inverse), np.diag(inverse)
 
 
-def checked_data(data) -> np.ndarray:
-    """Return data as (N, n) of -1/+1, float64; raise ValueError where it is not or where it is empty."""
-    data = np.atleast_2d(check_spins(data))
-    if data.ndim > 2 or not data.size:
-        raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
-    return data
-
-
-def refuse_constant(mean, way_out):
-    """Raise ValueError where a unit is constant in the data."""
-    constant = np.flatnonzero(np.abs(mean) == 1)
-    if len(constant):
-        raise ValueError(
-            f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
-            f"be infinite; {way_out}"
-        )
-
-
 def _moments(data, noise, pseudocount):
-    data = checked_data(data)
+    data = checked_units(data)
     if not 0 <= noise < 0.5 or pseudocount < 0:
         raise ValueError(f"need 0 <= noise < 0.5 and pseudocount >= 0, found {noise} and {pseudocount}; try noise=0.1")
     share = len(data) / (len(data) + pseudocount)

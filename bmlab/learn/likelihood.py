@@ -9,34 +9,44 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ..arrays import check_spins
-from ..estimate import Estimate, LogZ, as_corr, coupled_pairs, pair_sums
+from ..estimate import Estimate, LogZ, Method, as_corr, coupled_pairs, pair_sums
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
+from .observations import checked_rows, distinct, shares
 
 
-def clamped(model: BoltzmannMachine, data, infer=exact, *, start=None) -> Estimate:
+def clamped(
+    model: BoltzmannMachine, data: Any, infer: Method = exact, *, start: Any = None, sample_weight: Any = None
+) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, and the mean of log Z(clamped).
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
     Otherwise `infer` answers one clamped machine for each distinct pattern; `start` is the state of an earlier answer.
+    Rows count by sample_weight (N,).
     Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
     """
     rows = checked_rows(model, data)
-    groups = _by_unknown(np.isnan(rows))
+    share, groups = shares(sample_weight, len(rows)), _by_unknown(np.isnan(rows))
     if len(groups) == 1:
-        return clamped_alike(model, rows, groups[0][0], infer, start)
+        return clamped_alike(model, rows, groups[0][0], infer, start, share)
+    each = np.full(len(rows), 1 / len(rows)) if share is None else share
+    groups = [(unknown, where) for unknown, where in groups if each[where].any()]
     answers = [
-        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
+        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], _within(share, where))
         for k, (unknown, where) in enumerate(groups)
     ]
-    return _pooled(answers, np.array([len(where) for _, where in groups]) / len(rows))
+    return _pooled(answers, np.array([each[where].sum() for _, where in groups]))
+
+
+def _within(share, where):
+    return None if share is None else share[where] / share[where].sum()
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
@@ -46,7 +56,7 @@ def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     return replace(answer, log_z=LogZ(log_z, 0.0, log_z, log_z))
 
 
-def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate):
+def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T."""
     return (clamped.corr - free.corr) / model.temperature, (clamped.mean - free.mean) / model.temperature
 
@@ -58,21 +68,24 @@ def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
     return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
-def checked_rows(model, data):
-    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as clamped() says."""
-    data = np.atleast_2d(np.array(data, dtype=float))
-    _checked_data(model, np.where(np.isnan(data), 1.0, data))
-    return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
+def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.ndarray:
+    """Return log p(v) of each row of the data (N, v), -1/+1, in nats: (N,); hidden and missing units are summed out.
 
-
-def _checked_data(model, data):
-    data = np.atleast_2d(check_spins(data))
-    if data.ndim > 2 or not len(data) or data.shape[1] > model.n:
-        raise ValueError(
-            f"data must have at least one row and at most {model.n} columns, found {data.shape}; "
-            "pass (N, visible units)"
-        )
-    return data
+    `infer` answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it does
+    not know log Z the answer is nan.  Raises ValueError as clamped() does.
+    """
+    rows = checked_rows(model, data)
+    log_z = np.empty(len(rows))
+    for unknown, where in _by_unknown(np.isnan(rows)):
+        if _coupled(model, unknown):
+            known = np.setdiff1d(np.arange(model.n), unknown)
+            patterns, which = np.unique(rows[where][:, known], axis=0, return_inverse=True)
+            answers = np.array([infer(model.clamp(known, v)).log_z for v in watched(patterns, "pattern")])
+            log_z[where] = answers[which.ravel()]
+        else:
+            with one_thread():
+                log_z[where] = _summed_out(model, rows[where], unknown)[1]
+    return log_z - float(infer(model).log_z)
 
 
 def _by_unknown(unknown):
@@ -83,50 +96,59 @@ def _by_unknown(unknown):
     return [(np.flatnonzero(s), np.flatnonzero(which.ravel() == k)) for k, s in enumerate(sets)]
 
 
-def clamped_alike(model, rows, unknown, infer, start):
-    """The clamped phase of rows with the same unknown units."""
+def _coupled(model, unknown):
+    """Whether any of these units are coupled to each other."""
     among = model.weights[unknown][:, unknown]
-    if not (among.nnz if model.is_sparse else among.any()):
-        with one_thread():
-            return _closed_form(model, rows, unknown)
-    return _pattern_by_pattern(model, rows, unknown, infer, start)
+    return bool(among.nnz if model.is_sparse else among.any())
 
 
-def _closed_form(model, rows, unknown):
-    """Given the data every hidden unit is independent: <h_j> = tanh(f_j/T), log Z = -E(v)/T + sum log 2 cosh(f_j/T).
+def clamped_alike(
+    model: BoltzmannMachine,
+    rows: np.ndarray,
+    unknown: np.ndarray,
+    infer: Method = exact,
+    start: Any = None,
+    share: np.ndarray | None = None,
+) -> Estimate:
+    """Return the clamped phase of rows (N, n) with the same unknown units; rows count by `share`."""
+    if _coupled(model, unknown):
+        return _pattern_by_pattern(model, rows, unknown, infer, start, share)
+    with one_thread():
+        return _closed_form(model, rows, unknown, share)
 
-    f is the field of the hidden units; their products then factorise too.
+
+def _closed_form(model, rows, unknown, share=None):
+    """Averages of the data, or of <s | v>, whose products factorise too."""
+    s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
+    if share is None:
+        mean, pairs = s.mean(0), pair_sums(model, s) / len(s)
+    else:
+        mean, pairs = share @ s, pair_sums(model, s * np.sqrt(share)[:, None])
+    answer = Estimate(mean, as_corr(model, pairs), method="clamped")
+    if log_z is None:
+        return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
+    value = float(log_z.mean() if share is None else share @ log_z)
+    info = {"hidden": len(unknown), "road": "closed form"}
+    return replace(answer, log_z=LogZ(value, 0.0, value, value), info=info)
+
+
+def _summed_out(model, rows, unknown):
+    """Return <s | v> and log Z(clamped to v) for each row, where the hidden units are not coupled to each other.
+
+    <h_j> = tanh(f_j/T) and log Z = -E(v)/T + sum_j log 2 cosh(f_j/T), with f the field of the hidden units.
     """
-    if not len(unknown):
-        return restated(
-            model,
-            Estimate(
-                rows.mean(0),
-                as_corr(model, pair_sums(model, rows) / len(rows)),
-                LogZ(np.nan),
-                method="clamped",
-                info={"hidden": 0, "road": "averages of the data"},
-            ),
-        )
     s = rows.copy()
     s[:, unknown] = 0  # a unit at 0 has no energy and sends no field
     f = model.field(s)[:, unknown] / model.temperature
-    log_z = (np.logaddexp(f, -f).sum(1) - model.energy(s) / model.temperature).mean().item()
+    log_z = np.logaddexp(f, -f).sum(1) - model.energy(s) / model.temperature
     s[:, unknown] = np.tanh(f)
-    return Estimate(
-        s.mean(0),
-        as_corr(model, pair_sums(model, s) / len(s)),
-        LogZ(log_z, 0.0, log_z, log_z),
-        method="clamped",
-        info={"hidden": len(unknown), "road": "closed form"},
-    )
+    return s, log_z
 
 
-def _pattern_by_pattern(model, rows, unknown, infer, start):
+def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
-    patterns, count = np.unique(rows[:, known], axis=0, return_counts=True)
-    share = count / len(rows)
+    patterns, share = distinct(rows[:, known], share)
     answers = [
         infer(model.clamp(known, v), start=None if start is None else start[k])
         for k, v in enumerate(watched(patterns, "pattern"))
@@ -143,9 +165,14 @@ def _pattern_by_pattern(model, rows, unknown, infer, start):
         corr_stderr,
         method=f"clamped, {answers[0].method}",
         converged=all(a.converged for a in answers),
+        message=_first_doubt(answers),
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
     )
+
+
+def _first_doubt(answers):
+    return next((a.message for a in answers if not a.converged), answers[0].message)
 
 
 def _joined_corr(model, s, unknown, share, answers, error):
@@ -189,8 +216,9 @@ def _pooled(answers, share):
         *errors,
         method=answers[-1].method,
         converged=all(a.converged for a in answers),
+        message=_first_doubt(answers),
         state=[a.state for a in answers],
-        info={"hidden": max(a.info["hidden"] for a in answers), "road": f"{len(answers)} sets of unknowns"},
+        info={"road": f"{len(answers)} sets of unknowns"},
     )
 
 

@@ -20,50 +20,63 @@ out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + ex
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from ..arrays import symmetric
+from ..arrays import names_of, symmetric
 from ..estimate import warned
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
-from .ascent import checked_couplings
-from .inversion import checked_data, refuse_constant
-from .likelihood import _checked_data
-from .quasi_newton import Coordinates, climb, outcome
+from .observations import (
+    check_all_combinations,
+    check_each_varies,
+    check_penalty,
+    checked_couplings,
+    checked_units,
+    checked_visible,
+    distinct,
+    shares,
+)
+from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit
 
 TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
-RIDGE = 0.01  # added to C in the coordinates: it may be singular
 
 
-def pseudolikelihood(data, *, penalty: float = 0.0, couplings=None) -> Fit:
+def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, sample_weight: Any = None) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
+    couplings  boolean (n, n): the weights that exist; None: all
     penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
                once: as strong as half of it in fit()
-    couplings  boolean (n, n): the weights that exist; None: all
+    sample_weight   how much each row counts, (N,)
+    The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
     where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
     Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
     pair lacks one of its four combinations.
     """
-    data = checked_data(data)
+    names, data = names_of(data), checked_units(data)
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
-    if not 0 <= penalty < np.inf:
-        raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
-    refuse_constant(data.mean(0), "leave the unit out")
+    check_penalty(penalty)
     with one_thread():
+        s, share = distinct(data, shares(sample_weight, len(data)))
+        s, share = s[share > 0], share[share > 0]
+        mean = share @ s
+        check_each_varies(mean, "leave the unit out")
         if penalty == 0:
-            refuse_absent(data.mean(0), data.T @ data / len(data), len(data), np.nonzero(mask))
-        found = best_predicting(*_distinct(data), penalty, mask)
-    return warned(found)
+            check_all_combinations(mean, (s.T * share) @ s, np.nonzero(mask))
+        found = best_predicting(s, share, penalty, mask)
+    return warned(replace(found, model=replace(found.model, names=names)))
 
 
-def best_predicting(s, share, penalty: float, mask) -> Fit:
+def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
 
     def rise(w):
@@ -76,7 +89,9 @@ def best_predicting(s, share, penalty: float, mask) -> Fit:
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
 
 
-def value_and_slope(s, share, penalty, mask, w):
+def value_and_slope(
+    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, w: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
     rows = max(BLOCK // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
@@ -100,8 +115,8 @@ def _coordinates(s, share, penalty, mask) -> Coordinates:
     n, mean = s.shape[1], share @ s
     covariance = (s.T * share) @ s - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
-    l, q = np.linalg.eigh(np.outer(root, root) * covariance)
-    q, scale = root[:, None] * q, 1 / np.sqrt(l[:, None] + l)
+    values, q = np.linalg.eigh(np.outer(root, root) * covariance)
+    q, scale = root[:, None] * q, 1 / np.sqrt(values[:, None] + values)
 
     def ahead(y):
         weights = mask * (q @ (scale * y.reshape(n + 1, n)[:n]) @ q.T)
@@ -115,26 +130,7 @@ def _coordinates(s, share, penalty, mask) -> Coordinates:
     return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
 
 
-def _distinct(data):
-    """Return the patterns that occur (K, n) and the share (K,) of each."""
-    code = np.ascontiguousarray(np.packbits(data > 0, axis=1))
-    _, first, count = np.unique(code.view(f"V{code.shape[1]}").ravel(), return_index=True, return_counts=True)
-    return data[first], count / len(data)
-
-
-def refuse_absent(mean, corr, count, pairs):
-    """Refuse a coupled pair that lacks a combination: PL grows for ever with its weight and the two biases."""
-    row, col = pairs
-    for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        found = count / 4 * (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel())
-        for k in np.flatnonzero(found < 0.5):
-            raise ValueError(
-                f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
-                "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
-            )
-
-
-def pseudo_log_likelihood(model: BoltzmannMachine, data) -> float:
+def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
     """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
 
     It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
@@ -143,9 +139,9 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data) -> float:
     return float(log_conditionals(model, data).sum(1).mean())
 
 
-def log_conditionals(model: BoltzmannMachine, data) -> np.ndarray:
+def log_conditionals(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return log p(v_i | the other visible units), shape of data (N, v); raises as pseudo_log_likelihood()."""
-    data = _checked_data(model, data)
+    data = checked_visible(model, data)
     visible = data.shape[1]
     if model.clamp(slice(0, visible), 1.0).has_couplings:
         raise ValueError(

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from ..progress_bars import ticks
 
 STEPS = 5000
+RIDGE = 0.01  # added to a covariance in coordinates: it may be singular
 FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
 SINCE = 100  # times the tolerance: the slope from which on it is watched how far fields move
 

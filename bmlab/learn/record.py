@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ class Step:
     free: Estimate
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
-    loop: Loop = Loop()
+    loop: Loop = field(default_factory=Loop)
 
     def __repr__(self):
         return (

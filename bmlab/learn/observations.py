@@ -1,0 +1,133 @@
+"""The data as the learners read it: rows in the order of the units, or moments; how much each row counts."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from ..arrays import check_spins, names_of
+from ..estimate import Estimate, as_corr, coupled_pairs
+from ..model import BoltzmannMachine
+
+ABSENT = 1e-12  # a probability below is none: no data are so many
+
+
+def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
+    """Return the model; where it has no names, with the columns of a DataFrame as names, hidden units as h1, h2, ..."""
+    names = names_of(data)
+    if model.names or not 0 < len(names) <= model.n:
+        return model
+    return replace(model, names=(*names, *(f"h{k + 1}" for k in range(model.n - len(names)))))
+
+
+def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
+    """Return data (N, v) for the first v units; columns of a DataFrame go to the units of their names, if it has any.
+
+    A unit without a column is hidden, nan.  Raises ValueError for a column that is no unit.
+    """
+    names, rows = names_of(data), np.atleast_2d(np.asarray(data, dtype=float))
+    if not names or not model.names:
+        return rows
+    units = model.indices(list(names))
+    placed = np.full((len(rows), units.max() + 1), np.nan)
+    placed[:, units] = rows
+    return placed
+
+
+def checked_visible(model: BoltzmannMachine, data: Any) -> np.ndarray:
+    """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine."""
+    data = np.atleast_2d(check_spins(ordered(model, data)))
+    if data.ndim > 2 or not len(data) or data.shape[1] > model.n:
+        raise ValueError(
+            f"data must have at least one row and at most {model.n} columns, found {data.shape}; "
+            "pass (N, visible units)"
+        )
+    return data
+
+
+def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
+    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
+    data = ordered(model, data)
+    checked_visible(model, np.where(np.isnan(data), 1.0, data))
+    return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
+
+
+def checked_units(data: Any) -> np.ndarray:
+    """Return data as (N, n) of -1/+1, float64; raise ValueError where it is not or where it is empty."""
+    data = np.atleast_2d(check_spins(data))
+    if data.ndim > 2 or not data.size:
+        raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
+    return data
+
+
+def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
+    """Return an Estimate of the moments of all units of the data, with corr laid out as the model's weights."""
+    if np.shape(data.mean) != (model.n,) or (issparse(data.corr) and not model.is_sparse):
+        raise ValueError(
+            f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
+            "data with hidden units come as rows"
+        )
+    if model.is_sparse and not issparse(data.corr):
+        return replace(data, corr=as_corr(model, np.asarray(data.corr)[coupled_pairs(model)]))
+    return data
+
+
+def shares(sample_weight: Any, count: int) -> np.ndarray | None:
+    """Return the share (N,) of each row, None where all are equal; raise ValueError for weights that are none."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.shape != (count,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+        raise ValueError(
+            f"sample_weight must be one number for each of the {count} rows, 0 or more and not all 0, found shape "
+            f"{weight.shape}; pass np.ones({count})"
+        )
+    return weight / weight.sum()
+
+
+def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the patterns (K, n) among rows s (N, n) of -1/+1, and the share (K,) of each; rows count by `share`."""
+    code = np.ascontiguousarray(np.packbits(np.pad(s > 0, ((0, 0), (1, 0))), axis=1))
+    _, first, which, count = np.unique(
+        code.view(f"V{code.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
+    )
+    return s[first], count / len(s) if share is None else np.bincount(which.ravel(), share)
+
+
+def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
+    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
+    if couplings is None:
+        return None
+    couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)
+    if couplings.shape != (n, n) or (couplings != couplings.T).any():
+        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
+    return couplings
+
+
+def check_penalty(penalty: float) -> None:
+    """Raise ValueError for a penalty that is none."""
+    if not 0 <= penalty < np.inf:
+        raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
+
+
+def check_each_varies(mean: np.ndarray, way_out: str) -> None:
+    """Raise ValueError where a unit is constant in the data."""
+    constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
+    if len(constant):
+        raise ValueError(
+            f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
+            f"be infinite; {way_out}"
+        )
+
+
+def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple) -> None:
+    """Raise ValueError where a coupled pair lacks a combination: the larger its weight and biases, the likelier."""
+    row, col = pairs
+    for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        p = (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel()) / 4
+        for k in np.flatnonzero(p < ABSENT):
+            raise ValueError(
+                f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
+                "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
+            )
