@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import test_annealed_importance
+import test_ascent
 import test_belief_propagation
 import test_bracketing
 import test_checkpoints
@@ -1136,6 +1137,27 @@ MUTANTS = [
         "- penalty * w[:-1]",
         "- 2 * penalty * w[:-1]",
         partial(test_pseudolikelihood.law_pair, 0.2),
+    ),
+    Mutant(
+        "weights of rows are forgotten where hidden units are summed out",
+        likelihood._closed_form,
+        "share @ log_z",
+        "log_z.mean()",
+        partial(test_likelihood.law_weighted),
+    ),
+    Mutant(
+        "log p of a row forgets log Z of the free machine",
+        likelihood.log_prob,
+        " - float(infer(model).log_z)",
+        "",
+        partial(test_likelihood.law_log_prob),
+    ),
+    Mutant(
+        "moments that are given are taken for the model's own",
+        ascent.begun,
+        "step = replace(step, data=data)",
+        "step = replace(step, data=infer(step.model))",
+        partial(test_ascent.law_moments),
     ),
     Mutant(
         "pseudolikelihood loses the factor 2 of -1/+1 units",

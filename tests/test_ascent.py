@@ -4,6 +4,7 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from test_contract import machine
@@ -171,3 +172,63 @@ def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
     first, *_, last = bmlab.fit(blank(4), data, infer, steps=20, rate=0.05).steps
     true = [bmlab.log_likelihood(step.data, bmlab.exact(step.model)).value for step in (first, last)]
     assert true[1] > true[0] + 0.1
+
+
+def test_the_theory_can_be_read_in_fifteen_lines(capsys):
+    bmlab.show(bmlab.ascend)
+    lines = capsys.readouterr().out.strip("\n").splitlines()
+    assert len(lines) <= 15 and sum("clamped minus free" in line for line in lines) == 1
+    assert any("gradient(model, clamped, free)" in line for line in lines) and "yield step" in lines[-1]
+
+
+def law_moments():
+    """From the moments of the data, and from rows that count double, it learns what it learns from the rows."""
+    data = DATA.astype(float)
+    rows = bmlab.fit(machine(4), data, steps=6, rate=0.2, penalty=0.1, momentum=0.5)
+    moments = bmlab.Estimate(data.mean(0), data.T @ data / len(data))
+    given = bmlab.fit(machine(4), moments, steps=6, rate=0.2, penalty=0.1, momentum=0.5)
+    assert np.allclose(given.model.weights, rows.model.weights, atol=1e-13)
+    assert abs(given.steps[-1].log_likelihood - rows.steps[-1].log_likelihood) < 1e-12
+
+
+def test_learning_from_moments_is_learning_from_rows():
+    law_moments()
+    ring = bmlab.ising(5, coupling=0.1)
+    data = bmlab.states(5)[::3]
+    moments = bmlab.Estimate(data.mean(0), data.T @ data / len(data))
+    found = [bmlab.fit(ring, given, steps=5, rate=0.2).model.weights.toarray() for given in (data, moments)]
+    assert np.allclose(*found, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [4, 6], ids=["visible", "hidden"])
+def test_a_weight_is_so_many_rows(n):
+    some, often = np.unique(DATA, axis=0, return_counts=True)
+    weighted = bmlab.fit(machine(n), some, steps=5, rate=0.2, sample_weight=3 * often)
+    assert np.allclose(weighted.model.weights, bmlab.fit(machine(n), DATA, steps=5, rate=0.2).model.weights, atol=1e-12)
+
+
+def test_columns_name_the_units_and_go_to_those_of_their_names():
+    frame = pd.DataFrame(DATA, columns=list("abcd"))
+    found = bmlab.fit(machine(5), frame, steps=3, rate=0.1).model
+    assert found.names == ("a", "b", "c", "d", "h1")
+    one = bmlab.fit(found, DATA, steps=3, rate=0.1).model
+    other = bmlab.fit(found, frame[["c", "a", "d", "b"]], steps=3, rate=0.1).model
+    assert np.allclose(one.weights, other.weights, atol=1e-13) and other.names == found.names
+    with pytest.raises(ValueError, match="'z' is no unit"):
+        bmlab.fit(found, frame.rename(columns={"a": "z"}), steps=3, rate=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"sample_weight": [1, 2]}, r"one number for each of the 10 rows, .* found shape \(2,\); pass np.ones\(10\)"),
+        ({"sample_weight": np.zeros(10)}, "not all 0"),
+        ({"sample_weight": np.ones(10), "chains": "data"}, "repeat rows instead of sample_weight"),
+        ({"sample_weight": np.ones(10), "batch": 2, "rng": 0}, "repeat rows instead of sample_weight"),
+        ({"data": bmlab.Estimate(np.zeros(3), np.eye(3))}, "moments must be of all 4 units"),
+        ({"data": bmlab.Estimate(np.zeros(4), np.eye(4)), "batch": 2}, "ask for rows, found moments; pass the rows"),
+    ],
+)
+def test_weights_and_moments_that_do_not_fit_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.fit(blank(4), **{"data": DATA, "steps": 2, "rate": 0.1, **options})

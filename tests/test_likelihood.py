@@ -169,3 +169,36 @@ def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
 def test_wrong_data_is_refused(data, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.clamped(uncoupled_hidden(), data)
+
+
+def law_log_prob():
+    """log p of each row: its mean is the log-likelihood, and over all visible states p sums to one."""
+    for model in (machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)):
+        log_p = bmlab.log_prob(model, DATA)
+        assert log_p.shape == (6,) and (log_p < 0).all()
+        mean = bmlab.log_likelihood(bmlab.clamped(model, DATA), bmlab.exact(model))
+        assert abs(log_p.mean() - mean) < 1e-12
+        assert abs(np.exp(bmlab.log_prob(model, bmlab.states(4))).sum() - 1) < 1e-12
+        for row, one in zip(missing(DATA), bmlab.log_prob(model, missing(DATA)), strict=True):
+            alone = bmlab.log_likelihood(bmlab.clamped(model, row), bmlab.exact(model))
+            assert abs(one - alone) < 1e-12
+
+
+def test_log_prob_of_each_row():
+    law_log_prob()
+    assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.visited, rng=0))).sum() == 0
+    with pytest.warns(bmlab.NotConverged):
+        assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.gibbs, rng=0, n_sweeps=2))).all()
+
+
+def law_weighted():
+    """A weight is so many rows: the same moments and log Z, with hidden units of all kinds and missing entries."""
+    counts = np.array([2, 1, 3, 0, 1, 2])
+    for model in (machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)):
+        for data in (DATA, missing(DATA)):
+            weighted = bmlab.clamped(model, data, sample_weight=counts / 7)
+            assert_equal(weighted, bmlab.clamped(model, np.repeat(data, counts, axis=0)))
+
+
+def test_a_weight_is_so_many_rows():
+    law_weighted()

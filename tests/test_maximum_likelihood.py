@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from test_contract import machine
@@ -167,3 +168,24 @@ def test_an_unreached_slope_is_said(monkeypatch):
 def test_a_negative_penalty_is_refused():
     with pytest.raises(ValueError, match="penalty must be 0 or more, and finite, found -1"):
         maximize(blank(UNITS), DATA, penalty=-1)
+
+
+@pytest.mark.parametrize("n", [UNITS, UNITS + 1], ids=["visible", "hidden"])
+def test_weights_moments_and_names(n):
+    """From rows that count more than once, and from moments, as from all rows; columns name the units."""
+    some, often = np.unique(DATA, axis=0, return_counts=True)
+    begin = machine(n, scale=0.3)
+    found = [
+        maximize(begin, DATA, penalty=0.1, tolerance=1e-7),
+        maximize(begin, pd.DataFrame(some, columns=list("abcde")), penalty=0.1, tolerance=1e-7, sample_weight=often),
+    ]
+    assert found[1].model.names == ("a", "b", "c", "d", "e", "h1")[:n] and not found[0].model.names
+    if n == UNITS:
+        moments = bmlab.Estimate(DATA.mean(0), DATA.T @ DATA / len(DATA))
+        found.append(maximize(begin, moments, penalty=0.1, tolerance=1e-7))
+    for fit in found[1:]:
+        assert np.allclose(fit.model.weights, found[0].model.weights, atol=1e-6)
+    with pytest.raises(ValueError, match="units 0 and 1 are never"):
+        maximize(
+            blank(2), np.vstack([np.ones((3, 2)), -np.ones((2, 2)), [[1, -1]], [[-1, 1]]]), sample_weight=[1] * 6 + [0]
+        )

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 from test_contract import machine
@@ -258,3 +259,12 @@ def test_the_advice_works():
     assert pseudolikelihood(lacking, penalty=0.01).model.weights[0, 1] < -0.5
     assert not pseudolikelihood(lacking, couplings=np.zeros((2, 2))).model.weights.any()
     assert pseudolikelihood([[1.0], [1], [-1]]).model.biases == pytest.approx(np.arctanh(1 / 3))
+
+
+def test_a_weight_is_so_many_rows_and_columns_are_names():
+    data = bmlab.sample(machine(4), 100, np.random.default_rng(3))
+    some, often = np.unique(data, axis=0, return_counts=True)
+    frame = pd.DataFrame(np.vstack([some, -some[:1]]), columns=list("abcd"))
+    weighted = pseudolikelihood(frame, penalty=0.01, sample_weight=np.append(0.1 * often, 0)).model
+    assert np.allclose(weighted.weights, pseudolikelihood(data, penalty=0.01).model.weights, atol=1e-12)
+    assert weighted.names == ("a", "b", "c", "d")

@@ -105,7 +105,22 @@ def test_overlapping_climbs_leave_nothing_behind(count):
 
         bmlab.maximize(bmlab.toy(), data, infer, penalty=0.1)
 
-    assert overlap(climb, climb, count) == [1, 1]
+    assert overlap(climb, climb, count) == [3, 3]  # around infer the limit is lifted
+
+
+@pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
+def test_learners_give_the_free_and_the_clamped_phase_all_threads(n, count):
+    seen = []
+
+    def infer(model, *, start=None):
+        seen.append(count())
+        return bmlab.exact(model)
+
+    model = bmlab.sherrington_kirkpatrick(n + 2, np.random.default_rng(0))
+    data = bmlab.sample(model, 50, np.random.default_rng(0))[:, :n]
+    bmlab.maximize(model, data, infer, penalty=0.1)
+    bmlab.fit(model, data, infer, steps=2, rate=0.1)
+    assert seen and set(seen) == {3}
 
 
 def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
