@@ -792,8 +792,8 @@ MUTANTS = [
     Mutant(
         "patterns count once",
         density.BoltzmannDensity._learn,
-        "weights=counts",
-        "weights=None",
+        "distinct(s, counts)",
+        "distinct(s, counts**0)",
         partial(test_estimators.law_more_rows),
     ),
     Mutant(
@@ -827,8 +827,8 @@ MUTANTS = [
     Mutant(
         "missing entries are taken as -1",
         likelihood.clamped_alike,
-        "rows, unknown)",
-        "np.nan_to_num(rows, nan=-1), unknown[:0])",
+        "rows, unknown, share)",
+        "np.nan_to_num(rows, nan=-1), unknown[:0], share)",
         partial(test_likelihood.law_missing),
     ),
     Mutant(

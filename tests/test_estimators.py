@@ -82,6 +82,7 @@ def test_frames_lend_their_names(kind):
     frame = pd.DataFrame(X, columns=list("abcde"))
     estimator = fitted(kind, frame, y)
     assert estimator.feature_names_in_.tolist() == list("abcde")
+    assert kind is not BoltzmannDensity or estimator.model_.names == tuple("abcde")
     assert (answers(estimator, frame) == answers(fitted(kind, X, y), X)).all()
     with pytest.raises(ValueError, match="feature names"):
         answers(estimator, frame[list("edcba")])
@@ -231,7 +232,7 @@ def test_more_rows_give_what_all_rows_give():
 
 @pytest.mark.parametrize("alpha", [0, -1, np.inf])
 def test_a_penalty_that_is_none_is_refused(alpha):
-    with pytest.raises(ValueError, match="alpha must be positive"):
+    with pytest.raises(ValueError, match="'alpha' parameter of BoltzmannDensity must be a float in the range"):
         BoltzmannDensity(alpha).fit(patterns()[0])
 
 

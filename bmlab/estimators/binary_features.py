@@ -1,7 +1,11 @@
 """What the estimators share: rows read as -1/+1 and written as they came, and scikit-learn's random_state."""
 
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 
 try:
     from sklearn.utils.validation import validate_data
@@ -14,8 +18,18 @@ except ImportError:  # scikit-learn 1.5
 class Binary:
     """Read X as -1/+1, and remember how its two values are written."""
 
+    _parameter_constraints: ClassVar = {
+        "alpha": [Interval(Real, 0, np.inf, closed="neither")],
+        "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
+        "binarize": [Real],
+        "random_state": ["random_state"],
+    }
+
     def _read(self, X, y="no_validation", *, reset=False):
         """Return -1/+1 (N, n), with y where it was given; `reset` learns the features' number, names and values."""
+        if reset:
+            self._validate_params()
         read = validate_data(self, X, y, reset=reset)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if reset:
@@ -27,11 +41,11 @@ class Binary:
         """Return the states s in the values of the data that was learned."""
         return self.values_[(s > 0).astype(int)]
 
-    def score(self, X, y=None):
+    def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of score_samples(X), in nats a row."""
         return float(self.score_samples(X).mean())
 
 
-def generator(random_state):
+def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator, decided by what scikit-learn calls a random_state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))

@@ -1,5 +1,7 @@
 """One density a class, and Bayes' rule:  p(class | x)  is proportional to  p(x | class) p(class)."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,17 +23,17 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     class_count_    rows seen of each class
     """
 
-    def __init__(self, alpha=5.0, *, binarize=0.0, random_state=None):
+    def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
         self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
         s, y = self._read(X, y, reset=True)
         check_classification_targets(y)
         self._begin(np.unique(y))
         return self._learn(s, y)
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from more rows; the first call needs all labels that will come, `classes`."""
         first = not hasattr(self, "classes_")
         s, y = self._read(X, y, reset=first)
@@ -45,16 +47,16 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
             raise ValueError(f"label {unknown[0]} is not among {self.classes_}; pass all classes on the first call")
         return self._learn(s, y)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row."""
         best = self._joint(X).argmax(1)
         return self.classes_[best]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(class | x), shape (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(class | x), shape (n_samples, n_classes)."""
         return log_softmax(self._joint(X), axis=1)
 

@@ -5,6 +5,8 @@ its maximum at a finite place (Besag 1975; the penalty is a normal prior).  log 
 cheap, and else comes from annealed importance sampling, whose runs, chosen by their weights, are samples as well.
 """
 
+from typing import Any, Self
+
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, DensityMixin
@@ -16,6 +18,7 @@ from ..infer.exact.exact_sampling import sample
 from ..infer.exact.planning import plan
 from ..infer.sampling.annealed_importance import ais
 from ..infer.sampling.chains import Chains
+from ..learn.observations import distinct
 from ..learn.pseudolikelihood import best_predicting
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -41,27 +44,27 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     patterns_, counts_          the distinct patterns seen, -1/+1, and how often, for partial_fit
     """
 
-    def __init__(self, alpha=5.0, *, binarize=0.0, random_state=None):
+    def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
         self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, reset=True)
         return self._learn(s, np.ones(len(s), dtype=int))
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X and all patterns so far: the same answer, and nearly the same cost, as fit on all of them."""
         if not hasattr(self, "model_"):
             return self.fit(X)
         s = self._read(X)
         return self._learn(np.vstack([self.patterns_, s]), np.append(self.counts_, np.ones(len(s), dtype=int)))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x) of each row, in nats."""
         check_is_fitted(self)
         return -self.model_.energy(self._read(X)) - self.log_z_
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was.
 
         Independent samples of p(x) itself where log Z is exact; else they come from annealing runs, chosen by weight.
@@ -70,22 +73,20 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         return self._written(draw(self.model_, n_samples, generator(random_state), self._runs))
 
     def _learn(self, s, counts):
-        if not 0 < self.alpha < np.inf:
-            raise ValueError(f"alpha must be positive and finite, found {self.alpha}; try alpha=1")
-        patterns, which = np.unique(s.astype(np.int8), axis=0, return_inverse=True)
-        self.patterns_, self.counts_ = patterns, np.bincount(which.ravel(), weights=counts).astype(int)
-        self.model_ = penalised(patterns, self.counts_, self.alpha)
+        patterns, counts = distinct(s, counts)
+        self.patterns_, self.counts_ = patterns.astype(np.int8), counts.astype(int)
+        self.model_ = penalised(patterns, self.counts_, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
         log_z, self._runs = normalisation(self.model_, generator(self.random_state))
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
 
 
-def independent(sums, count) -> np.ndarray:
+def independent(sums: np.ndarray, count: int) -> np.ndarray:
     """Return the biases of units without couplings, from their sums over `count` patterns, by the rule of Laplace."""
     return np.arctanh(sums / (count + PRIOR))
 
 
-def penalised(patterns, counts, alpha) -> BoltzmannMachine:
+def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
     """Return the machine (T = 1) of patterns (K, n), -1/+1, seen `counts` times each; constant units stay alone."""
     sums, total = counts @ patterns, counts.sum()
     biases, weights = independent(sums, total), np.zeros((len(sums), len(sums)))
@@ -93,13 +94,13 @@ def penalised(patterns, counts, alpha) -> BoltzmannMachine:
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(patterns[:, varies].astype(float), counts / total, 2 * alpha / total, every_pair)
+            found = best_predicting(patterns[:, varies], counts / total, 2 * alpha / total, every_pair)
         machine = warned(found, stacklevel=5).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
-    return BoltzmannMachine(weights, biases)
+    return BoltzmannMachine(weights, biases, names=names)
 
 
-def normalisation(model, rng) -> tuple[LogZ, Estimate | None]:
+def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[LogZ, Estimate | None]:
     """Return log Z, and the annealing runs that it comes from; None where it is exact."""
     price = plan(model, pairs="couplings")
     if price.work < WORK and price.bytes < BYTES:
@@ -108,7 +109,7 @@ def normalisation(model, rng) -> tuple[LogZ, Estimate | None]:
     return runs.log_z, runs
 
 
-def draw(model, size, rng, runs) -> np.ndarray:
+def draw(model: BoltzmannMachine, size: int, rng: np.random.Generator, runs: Estimate | None) -> np.ndarray:
     """Return states (size, n): perfect samples, or annealing runs picked by their weights and then moved on."""
     if runs is None:
         return sample(model, size, rng)

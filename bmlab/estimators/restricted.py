@@ -1,5 +1,7 @@
 """Features of features: the hidden units of a restricted machine, p(h_j is on | x) = 1 / (1 + exp(-2 f_j))."""
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
@@ -27,13 +29,20 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     """
 
     def __init__(
-        self, n_components=64, *, learning_rate=0.05, batch_size=10, n_iter=20, binarize=0.0, random_state=None
+        self,
+        n_components: int = 64,
+        *,
+        learning_rate: float = 0.05,
+        batch_size: int = 10,
+        n_iter: int = 20,
+        binarize: float = 0.0,
+        random_state: Any = None,
     ):
         self.n_components, self.learning_rate = n_components, learning_rate
         self.batch_size, self.n_iter = batch_size, n_iter
         self.binarize, self.random_state = binarize, random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s, rng = self._read(X, reset=True), generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
@@ -49,7 +58,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         ).model
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one step, with X as its batch, from where the machine and its chains are."""
         first = not hasattr(self, "model_")
         s = self._read(X, reset=first)
@@ -60,18 +69,18 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         self.model_ = self._climb.machine(self._climb.p)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> np.ndarray:
         """Return p(hidden unit is on | x), shape (n_samples, n_components)."""
         check_is_fitted(self)
         s = self._read(X)
         return (1 + np.tanh(s @ self.components_.T + self.model_.biases[s.shape[1] :])) / 2
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Return sum_i log p(x_i | the other features) of each row: exact, and the same each time."""
         check_is_fitted(self)
         return log_conditionals(self.model_, self._read(X)).sum(1)
 
-    def sample(self, n_samples=1, random_state=None):
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was; see BoltzmannDensity.sample."""
         check_is_fitted(self)
         rng = generator(random_state)
@@ -79,7 +88,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         return self._written(draw(self.model_, n_samples, rng, runs)[:, : self.n_features_in_])
 
     @property
-    def components_(self):
+    def components_(self) -> np.ndarray:
         """The weights (n_components, n_features), for -1/+1 units."""
         return self.model_.weights[self.n_features_in_ :, : self.n_features_in_]
 

@@ -182,8 +182,7 @@ def _joined_corr(model, s, unknown, share, answers, error):
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
     errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
     if not np.isscalar(answers[0].corr_stderr):
-        squares = sum(p**2 * a.corr_stderr * a.corr_stderr for p, a in zip(share, answers, strict=True))
-        _put_hidden(model, errors, unknown, np.sqrt(squares))
+        _put_hidden(model, errors, unknown, _combined([a.corr_stderr for a in answers], share))
     return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
 
 
@@ -205,15 +204,12 @@ def _pooled(answers, share):
         sum(p * part for p, part in zip(share, parts, strict=True))
         for parts in ([a.mean for a in answers], [a.corr for a in answers])
     )
-    errors = (
-        np.sqrt(sum(p**2 * e * e for p, e in zip(share, parts, strict=True)))
-        for parts in ([a.mean_stderr for a in answers], [a.corr_stderr for a in answers])
-    )
     return Estimate(
         mean,
         corr,
         _mean_log_z([a.log_z for a in answers], share),
-        *errors,
+        _combined([a.mean_stderr for a in answers], share),
+        _combined([a.corr_stderr for a in answers], share),
         method=answers[-1].method,
         converged=all(a.converged for a in answers),
         message=_first_doubt(answers),
@@ -224,7 +220,7 @@ def _pooled(answers, share):
 
 def _combined(errors, share):
     """Standard error of a weighted mean of independent answers."""
-    return np.sqrt(sum(p**2 * np.square(e) for p, e in zip(share, errors, strict=True)))
+    return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
 
 
 def _mean_log_z(answers, share):
