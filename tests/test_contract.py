@@ -590,14 +590,9 @@ def test_every_form_has_the_same_answer(law, method, form):
     law(method, form)
 
 
-SILENT = {"exact"}
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_says_why_it_stopped(name, request):
-    if name in SILENT:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="it has no message yet"))
-    law_message(METHODS[name])
+@methods()
+def test_every_method_says_why_it_stopped(method):
+    law_message(method)
 
 
 @methods(among=SAMPLERS)
