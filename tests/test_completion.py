@@ -226,6 +226,14 @@ def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
     assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
 
 
+def test_columns_of_a_table_go_to_the_units_of_their_names():
+    pandas = pytest.importorskip("pandas")
+    model = replace(MACHINES["dense"], names=tuple("abcdefghij"))
+    known = patterns(10)
+    table = pandas.DataFrame(known, columns=list(model.names))[list("jabihcgdfe")]
+    assert (complete(model, table).mean == complete(model, known).mean).all()
+
+
 def test_units_may_be_told_by_name():
     model = replace(MACHINES["dense"], names=("hair", "feathers", "eggs", "milk", *"abcdef"))
     p = conditional(model, {2: 1, 5: -1}, {3: 1})

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import names_of
 from ..estimate import Estimate, LogZ, Method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
@@ -22,6 +23,7 @@ from ..infer.sampling.simulated_annealing import annealed
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .likelihood import log_likelihood
+from .observations import ordered
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
 
@@ -130,7 +132,7 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    known = np.array(known, dtype=float)
+    known = ordered(model, known) if names_of(known) else np.array(known, dtype=float)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
         raise ValueError(
             f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
@@ -194,7 +196,7 @@ def _lowest(model, rng, seconds):
 
 
 def _seconds_to_prove(model):
-    """Return what ground_state() takes: two exact sums, by a cutset where matrix products leave the range of a double."""
+    """Return the seconds of ground_state(): two exact sums, by a cutset where products leave the range of a double."""
     price = 0.0
     for part in plan(model, pairs="couplings").parts:
         if part.road == "matrix products":
