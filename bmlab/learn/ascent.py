@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice, pairwise, repeat
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
 
 from ..arrays import generator
-from ..estimate import Estimate, Method, NotConverged, coupled_pairs, quietly
+from ..estimate import Estimate, Method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from . import likelihood
@@ -90,14 +89,12 @@ class Rule:
             return likelihood.restated(model, before)
         ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
         weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
-        with catch_warnings(), quietly():
-            simplefilter("ignore", NotConverged)
+        with quietly():
             return ask(model, rows, start=None if self.batch else self.start_after(before), **weighted)
 
     def free_phase(self, model, rows, before):
         """Ask for the moments of the free machine."""
-        with catch_warnings(), quietly():
-            simplefilter("ignore", NotConverged)
+        with quietly():
             return self.infer(model, start=rows if self.chains == "data" else self.start_after(before))
 
     def start_after(self, before):

@@ -28,6 +28,7 @@ from scipy.sparse import csr_array, issparse
 from ..estimate import Estimate, LogZ, quietly
 from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
+from ..infer.sampling.annealed_importance import Runs
 from ..infer.sampling.replica_exchange import Ladder
 from ..model import BoltzmannMachine
 from .record import Loop, Step
@@ -44,7 +45,7 @@ class Best(NamedTuple):
     waited: int = 0
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Ladder, Mixture, Trees)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Ladder, Runs, Mixture, Trees)}
 
 
 class Checkpoint:

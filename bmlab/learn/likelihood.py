@@ -124,7 +124,7 @@ def _closed_form(model, rows, unknown, share=None):
         mean, pairs = s.mean(0), pair_sums(model, s) / len(s)
     else:
         mean, pairs = share @ s, pair_sums(model, s * np.sqrt(share)[:, None])
-    answer = Estimate(mean, as_corr(model, pairs), method="clamped")
+    answer = Estimate(mean, as_corr(model, pairs), method="clamped", message="the clamped phase is a closed form")
     if log_z is None:
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
     value = float(log_z.mean() if share is None else share @ log_z)
