@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from warnings import warn
 
 import numpy as np
@@ -145,7 +145,20 @@ def quietly() -> Iterator[None]:
         _silent.reset(token)
 
 
-def warned(answer: Estimate, stacklevel: int = 3) -> Estimate:
+class Ended(Protocol):
+    """What says whether it got to where it was to get, and why it ended: an Estimate, or the Fit of a learner."""
+
+    @property
+    def converged(self) -> bool: ...
+
+    @property
+    def message(self) -> str: ...
+
+
+Answer = TypeVar("Answer", bound=Ended)
+
+
+def warned(answer: Answer, stacklevel: int = 3) -> Answer:
     """Return the answer; where it has not converged, warn whoever called the method with its message."""
     if not answer.converged and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)

@@ -833,7 +833,7 @@ MUTANTS = [
     ),
     Mutant(
         "each set of unknowns counts alike",
-        likelihood._pooled,
+        likelihood._averaged,
         "p * part",
         "part / len(share)",
         partial(test_likelihood.law_missing),

@@ -1,5 +1,6 @@
 """What the estimators share: rows read as -1/+1 and written as they came, and scikit-learn's random_state."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,13 +12,18 @@ try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # scikit-learn 1.5
 
-    def validate_data(estimator, X, y="no_validation", **options):
-        return estimator._validate_data(X, y, **options)
+    def validate_data(_estimator, /, X, y="no_validation", **options):  # pyright: ignore
+        return _estimator._validate_data(X, y, **options)
 
 
 class Binary:
     """Read X as -1/+1, and remember how its two values are written."""
 
+    binarize: float
+    n_features_in_: int
+    values_: np.ndarray
+    score_samples: Callable[..., np.ndarray]
+    _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar = {
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
         "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
@@ -26,7 +32,7 @@ class Binary:
         "random_state": ["random_state"],
     }
 
-    def _read(self, X, y="no_validation", *, reset=False):
+    def _read(self, X, y: Any = "no_validation", *, reset=False) -> Any:
         """Return -1/+1 (N, n), with y where it was given; `reset` learns the features' number, names and values."""
         if reset:
             self._validate_params()

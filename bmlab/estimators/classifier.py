@@ -62,7 +62,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def _begin(self, classes):
         self.classes_, self.class_count_ = classes, np.zeros(len(classes), dtype=int)
-        self.densities_ = [None] * len(classes)
+        self.densities_: list[BoltzmannDensity | None] = [None] * len(classes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(classes))
 
     def _learn(self, s, y):
@@ -79,6 +79,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         check_is_fitted(self)
         s = self._read(X)
         joint = np.full((len(s), len(self.classes_)), -np.inf)
-        for k in np.flatnonzero(self.class_count_):
-            joint[:, k] = self.densities_[k].score_samples(s) + np.log(self.class_count_[k])
+        for k, density in enumerate(self.densities_):
+            if density is not None:
+                joint[:, k] = density.score_samples(s) + np.log(self.class_count_[k])
         return joint

@@ -51,7 +51,7 @@ def ascend(
 class Rule:
     """Hold what stays the same in a climb: the data, rows (N, v) or moments, and the options."""
 
-    data: np.ndarray | Estimate
+    data: Any
     infer: Method
     chains: str = "previous"
     clamped: Callable[..., Estimate] | None = None
@@ -63,9 +63,9 @@ class Rule:
     sample_weight: Any = None
     once: bool = False  # whether the clamped phase is asked once, and afterwards restated for other machines
 
-    def schedule(self, rate, loop):
+    def schedule(self, rate: Any, loop: Loop) -> Iterator[tuple[float, Any]]:
         """Yield for each step that follows the rate of the move to it, and its rows; one rate a step."""
-        rates = repeat(rate) if np.isscalar(rate) else rate
+        rates: Iterable[float] = repeat(rate) if np.isscalar(rate) else rate
         sizes = (size for size, _ in pairwise(chain([0.0], rates)))
         rows = repeat(self.data)
         if self.batch:
@@ -73,7 +73,7 @@ class Rule:
             rows = (self.data[order] for order in orders)
         return islice(zip(sizes, rows, strict=False), loop.number + 1, None)
 
-    def moved(self, step, size):
+    def moved(self, step: Step, size: float) -> BoltzmannMachine:
         """Return the model after a step: W + size * V, and each weight towards 0 by L1."""
         if not step.loop.velocity:
             return step.model
@@ -138,7 +138,7 @@ def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, *
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
     given = isinstance(data, Estimate)
     data = checked_moments(step.model, data) if given else ordered(step.model, data)
-    whole = given or (data.shape[1] == step.model.n and not np.isnan(data).any())
+    whole = isinstance(data, Estimate) or (data.shape[1] == step.model.n and not np.isnan(data).any())
     rule = Rule(
         data, infer, couplings=checked_couplings(couplings, step.model.n), sample_weight=sample_weight, **options
     )

@@ -65,10 +65,11 @@ class Checkpoint:
 
     def save(self, step: Step, best: Best) -> None:
         """Write the state of the run, and keep the file that was there."""
-        arrays: dict[str, np.ndarray] = {}
+        arrays: dict[str, Any] = {}
         told = packed({"run": self.run, "step": step, "best": best, "random": self._random()}, arrays)
         body = BytesIO()
-        np.savez(body, **{JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}, **arrays)
+        parts: dict[str, Any] = arrays | {JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}
+        np.savez(body, **parts)
         new = self.path.with_name(self.path.name + ".new")
         with open(new, "wb") as file:
             file.write(body.getvalue())
@@ -102,7 +103,7 @@ class Checkpoint:
             raise ValueError(f"{torn}, and there is none before it; delete it to begin again")
         return None
 
-    def _random(self):
+    def _random(self) -> Any:
         return None if self.rng is None else self.rng.bit_generator.state
 
     def _check_run(self, run, path):
@@ -183,7 +184,8 @@ def unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
     if kind == "sparse":
         return csr_array(tuple(unpacked(part, arrays) for part in held), shape=tuple(more[0][1]))
     if kind in ("list", "tuple"):
-        return {"list": list, "tuple": tuple}[kind](unpacked(part, arrays) for part in held)
+        listed = [unpacked(part, arrays) for part in held]
+        return listed if kind == "list" else tuple(listed)
     parts = {name: unpacked(part, arrays) for name, part in held.items()}
     return parts if kind == "dict" else RECORDS[kind](**parts)
 

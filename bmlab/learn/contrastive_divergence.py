@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import sgemm
+from scipy.linalg.blas import sgemm  # pyright: ignore[reportAttributeAccessIssue]
 
 from ..arrays import generator
 from ..machines import restricted

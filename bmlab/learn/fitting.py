@@ -146,7 +146,7 @@ class _Watch:
             self.file.save(step, self.best)
 
     def _tire(self):
-        if self.best.waited >= self.patience:
+        if self.best.step and self.best.waited >= self.patience:
             self.stopped = (
                 f"held-out data did best at step {self.best.step.loop.number}, {self.best.score:.4f} nats, "
                 f"and no better in {self.best.waited} looks"

@@ -178,7 +178,7 @@ def _first_doubt(answers):
 def _joined_corr(model, s, unknown, share, answers, error):
     """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
     pairs = pair_sums(model, s * np.sqrt(share)[:, None])
-    _put_hidden(model, pairs, unknown, sum(p * a.corr for p, a in zip(share, answers, strict=True)))
+    _put_hidden(model, pairs, unknown, _averaged([a.corr for a in answers], share))
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
     errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
     if not np.isscalar(answers[0].corr_stderr):
@@ -200,13 +200,9 @@ def _put_hidden(model, pairs, unknown, hidden):
 
 def _pooled(answers, share):
     """Average answers about different rows, by their share of all rows."""
-    mean, corr = (
-        sum(p * part for p, part in zip(share, parts, strict=True))
-        for parts in ([a.mean for a in answers], [a.corr for a in answers])
-    )
     return Estimate(
-        mean,
-        corr,
+        _averaged([a.mean for a in answers], share),
+        _averaged([a.corr for a in answers], share),
         _mean_log_z([a.log_z for a in answers], share),
         _combined([a.mean_stderr for a in answers], share),
         _combined([a.corr_stderr for a in answers], share),
@@ -216,6 +212,10 @@ def _pooled(answers, share):
         state=[a.state for a in answers],
         info={"road": f"{len(answers)} sets of unknowns"},
     )
+
+
+def _averaged(parts, share) -> Any:
+    return sum(p * part for p, part in zip(share, parts, strict=True))
 
 
 def _combined(errors, share):

@@ -119,7 +119,8 @@ def _machine(model, pairs, theta):
 
 def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
     """Climb by L-BFGS; phase(model, start) is the clamped phase."""
-    t, last = model.temperature, None
+    t = model.temperature
+    last: Any = None
 
     def rise(theta):
         nonlocal last

@@ -95,7 +95,8 @@ def value_and_slope(
     """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
     rows = max(BLOCK // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
-    value, weights, biases = (sum(parts) for parts in zip(*blocks, strict=True))
+    totals: Any = (sum(parts) for parts in zip(*blocks, strict=True))
+    value, weights, biases = totals
     slope = np.vstack([mask * (weights + weights.T - penalty * w[:-1]), biases])
     return value - penalty / 4 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
