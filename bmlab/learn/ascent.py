@@ -65,7 +65,7 @@ class Rule:
 
     def schedule(self, rate: Any, loop: Loop) -> Iterator[tuple[float, Any]]:
         """Yield for each step that follows the rate of the move to it, and its rows; one rate a step."""
-        rates: Iterable[float] = repeat(rate) if np.isscalar(rate) else rate
+        rates: Any = repeat(rate) if np.isscalar(rate) else rate
         sizes = (size for size, _ in pairwise(chain([0.0], rates)))
         rows = repeat(self.data)
         if self.batch:

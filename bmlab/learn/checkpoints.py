@@ -155,9 +155,9 @@ def packed(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, LogZ):
         return {"LogZ": [value.value, value.stderr, value.lower, value.upper]}
     if issparse(value):
-        w = csr_array(value)
+        w: Any = csr_array(value)
         return {"sparse": [packed(part, arrays) for part in (w.data, w.indices, w.indptr)], "shape": list(w.shape)}
-    if type(value).__name__ in RECORDS:
+    if RECORDS.get(type(value).__name__) is type(value):
         names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
         return {type(value).__name__: {k: packed(getattr(value, k), arrays) for k in names if k != "info"}}
     if isinstance(value, dict):
