@@ -2,6 +2,7 @@
 checkpoint can be caught in: between two steps, in the midst of a write, before it is flushed, between its two renames.
 """
 
+import builtins
 import io
 import os
 import signal
@@ -50,7 +51,7 @@ def die_at(moment):
             half = super().write(data[: len(data) // 2])
             return half + event(super().write)(data[half:])
 
-    checkpoints.open = lambda path, mode: InHalves(path, mode) if "w" in mode else io.open(path, mode)
+    checkpoints.open = lambda path, mode: InHalves(path, mode) if "w" in mode else builtins.open(path, mode)  # noqa: SIM115  (what it stands for is used as a context)
     checkpoints.os.fsync, checkpoints.os.replace = event(os.fsync), event(os.replace)
     return event
 

@@ -28,16 +28,8 @@ PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first 
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-STYLED = [
-    "tests",
-    "benchmarks",
-    "notebooks/tables",
-    "docs",
-    "bmlab/teaching",
-    "bmlab/widgets",
-    "bmlab/introspection.py",
-]
-TYPED = ["bmlab/teaching", "bmlab/widgets", "bmlab/introspection.py"]
+STYLED = ["."]
+TYPED = ["bmlab"]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [

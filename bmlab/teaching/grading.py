@@ -39,6 +39,7 @@ RESTORE = [
 ]
 MARK = [pre.LimitOutput, pre.SaveAutoGrades]
 SOLUTION, LARGEST = "solution", 50 * 2**20
+Say = Callable[[str], Any]
 
 
 class Course:
@@ -90,7 +91,7 @@ class Course:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
-    def write_feedback(self, name: str, target: Path, say: Callable[[str], Any]) -> None:
+    def write_feedback(self, name: str, target: Path, say: Say) -> None:
         """Make the pages of one notebook, one a student, and copy them to the folder that is sent back."""
         config = Config(
             CourseDirectory={"root": str(self.root), "assignment_id": name, "student_id": "*"},
@@ -148,14 +149,7 @@ def collect(folder: Path, names: Iterable[str]) -> tuple[dict[tuple[str, str], P
 
 
 def grade(
-    notebooks: Path,
-    folder: Path,
-    out: Path,
-    *,
-    seconds: float,
-    gigabytes: float,
-    say: Callable[[str], Any],
-    trust: bool = False,
+    notebooks: Path, folder: Path, out: Path, *, seconds: float, gigabytes: float, say: Say, trust: bool = False
 ) -> None:
     """Grade the notebooks in `folder`; write grades.csv and feedback/ to `out`, and nbgrader's course to out/course."""
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
@@ -170,14 +164,9 @@ def grade(
         shutil.rmtree(out / earlier, ignore_errors=True)
     course, full, results = Course((out / "course").resolve()), {}, {}
     sandbox.warm_home(course.root / "warm", trust)
+    alike = {"seconds": seconds, "gigabytes": gigabytes, "warm": course.root / "warm", "trust": trust}
     for name in sorted({name for _, name in returned}):
-        limits = {
-            "tables": tables(sources[name]),
-            "seconds": seconds,
-            "gigabytes": gigabytes,
-            "warm": course.root / "warm",
-            "trust": trust,
-        }
+        limits = alike | {"tables": tables(sources[name])}
         full[name] = grade_solution(course, sources[name], limits)
         students = {student: path for (student, its_name), path in returned.items() if its_name == name}
         for student, score, remark in grade_all(course, name, students, limits):

@@ -12,6 +12,7 @@ Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.4.2, for
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -35,7 +36,7 @@ def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
     graph = sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
     open_ends = np.diff(graph.indptr)
-    taken = np.zeros(graph.shape[0], dtype=bool)
+    taken = np.zeros(len(open_ends), dtype=bool)
     while open_ends.max(initial=0) > 0:
         if taken.sum() >= most:
             return None
@@ -74,7 +75,7 @@ def _cutset_first(model, cutset):
     return np.concatenate([cutset, np.setdiff1d(np.arange(model.n), cutset)])
 
 
-def _given_cutset(model, order, k, only=slice(None), columns=1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _given_cutset(model, order, k, only: Any = slice(None), columns=1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield (s, logs): for a tile of states of the cutset, all means given these (n, tile), and log weights.
 
     The cutset are the first k units in `order`.  `only` selects tiles by number; within a tile of at least `columns`

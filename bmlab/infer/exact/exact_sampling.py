@@ -7,7 +7,7 @@ given its scope.  So samplers can be judged by samples, and not only by moments.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def _draw(own, part, size, rng):
         if s is not None:
             return s
         part = cutset_instead(own, part.units)
-    cutset = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
+    cutset: Any = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
     return draw_by_cutset(own, cutset, size, rng)
 
 

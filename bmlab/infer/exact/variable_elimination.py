@@ -73,7 +73,7 @@ def _follow(graph, choose, widest):
         units.append(v)
         scopes.append(scope)
     place = {v: k for k, v in enumerate(units)}
-    return Order(units, [sorted(scope, key=place.get) for scope in scopes])
+    return Order(units, [sorted(scope, key=place.__getitem__) for scope in scopes])
 
 
 def _least_fill(around, widest):
@@ -113,7 +113,7 @@ def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.nda
         for message, its_scope in inbox[k]:
             seen = _spread(message, [v, *scope], its_scope)[0]
             down, up = down + seen[0], up + seen[1]
-        inbox[k] = None
+        inbox[k] = []
         odds.append(up - down)
         message = np.logaddexp(down, up)
         if scope:
@@ -198,7 +198,7 @@ def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndar
             found = (given * p) @ means.T
             corr[np.ix_(below, units)], corr[np.ix_(units, below)] = found, found.T
             below, given = np.append(below, units), np.vstack([given, means])
-        inbox[k] = None
+        inbox[k] = []
         if scope:
             down, up = np.split(given, 2, axis=1)
             inbox[place[scope[0]]].append((below, down * expit(-odds[k].ravel()) + up * expit(odds[k].ravel()), scope))
