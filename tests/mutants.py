@@ -1231,17 +1231,17 @@ MUTANTS = [
     ),
     Mutant(
         "the units of a part come back in the wrong order",
-        enumeration._sparse_corr,
+        enumeration._on_couplings,
         "units[row], units[col]",
         "units[::-1][row], units[::-1][col]",
         partial(law.law_same, bmlab.exact, law.as_sparse, (22,)),
     ),
     Mutant(
         "the listed units stay where the list put them",
-        cutset_conditioning.sum_listed,
+        cutset_conditioning.sum_by_cutset,
         "back = np.argsort(order)",
         "back = order",
-        partial(test_roads.law_listed),
+        partial(test_roads.law_cutset),
     ),
     Mutant(
         "pairs that are not stored in order are",
