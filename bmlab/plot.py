@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .infer.bounds.bracketing import Bracket
-    from .learn.ascent import Step
+    from .learn.record import Step
 
 METHODS = {
     "exact": ("black", "o"),

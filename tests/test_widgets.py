@@ -223,7 +223,8 @@ def test_a_climb_by_sampling_shows_its_mismatch():
 def test_pairs_that_a_method_does_not_know_are_left_out():
     layers = bmlab.restricted(np.full((20, 12), 0.05), np.zeros(20), np.zeros(12))
     data = np.where(np.arange(60) % 7, 1.0, -1.0).reshape(3, 20)
-    step = next(bmlab.ascend(layers, data, rate=0.1, couplings=layers.weights != 0))
+    infer = partial(bmlab.exact, pairs="couplings")
+    step = next(bmlab.ascend(layers, data, infer, rate=0.1, couplings=layers.weights != 0))
     known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
     found = widgets.LearningView(iter([step]))._frames[0]["free_pairs"]
     assert 0 < known.sum() < len(known) and [x is not None for x in found] == known.tolist()

@@ -22,7 +22,8 @@ from .exact.enumeration import exact
 from .exact.planning import Plan, memory_to_spend, plan, time_in_words
 from .sampling.annealed_importance import ais
 from .sampling.gibbs_sampling import gibbs
-from .sampling.replica_exchange import Ladder, temper
+from .sampling.replica_exchange import temper
+from .sampling.temperature_ladders import Ladder
 from .sampling.visited_states import visited
 
 PRICE = 4e-6  # seconds times n^2 that the three theories take

@@ -29,7 +29,7 @@ from ..estimate import Estimate, LogZ, quietly
 from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
 from ..infer.sampling.annealed_importance import Runs
-from ..infer.sampling.replica_exchange import Ladder
+from ..infer.sampling.temperature_ladders import Ladder
 from ..model import BoltzmannMachine
 from .record import Loop, Step
 
