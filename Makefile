@@ -37,7 +37,7 @@ lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
 	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
-	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope \
+	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 tests notebooks
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
@@ -47,7 +47,7 @@ lint: setup  ## check style and types: ruff and pyright (Node from the path, or 
 
 coverage: setup  ## print how many lines of bmlab the tests run, and which they do not
 	@$(IN_VENV) -m coverage erase
-	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope tests
+	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests
 	@$(IN_VENV) -m coverage combine --quiet
 	@$(IN_VENV) -m coverage report
 
