@@ -1255,7 +1255,7 @@ MUTANTS = [
         chains._block,
         "np.unique(rows.indices)",
         "np.arange(len(np.unique(rows.indices)))",
-        partial(law.law_same, law.sampled, law.as_sparse),
+        partial(law.law_same, partial(law.sampled, backend="numpy"), law.as_sparse),
     ),
     Mutant(
         "every seed is 0",

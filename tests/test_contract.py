@@ -27,9 +27,9 @@ ROUNDING = 1e-11  # 2^15 terms of order one, a few thousand roundings of 2^-53 e
 STDERRS = stats.t.isf(1e-8, 31)  # 32 groups of chains: passed by chance once in 5e7 comparisons; about 7.5
 
 
-def sampled(model, start=None, seed=0):
+def sampled(model, start=None, seed=0, backend="auto"):
     """Gibbs sampling with chains long enough for the small machines of this file."""
-    return bmlab.gibbs(model, rng=seed, start=start, n_chains=64, burn_in=50, n_sweeps=200)
+    return bmlab.gibbs(model, rng=seed, start=start, n_chains=64, burn_in=50, n_sweeps=200, backend=backend)
 
 
 def tempered(model, start=None, seed=0):
