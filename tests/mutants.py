@@ -24,6 +24,7 @@ import test_estimators
 import test_exact_sampling
 import test_fitting
 import test_gaussian_integral
+import test_gibbs_sampling
 import test_interop
 import test_inversion
 import test_likelihood
@@ -1255,7 +1256,7 @@ MUTANTS = [
         chains._block,
         "np.unique(rows.indices)",
         "np.arange(len(np.unique(rows.indices)))",
-        partial(law.law_same, partial(law.sampled, backend="numpy"), law.as_sparse),
+        partial(test_gibbs_sampling.law_blocks),
     ),
     Mutant(
         "every seed is 0",

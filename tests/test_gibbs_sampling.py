@@ -298,3 +298,19 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 def test_a_forked_process_has_threads_of_its_own():
     """Threads do not survive fork(): a pool handed down would wait for them for ever."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], check=True, timeout=60)
+
+
+def law_blocks():
+    """A class of a lattice feels the other class alone: dense and sparse weights walk alike, to the bit."""
+    lattice = bmlab.ising((8, 8), 0.5, field=0.25)
+    full = bmlab.BoltzmannMachine(lattice.dense_weights, lattice.biases)
+    walks = []
+    for model in (lattice, full):
+        walk = chains.Chains(model, np.ones((64, 5)), np.random.default_rng(0), backend="numpy")
+        walk.sweep(20)
+        walks.append(walk.s)
+    assert (walks[0] == walks[1]).all()
+
+
+def test_dense_and_sparse_weights_walk_alike():
+    law_blocks()
