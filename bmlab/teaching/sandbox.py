@@ -26,7 +26,7 @@ from nbformat import NotebookNode, from_dict
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent
 HOME = "/home/student"
-SCRATCH = {"/tmp": 200, HOME: 200, "/work": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
+SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
 PROCESSES, POLL = 64, 0.2  # the most that a notebook may start, and the seconds between looks
 INSTALL = "apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), pacman -S bubblewrap (Arch)"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
@@ -70,7 +70,7 @@ def bubblewrap(*more: str) -> list[str]:
         command += ["--size", str(megabytes * 2**20), "--tmpfs", place]
     for place in shown:
         command += ["--ro-bind-try", place, place]
-    return [*command, *more, "--chdir", "/work"]
+    return [*command, *more, "--chdir", "/course"]
 
 
 def environment(home: str, jupyter: Path) -> dict[str, str]:
@@ -102,7 +102,14 @@ def folder_for(tables, warm: Path | None, trust: bool) -> Iterator[tuple[Path, d
             shutil.copy(table, folder / "work/tables")
         if warm:
             shutil.copytree(warm, folder / "warm", dirs_exist_ok=True)
-        mounts = ["--ro-bind", str(folder / "warm"), "/warm", "--ro-bind", str(folder / "work/tables"), "/work/tables"]
+        mounts = [
+            "--ro-bind",
+            str(folder / "warm"),
+            "/warm",
+            "--ro-bind",
+            str(folder / "work/tables"),
+            "/course/tables",
+        ]
         mounts += ["--bind", str(folder / "sockets"), str(folder / "sockets")]
         wrap, home = ([], str(folder / "home")) if trust else (bubblewrap(*mounts), HOME)
         start = [sys.executable, "-P", str(HERE / "kernel.py"), str(folder / "warm") if trust else "/warm"]
