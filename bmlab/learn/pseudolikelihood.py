@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import names_of, symmetric
+from ..arrays import log_2cosh, names_of, symmetric
 from ..estimate import warned
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -159,17 +159,12 @@ def _gain_of_turning(model, data):
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
     field = model.field(unset) / model.temperature
     f, across = field[:, visible:], _across(model, visible) / model.temperature
-    gain, before = -2 * data * field[:, :visible], _log_2cosh(f).sum(1)
+    gain, before = -2 * data * field[:, :visible], log_2cosh(f).sum(1)
     for i in watched(range(visible if f.size else 0), "unit"):
-        gain[:, i] += _log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
+        gain[:, i] += log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
     return gain
 
 
 def _across(model, visible):
     block = model.weights[:visible, visible:]
     return block.toarray() if model.is_sparse else block
-
-
-def _log_2cosh(x):
-    size = np.abs(x)
-    return size + np.log1p(np.exp(-2 * size))
