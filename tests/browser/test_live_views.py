@@ -113,10 +113,11 @@ def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
     assert view.get_by_role("slider", name="temperature T").get_attribute("aria-valuetext") == "2.35"
     assert notebook.page.locator(".jp-CodeCell").count() == 2
     assert pixels(view) == still
-    box = canvas.bounding_box()
-    notebook.page.mouse.move(box["x"] + 40, box["y"] + 40)
+    view.get_by_role("button", name="Random").click()  # else a pen might meet units that are up already
+    still = pixels(view)
+    canvas.hover(position={"x": 40, "y": 40})  # waits until nothing moves or lies above
     notebook.page.mouse.down()
-    notebook.page.mouse.move(box["x"] + 90, box["y"] + 90, steps=4)
+    canvas.hover(position={"x": 90, "y": 90})
     notebook.page.mouse.up()
     assert pixels(view) != still
 
