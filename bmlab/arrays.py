@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
@@ -34,19 +35,24 @@ def states(n: int) -> np.ndarray:
 
 def symmetric(matrix: Any) -> Any:
     """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is."""
-    matrix = matrix.tocoo() if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
+    matrix = matrix.tocoo() if is_sparse(matrix) else np.asarray(matrix, dtype=float)
     if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
         raise ValueError(f"only a square matrix can be made symmetric, found shape {matrix.shape}")
-    if sparse.issparse(matrix):
+    if is_sparse(matrix):
         off = matrix.row != matrix.col
         row, col, half = matrix.row[off], matrix.col[off], matrix.data[off] / 2
         both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
-        return sparse.csr_array(
+        return scipy.sparse.csr_array(
             both, shape=matrix.shape
         )  # entries of one place are added, either triangle in one order
     weights = (matrix + matrix.T) / 2
     np.fill_diagonal(weights, 0.0)
     return weights
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether values are of scipy.sparse, which is not loaded for the question: nothing is sparse before."""
+    return "scipy.sparse" in sys.modules and scipy.sparse.issparse(values)
 
 
 def log_2cosh(x: ArrayLike) -> np.ndarray:
@@ -73,15 +79,15 @@ def check_finite(name: str, values: np.ndarray) -> None:
 
 def check_weights(weights: Any, n: int) -> Any:
     """Return a read-only copy of weights (n, n), dense or canonical CSR; raise ValueError where wrong."""
-    weights = weights.tocoo().astype(float) if sparse.issparse(weights) else np.array(weights, dtype=float)
+    weights = weights.tocoo().astype(float) if is_sparse(weights) else np.array(weights, dtype=float)
     if weights.shape != (n, n):
         raise ValueError(
             f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
         )
-    check_finite("weights", weights.data if sparse.issparse(weights) else weights)
+    check_finite("weights", weights.data if is_sparse(weights) else weights)
     gap, size = abs(weights - weights.T), abs(weights).max() if n else 0.0
     gap = gap + (
-        sparse.diags_array(abs(weights.diagonal())) if sparse.issparse(weights) else np.diag(abs(np.diag(weights)))
+        scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))
     )
     if n and gap.max() > ROUNDING * size:
         i, j = np.unravel_index(gap.argmax(), gap.shape)
@@ -112,7 +118,7 @@ def names_of(data: Any) -> tuple[str, ...]:
 
 def read_only(array: Any) -> Any:
     """Return the array, or sparse array, after its numbers have been made read-only."""
-    for part in (array.data, array.indices, array.indptr) if sparse.issparse(array) else (array,):
+    for part in (array.data, array.indices, array.indptr) if is_sparse(array) else (array,):
         part.flags.writeable = False
     return array
 

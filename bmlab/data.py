@@ -14,12 +14,11 @@ load_spikes(path) reads a recording of your own.
 
 import csv
 import gzip
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from .arrays import generator, spins, states
 from .optional import needed
@@ -130,6 +129,8 @@ def zoo() -> Zoo:
 
     The number of legs, the only column that is not yes/no, is left out.
     """
+    from importlib.resources import files  # only here: it takes as long to load as much of the package
+
     with (files("bmlab") / "zoo.csv").open(encoding="utf-8") as table:
         header, *rows = csv.reader(line for line in table if not line.startswith("#"))
     names, *answers, classes = zip(*rows, strict=True)
@@ -172,7 +173,7 @@ def raster(bins: int, rng: Any) -> Raster:
 
 def _rate_given(common):
     """Return p(a spike | common input), (..., 10)."""
-    return ndtr((ndtri(RATES) + LOADS * common) / np.sqrt(1 - LOADS**2))
+    return scipy.special.ndtr((scipy.special.ndtri(RATES) + LOADS * common) / np.sqrt(1 - LOADS**2))
 
 
 def load_spikes(path: str | Path) -> np.ndarray:

@@ -13,8 +13,9 @@ from typing import Any, Protocol, TypeVar
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
+import scipy
 
+from .arrays import is_sparse
 from .html_repr import estimate_card
 from .model import BoltzmannMachine
 
@@ -101,10 +102,10 @@ class Estimate:
     """
 
     mean: np.ndarray
-    corr: np.ndarray | sparse.csr_array
+    corr: np.ndarray | scipy.sparse.csr_array
     log_z: LogZ = UNKNOWN
     mean_stderr: np.ndarray | float = 0.0
-    corr_stderr: np.ndarray | sparse.csr_array | float = 0.0
+    corr_stderr: np.ndarray | scipy.sparse.csr_array | float = 0.0
     method: str = ""
     converged: bool = True
     message: str = ""
@@ -167,7 +168,7 @@ def warned(answer: Answer, stacklevel: int = 3) -> Answer:
 
 def dense_corr(corr: Any) -> Any:
     """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold; a number as it is."""
-    if not sparse.issparse(corr):
+    if not is_sparse(corr):
         return corr
     held, found = corr.tocoo(), np.full(corr.shape, np.nan)
     found[held.row, held.col] = held.data
@@ -193,7 +194,9 @@ def as_corr(model: BoltzmannMachine, pairs: np.ndarray, diagonal: float = 1.0):
         return corr
     unit, (row, col) = np.arange(model.n), coupled_pairs(model)
     place = np.concatenate([row, unit]), np.concatenate([col, unit])  # a sum of two arrays would let go of what is 0
-    return sparse.csr_array((np.concatenate([pairs, np.full(model.n, diagonal)]), place), shape=model.weights.shape)
+    return scipy.sparse.csr_array(
+        (np.concatenate([pairs, np.full(model.n, diagonal)]), place), shape=model.weights.shape
+    )
 
 
 def coupled_pairs(model: BoltzmannMachine):

@@ -11,7 +11,7 @@ pairs are coupled.
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from .model import BoltzmannMachine
 from .optional import needed
@@ -85,13 +85,13 @@ def _labels(model):
 
 def _couplings(model) -> tuple[Any, Any, Any]:
     """Return (i, j, w_ij) of the couplings, i < j; a stored zero of a sparse machine is one."""
-    upper = sparse.triu(model.weights, 1).tocoo()
+    upper = scipy.sparse.triu(model.weights, 1).tocoo()
     return upper.row, upper.col, upper.data
 
 
 def _machine(labels, biases, row, col, w, temperature, offset):
     n, both = len(biases), (np.concatenate([row, col]).astype(int), np.concatenate([col, row]).astype(int))
-    weights = sparse.coo_array((np.concatenate([w, w]).astype(float), both), shape=(n, n))
+    weights = scipy.sparse.coo_array((np.concatenate([w, w]).astype(float), both), shape=(n, n))
     names = labels if all(isinstance(label, str) for label in labels) else ()
     is_dense = 2 * len(w) > n * (n - 1) / 2
     return BoltzmannMachine(weights.toarray() if is_dense else weights, biases, temperature, offset, tuple(names))

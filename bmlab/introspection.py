@@ -4,7 +4,6 @@ import inspect
 import os
 import platform
 import sys
-from importlib import metadata
 from typing import Any
 
 from threadpoolctl import threadpool_info
@@ -38,6 +37,8 @@ def about() -> None:
 
 
 def _version(name: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

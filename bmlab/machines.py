@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from .arrays import check_spins, generator, symmetric
 from .model import BoltzmannMachine
@@ -35,7 +35,7 @@ def ising(
     site = np.arange(np.prod(shape)).reshape(shape)
     bonds = [_bonds(site, axis, periodic) for axis in range(site.ndim)]
     row, col = np.concatenate([np.zeros((2, 0), int), *bonds], axis=1)
-    weights = sparse.coo_array((np.full(len(row), float(coupling)), (row, col)), shape=(site.size, site.size))
+    weights = scipy.sparse.coo_array((np.full(len(row), float(coupling)), (row, col)), shape=(site.size, site.size))
     return BoltzmannMachine(weights + weights.T, np.full(site.size, float(field)))
 
 

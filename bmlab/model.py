@@ -17,17 +17,16 @@ from __future__ import annotations
 import math
 import zipfile
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property
 from numbers import Real
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from .arrays import check_finite, check_names, check_spins, check_weights, read_only
+from .arrays import check_finite, check_names, check_spins, check_weights, is_sparse, read_only
 from .html_repr import machine_card
 
 
@@ -82,7 +81,7 @@ class BoltzmannMachine:
     @property
     def is_sparse(self) -> bool:
         """Whether the weights are a scipy.sparse array."""
-        return sparse.issparse(self.weights)
+        return is_sparse(self.weights)
 
     @property
     def dense_weights(self) -> np.ndarray:
@@ -157,6 +156,8 @@ class BoltzmannMachine:
     def _index(self, name: str) -> int:
         if name in self.names:
             return self.names.index(name)
+        from difflib import get_close_matches  # for the message alone
+
         way_out = "see machine.names" if self.names else f"the units have no names, write a number up to {self.n - 1}"
         for close in get_close_matches(name, self.names, 1):
             way_out = f"did you mean {close!r}?"
@@ -210,7 +211,7 @@ def load(path: str | PathLike) -> BoltzmannMachine:
             parts = {name: file[name] for name in file.files}
         n = len(parts["biases"])
         inside = [parts[name] for name in ("data", "indices", "indptr") if "weights" not in parts]
-        weights = sparse.csr_array(tuple(inside), shape=(n, n)) if inside else parts["weights"]
+        weights = scipy.sparse.csr_array(tuple(inside), shape=(n, n)) if inside else parts["weights"]
         names = parts["names"].tolist() if "names" in parts else ()
         return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]), names)
     except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:

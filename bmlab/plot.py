@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
+from .arrays import is_sparse
 from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
 
@@ -132,7 +132,7 @@ def weights(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     if isinstance(matrix, BoltzmannMachine):
         labels = matrix.names if labels is None else labels
         matrix = matrix.dense_weights
-    matrix = matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+    matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
     limit = np.abs(matrix).max() or 1.0
     for (i, j), w in np.ndenumerate(matrix if len(matrix) <= 20 else matrix[:0]):
         if abs(w) >= limit / 5:

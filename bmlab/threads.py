@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock, get_ident
 
-import scipy.linalg  # noqa: F401  (its BLAS must be loaded before the controller looks for BLAS libraries)
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
@@ -83,4 +82,6 @@ def _let_anyone_set(blas):
 
 @lru_cache(maxsize=1)
 def _libraries():
+    import scipy.linalg  # noqa: F401  (its BLAS must be loaded before the controller looks)
+
     return ThreadpoolController().select(user_api="blas").lib_controllers

@@ -5,6 +5,7 @@ import sys
 import tracemalloc
 import warnings
 from functools import partial
+from itertools import count
 
 import numpy as np
 import pytest
@@ -180,8 +181,9 @@ def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
 
 
 def test_auto_goes_over_to_numba_in_mid_walk_and_nobody_notices(monkeypatch):
-    monkeypatch.setattr(chains, "WORTH", 0)
-    monkeypatch.setattr(chains.Chains, "updates", -100 * 500 * 3)
+    seconds = count()
+    monkeypatch.setattr(chains, "perf_counter", lambda: next(seconds))
+    monkeypatch.setattr(chains.Chains, "seconds", chains.WORTH - 3)
     monkeypatch.setattr(chains, "BATCH", 30_000)
     walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0))
     plain = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), backend="numpy")

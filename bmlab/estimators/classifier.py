@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -58,7 +58,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(class | x), shape (n_samples, n_classes)."""
-        return log_softmax(self._joint(X), axis=1)
+        return scipy.special.log_softmax(self._joint(X), axis=1)
 
     def _begin(self, classes):
         self.classes_, self.class_count_ = classes, np.zeros(len(classes), dtype=int)

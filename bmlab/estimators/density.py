@@ -8,7 +8,7 @@ cheap, and else comes from annealed importance sampling, whose runs, chosen by t
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_softmax
+import scipy
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -113,7 +113,7 @@ def draw(model: BoltzmannMachine, size: int, rng: np.random.Generator, runs: Est
     """Return states (size, n): perfect samples, or annealing runs picked by their weights and then moved on."""
     if runs is None:
         return sample(model, size, rng)
-    share = np.exp(log_softmax(runs.state.log_weights))
+    share = np.exp(scipy.special.log_softmax(runs.state.log_weights))
     chains = Chains(model, runs.state.s[rng.choice(len(share), size, p=share)].T, rng)
     with one_thread():
         for _ in watched(range(SWEEPS), "sweep"):

@@ -19,9 +19,8 @@ from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from ..arrays import generator
+from ..arrays import generator, is_sparse
 from ..estimate import Estimate, Method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
@@ -107,7 +106,7 @@ class Rule:
         d_weights = d_weights - self.penalty * model.weights
         if self.couplings is not None:
             d_weights = np.where(self.couplings, d_weights, 0.0)
-        if not issparse(d_weights) and np.isnan(d_weights).any():
+        if not is_sparse(d_weights) and np.isnan(d_weights).any():
             i, j = np.argwhere(np.isnan(d_weights))[0]
             raise ValueError(
                 f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
@@ -177,7 +176,7 @@ def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.nda
 
 
 def _towards_zero(weights, much):
-    if issparse(weights):
+    if is_sparse(weights):
         weights = weights.copy()
         weights.data[:] = _towards_zero(weights.data, much)
         return weights

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+import scipy
 
+from ..arrays import is_sparse
 from ..estimate import Estimate, LogZ, quietly
 from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
@@ -154,8 +155,8 @@ def packed(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         return value
     if isinstance(value, LogZ):
         return {"LogZ": [value.value, value.stderr, value.lower, value.upper]}
-    if issparse(value):
-        w: Any = csr_array(value)
+    if is_sparse(value):
+        w: Any = scipy.sparse.csr_array(value)
         return {"sparse": [packed(part, arrays) for part in (w.data, w.indices, w.indptr)], "shape": list(w.shape)}
     if RECORDS.get(type(value).__name__) is type(value):
         names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
@@ -182,7 +183,7 @@ def unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
     if kind == "LogZ":
         return LogZ(*held)
     if kind == "sparse":
-        return csr_array(tuple(unpacked(part, arrays) for part in held), shape=tuple(more[0][1]))
+        return scipy.sparse.csr_array(tuple(unpacked(part, arrays) for part in held), shape=tuple(more[0][1]))
     if kind in ("list", "tuple"):
         listed = [unpacked(part, arrays) for part in held]
         return listed if kind == "list" else tuple(listed)
@@ -214,7 +215,7 @@ def _identity(value, name, rng, arrays):
     function = inspect.unwrap(value) if callable(value) else None
     if isinstance(function, FunctionType) and function.__closure__ is None:
         return f"{function.__module__}.{function.__qualname__}"
-    if isinstance(value, (str, BoltzmannMachine, Estimate, Step)) or issparse(value):
+    if isinstance(value, (str, BoltzmannMachine, Estimate, Step)) or is_sparse(value):
         return packed(value, arrays)
     try:
         return packed(np.asarray(value, dtype=float), arrays)

@@ -14,8 +14,8 @@ free phase does not fall short too (Neal and Hinton 1998; Salakhutdinov and Hint
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import entr
 
 from ..arrays import generator
 from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
@@ -56,7 +56,7 @@ def clamped_mean_field(
             m = np.where(hidden, np.tanh(model.field(m) / model.temperature), m)
         while moved > tolerance and sweeps < max_sweeps:
             moved, sweeps = sweep_down(m.T, means, 0.0, classes), sweeps + 1
-        entropy = np.where(hidden, entr((1 + m) / 2) + entr((1 - m) / 2), 0.0).sum(1)
+        entropy = np.where(hidden, scipy.special.entr((1 + m) / 2) + scipy.special.entr((1 - m) / 2), 0.0).sum(1)
         log_z = float((entropy - model.energy(m) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, m) / len(m))
     settled = moved <= tolerance

@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import sgemm  # pyright: ignore[reportAttributeAccessIssue]
+import scipy
 
 from ..arrays import generator
 from ..machines import restricted
@@ -151,7 +151,7 @@ def _means(x, p):
 
 def _add_products(p, factor, x, t):
     """Add factor * x't to p, in place: BLAS thinks in columns, so it is told p' += factor * t'x."""
-    sgemm(factor, t.T, x.T, beta=1, c=p.T, trans_b=True, overwrite_c=True)
+    scipy.linalg.blas.sgemm(factor, t.T, x.T, beta=1, c=p.T, trans_b=True, overwrite_c=True)
 
 
 def _check_restricted(model, visible):

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from ..estimate import Estimate, Method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
@@ -110,7 +110,7 @@ def _machine(model, pairs, theta):
     """Return the model with other weights at the pairs, none elsewhere, and other biases; theta is both over T."""
     found, biases = np.split(model.temperature * theta, [len(pairs[0])])
     if model.is_sparse:
-        weights = csr_array((found, pairs), shape=(model.n, model.n))
+        weights = scipy.sparse.csr_array((found, pairs), shape=(model.n, model.n))
     else:
         weights = np.zeros((model.n, model.n))
         weights[pairs] = found

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.linalg import hadamard
+import scipy
 
 from ..estimate import Estimate
 from ..model import BoltzmannMachine
@@ -97,4 +97,4 @@ def transformed(table: np.ndarray) -> np.ndarray:
 @cache
 def _signs(bits):
     """H of a few bits, (2^bits, 2^bits)."""
-    return hadamard(2**bits).astype(float)
+    return scipy.linalg.hadamard(2**bits).astype(float)

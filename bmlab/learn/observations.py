@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
-from ..arrays import check_spins, names_of
+from ..arrays import check_spins, is_sparse, names_of
 from ..estimate import Estimate, as_corr, coupled_pairs
 from ..model import BoltzmannMachine
 
@@ -63,12 +62,12 @@ def checked_units(data: Any) -> np.ndarray:
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     """Return an Estimate of the moments of all units of the data, with corr laid out as the model's weights."""
-    if np.shape(data.mean) != (model.n,) or (issparse(data.corr) and not model.is_sparse):
+    if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
             f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
             "data with hidden units come as rows"
         )
-    if model.is_sparse and not issparse(data.corr):
+    if model.is_sparse and not is_sparse(data.corr):
         return replace(data, corr=as_corr(model, np.asarray(data.corr)[coupled_pairs(model)]))
     return data
 
@@ -99,7 +98,7 @@ def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
     """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None
-    couplings = (couplings.toarray() if issparse(couplings) else np.asarray(couplings)).astype(bool)
+    couplings = (couplings.toarray() if is_sparse(couplings) else np.asarray(couplings)).astype(bool)
     if couplings.shape != (n, n) or (couplings != couplings.T).any():
         raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
     return couplings

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from ..progress_bars import ticks
 
@@ -59,7 +59,7 @@ def climb(rise: Callable, coordinates: Coordinates, tolerance: float, memory: in
             raise StopIteration
 
     options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": memory}
-    found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    found = scipy.optimize.minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
     downhill(found.x)
     return Top(here, float(steep), here - far, found.nit)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 
+from ..arrays import is_sparse
 from ..estimate import Estimate, LogZ
 from ..html_repr import step_card
 from ..model import BoltzmannMachine
@@ -48,7 +48,7 @@ class Step:
     def mismatch(self) -> float:
         """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
         corr = abs(self.data.corr - self.free.corr)
-        largest = corr.max() if issparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
+        largest = corr.max() if is_sparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
         return float(max(abs(self.data.mean - self.free.mean).max(), largest))
 
     @property

@@ -5,8 +5,8 @@ from itertools import islice
 
 import numpy as np
 import traitlets
-from scipy.sparse import issparse
 
+from ..arrays import is_sparse
 from ..learn.record import Step
 from .pictures import course
 from .view import View, script
@@ -63,7 +63,7 @@ def _frame(step):
 
 
 def _pairs(matrix):
-    if issparse(matrix):
+    if is_sparse(matrix):
         held, matrix = matrix.tocoo(), np.full(matrix.shape, np.nan)
         matrix[held.row, held.col] = held.data
     return _row(matrix[np.triu_indices(len(matrix), 1)])

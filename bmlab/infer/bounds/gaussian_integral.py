@@ -16,7 +16,7 @@ has many partners, lose less than in trees.
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -58,12 +58,12 @@ def _bound(j, b, d) -> tuple[float, Any, Any]:
     From a matrix that is singular but for rounding nothing follows.
     """
     try:
-        factor = cho_factor(np.diag(d) - j)
+        factor = scipy.linalg.cho_factor(np.diag(d) - j)
     except np.linalg.LinAlgError:
         return np.inf, None, None
     if (np.diag(factor[0]) ** 2 < SINGULAR * d).any():
         return np.inf, None, None
-    inverse = cho_solve(factor, np.eye(len(d)))
+    inverse = scipy.linalg.cho_solve(factor, np.eye(len(d)))
     x = inverse @ b
     value = len(d) / 2 * np.log(np.pi / 2) - np.log(np.diag(factor[0])).sum() + b @ x / 2 + 2 / 3 * d.sum()
     return value, 2 / 3 - np.diag(inverse) / 2 - x**2 / 2, inverse * (inverse / 2 + np.outer(x, x))

@@ -11,8 +11,7 @@ trees are SciPy's; parts that are not coupled are linked by couplings of strengt
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
+import scipy
 
 from ...arrays import log_2cosh
 from ...model import BoltzmannMachine
@@ -41,12 +40,14 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Trees
     where = graph.col.astype(np.int32), graph.indptr.astype(np.int32)  # csgraph takes no others before SciPy 1.17
 
     def matrix(values):
-        return sparse.csr_array((values, *where), shape=(n, n))
+        return scipy.sparse.csr_array((values, *where), shape=(n, n))
 
-    _, first = np.unique(csgraph.connected_components(matrix(graph.j), directed=False)[1], return_index=True)
-    links = sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
-    tree = abs(csgraph.minimum_spanning_tree(matrix(price))) + links
-    unit, parent = csgraph.breadth_first_order(tree, 0, directed=False)
+    _, first = np.unique(
+        scipy.sparse.csgraph.connected_components(matrix(graph.j), directed=False)[1], return_index=True
+    )
+    links = scipy.sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
+    tree = abs(scipy.sparse.csgraph.minimum_spanning_tree(matrix(price))) + links
+    unit, parent = scipy.sparse.csgraph.breadth_first_order(tree, 0, directed=False)
     place = np.empty(n, int)
     place[unit] = np.arange(n)
     above = parent[unit]

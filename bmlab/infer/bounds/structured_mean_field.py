@@ -14,8 +14,7 @@ through the same lines.  Saul and Jordan (1996), NIPS 8, 486; Wainwright and Jor
 """
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import entr
+import scipy
 
 from ...model import BoltzmannMachine
 from ...threads import one_thread
@@ -40,7 +39,9 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray) -> float:
     start = np.concatenate([others + with_parent, others - with_parent])
     with one_thread():
         options = {"maxiter": STEPS}
-        found = minimize(lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options=options)
+        found = scipy.optimize.minimize(
+            lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options=options
+        )
     return float(-found.fun - model.offset / model.temperature)
 
 
@@ -87,4 +88,4 @@ def _back(d_m, d_c, d_chance, m, c, r, above):
 
 
 def _entropy(mean):
-    return entr((1 + mean) / 2) + entr((1 - mean) / 2)
+    return scipy.special.entr((1 + mean) / 2) + scipy.special.entr((1 - mean) / 2)

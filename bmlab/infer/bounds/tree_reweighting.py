@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import entr
+import scipy
 
 from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine
@@ -126,7 +125,7 @@ def _share_out(model, graph, mixture):
     if not len(graph.j):
         return mixture._replace(bound=bound_of(model, graph, mixture)[0])
     options = {"maxiter": STEPS}
-    found = minimize(
+    found = scipy.optimize.minimize(
         lambda a: bound_of(model, graph, mixture._replace(a=a)), mixture.a, jac=True, method="L-BFGS-B", options=options
     )
     return mixture._replace(a=found.x, bound=float(found.fun))
@@ -187,8 +186,13 @@ def _fields_of(graph, mean, p):
 def _information(p):
     """Return the mutual information (edges,) of two units with the probabilities p (4, edges)."""
     plus, plus_other = p[0] + p[1], p[0] + p[2]
-    alone = entr(plus) + entr(1 - plus) + entr(plus_other) + entr(1 - plus_other)
-    return np.maximum(alone - entr(p).sum(0), 0)
+    alone = (
+        scipy.special.entr(plus)
+        + scipy.special.entr(1 - plus)
+        + scipy.special.entr(plus_other)
+        + scipy.special.entr(1 - plus_other)
+    )
+    return np.maximum(alone - scipy.special.entr(p).sum(0), 0)
 
 
 def _with_tree(model, graph, mixture, tree):
@@ -201,5 +205,7 @@ def _with_tree(model, graph, mixture, tree):
     def bound(share):
         return bound_of(model, graph, mixed(share))[0]
 
-    found: Any = minimize_scalar(bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3})
+    found: Any = scipy.optimize.minimize_scalar(
+        bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3}
+    )
     return mixed(found.x)._replace(bound=found.fun)

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.special import logsumexp
+import scipy
 
 from ...arrays import states
 from ...model import BoltzmannMachine
@@ -33,7 +32,7 @@ def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
 
     None as soon as they would be more than `most`.
     """
-    graph = sparse.csr_array(weights, copy=True)
+    graph = scipy.sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
     open_ends = np.diff(graph.indptr)
     taken = np.zeros(len(open_ends), dtype=bool)
@@ -109,7 +108,7 @@ def draw_by_cutset(model: BoltzmannMachine, cutset: np.ndarray, size: int, rng: 
     """Return independent states (size, n): a tile of states of the cutset, one of these, then the rest given it."""
     order, s = _cutset_first(model, cutset), np.empty((size, model.n))
     with one_thread():
-        of_tile = np.array([logsumexp(logs) for _, logs in _given_cutset(model, order, len(cutset))])
+        of_tile = np.array([scipy.special.logsumexp(logs) for _, logs in _given_cutset(model, order, len(cutset))])
         tile = _pick(of_tile, size, rng)
         wanted, which = np.unique(tile, return_inverse=True)
         for k, (mean, logs) in enumerate(_given_cutset(model, order, len(cutset), wanted)):

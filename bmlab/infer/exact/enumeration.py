@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from ...arrays import log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
@@ -144,7 +144,7 @@ def _on_couplings(model, blocks):
             found.append((np.asarray(block[row, col]).ravel(), units[row], units[col]))
     value, row, col = (np.concatenate(column) for column in zip(*found, strict=True))
     if model.is_sparse:
-        return as_corr(model, sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)
+        return as_corr(model, scipy.sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)
     corr = np.full((model.n, model.n), np.nan)
     corr[row, col] = value
     return as_corr(model, corr)

@@ -11,6 +11,8 @@ A prediction is work over speed.  The speeds of this processor, of a matrix prod
 measured once, in a few milliseconds, when a plan first needs them.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from functools import lru_cache
@@ -18,7 +20,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from ...model import BoltzmannMachine
 from ...threads import all_threads, one_thread, thread_count
@@ -101,17 +103,17 @@ def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
 
 def _components(graph):
     """Groups of units that hang together; the units without couplings make one group."""
-    _, label = sparse.csgraph.connected_components(graph, directed=False)
+    _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     by_label = np.argsort(label, kind="stable")
     alone = np.diff(graph.indptr)[by_label] == 0
     groups = np.split(by_label[~alone], np.flatnonzero(np.diff(label[by_label[~alone]])) + 1)
     return [g for g in [by_label[alone], *groups] if len(g)]
 
 
-def pattern(weights) -> sparse.csr_array:
+def pattern(weights) -> scipy.sparse.csr_array:
     """Who is coupled to whom, as a CSR array of ones: non-zero dense weights, or stored sparse ones."""
-    graph = sparse.csr_array(weights)
-    return sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    graph = scipy.sparse.csr_array(weights)
+    return scipy.sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
 
 
 def _cheapest(units, graph, everything):

@@ -18,14 +18,15 @@ Bertele and Brioschi (1972), Nonserial Dynamic Programming; Dechter (1999), Arti
 order by least fill: Rose (1973).  For lattices this is the transfer matrix, one site at a time.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.special import expit
+import scipy
 
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -52,9 +53,9 @@ class Order(NamedTuple):
 
 def best_order(weights, widest: int = 26) -> Order | None:
     """Return the cheaper of two orders, least fill and reverse Cuthill-McKee; None where both pass `widest`."""
-    graph = sparse.csr_array(weights, copy=True)
+    graph = scipy.sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
-    along_the_band = sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
+    along_the_band = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
     orders = [_follow(graph, _least_fill, widest), _follow(graph, lambda *_: iter(along_the_band), widest)]
     return min((order for order in orders if order), key=lambda order: order.entries, default=None)
 
@@ -103,7 +104,7 @@ def _fill(around, v, widest):
 
 def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.ndarray]]:
     """Return (log Z without the offset, odds): for each unit in order a table log p(s_v = +1 | N(v)) / p(-1 | N(v))."""
-    rows = sparse.csr_array(model.weights)
+    rows = scipy.sparse.csr_array(model.weights)
     place = {v: k for k, v in enumerate(order.units)}
     inbox = [[] for _ in order.units]
     log_z, odds = 0.0, []
@@ -153,7 +154,7 @@ def hand_back(order: Order, odds: list[np.ndarray]) -> Iterator[tuple[int, list[
             waiting[parent] -= 1
             if not waiting[parent]:
                 del tables[parent]
-        table = np.stack([expit(-odds[k]) * around, expit(odds[k]) * around])
+        table = np.stack([scipy.special.expit(-odds[k]) * around, scipy.special.expit(odds[k]) * around])
         if waiting[k]:
             tables[k] = table
         yield v, scope, table
@@ -164,9 +165,9 @@ def _marginal(table, wide, narrow):
     return table.sum(tuple(axis for axis, u in enumerate(wide) if u not in narrow))
 
 
-def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, sparse.csr_array]:
+def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, scipy.sparse.csr_array]:
     """Return means (n,) and <s_v s_u> on the couplings, as a sparse array without diagonal."""
-    graph = sparse.csr_array(model.weights)
+    graph = scipy.sparse.csr_array(model.weights)
     mean, found = np.empty(model.n), []
     coupled = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     for v, scope, table in hand_back(order, odds):
@@ -174,7 +175,7 @@ def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tu
         mean[v] = net.sum()
         found += [(v, u, _signed_sum(net, axis)) for axis, u in enumerate(scope) if u in coupled[v]]
     row, col, value = (np.array(column) for column in zip(*found, strict=True)) if found else (np.zeros(0, int),) * 3
-    pairs = sparse.coo_array((value, (row, col)), shape=graph.shape)
+    pairs = scipy.sparse.coo_array((value, (row, col)), shape=graph.shape)
     return mean, (pairs + pairs.T).tocsr()
 
 
@@ -201,7 +202,9 @@ def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndar
         inbox[k] = []
         if scope:
             down, up = np.split(given, 2, axis=1)
-            inbox[place[scope[0]]].append((below, down * expit(-odds[k].ravel()) + up * expit(odds[k].ravel()), scope))
+            inbox[place[scope[0]]].append(
+                (below, down * scipy.special.expit(-odds[k].ravel()) + up * scipy.special.expit(odds[k].ravel()), scope)
+            )
     np.fill_diagonal(corr, 1.0)
     return mean, corr
 
@@ -211,5 +214,5 @@ def draw(order: Order, odds: list[np.ndarray], size: int, rng: np.random.Generat
     s = np.empty((size, len(order.units)))
     for v, scope, table in zip(reversed(order.units), reversed(order.scopes), reversed(odds), strict=True):
         given = tuple((s[:, scope] > 0).astype(int).T)
-        s[:, v] = np.where(rng.random(size) < expit(table[given]), 1.0, -1.0)
+        s[:, v] = np.where(rng.random(size) < scipy.special.expit(table[given]), 1.0, -1.0)
     return s

@@ -28,8 +28,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
-from scipy.special import expit
+import scipy
 
 from ...arrays import generator, log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
@@ -122,12 +121,12 @@ def _pull(model):
     if model.n < 3 or size == 0:
         return size
     first = np.cos(np.arange(model.n))
-    return abs(eigsh(model.weights, 1, v0=first, tol=1e-3, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
+    return abs(scipy.sparse.linalg.eigsh(model.weights, 1, v0=first, tol=1e-3, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
 
 
 def _first_chains(model, first, rng, n_chains):
     """Return Chains in independent states of f_0."""
-    up = expit(2 * first / model.temperature)[:, None]
+    up = scipy.special.expit(2 * first / model.temperature)[:, None]
     chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng)
     chains.classes = sorted(model.colours, key=len, reverse=True)  # what is summed over is drawn anew first of all
     return chains

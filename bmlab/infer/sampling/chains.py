@@ -12,6 +12,7 @@ loops (kernels.py), which keep all fields up to date.  Given the same generator 
 
 import importlib.util
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from .random_stream import fine_digits, stream
 
 BLOCK = 32  # units whose fields the NumPy engine takes from one product
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
-WORTH = 2**20  # updates in a session after which importing Numba pays
+WORTH = 0.3  # seconds of a session spent in NumPy's engine after which Numba pays: what its import takes
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
@@ -37,7 +38,7 @@ class Chains:
     annealing do.
     """
 
-    updates = 0  # made in this session, by all chains
+    seconds = 0.0  # spent in NumPy's engine in this session, by all chains
 
     def __init__(
         self,
@@ -88,8 +89,10 @@ class Chains:
     def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
         """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); states go to `out`, if it has
         room."""
-        Chains.updates += k.size
-        self._engine()(k, lines, out)
+        engine, begin = self._engine(), perf_counter()
+        engine(k, lines, out)
+        if engine is self._plain:
+            Chains.seconds += perf_counter() - begin
 
     def _engine(self):
         """Return the engine; "auto" goes over to Numba, in the midst of a walk if need be, once that is worth it."""
@@ -207,7 +210,7 @@ def _use_numba(chains):
     """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    return Chains.updates > WORTH and importlib.util.find_spec("numba") is not None
+    return Chains.seconds > WORTH and importlib.util.find_spec("numba") is not None
 
 
 def _numba_engine(chains):

@@ -9,12 +9,13 @@ size.  A unit has two values, so that ranks would add nothing; convergence() tak
 Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), Bayesian Analysis 16, 667.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.special import ndtri
+import scipy
 
 from ...estimate import as_corr, coupled_pairs
 from ...model import BoltzmannMachine
@@ -30,9 +31,9 @@ class Averages(NamedTuple):
     """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit."""
 
     mean: np.ndarray
-    corr: np.ndarray | sparse.csr_array
+    corr: np.ndarray | scipy.sparse.csr_array
     mean_stderr: np.ndarray
-    corr_stderr: np.ndarray | sparse.csr_array
+    corr_stderr: np.ndarray | scipy.sparse.csr_array
     rhat: float
     ess: float
 
@@ -148,7 +149,7 @@ def normal_scores(x: np.ndarray) -> np.ndarray:
     """Return normal quantiles in place of the values, by their ranks among all; equal values share a rank."""
     _, which, count = np.unique(x, return_inverse=True, return_counts=True)
     rank = np.cumsum(count) - (count - 1) / 2
-    return ndtri((rank[which] - 3 / 8) / (x.size + 1 / 4)).reshape(x.shape)
+    return scipy.special.ndtri((rank[which] - 3 / 8) / (x.size + 1 / 4)).reshape(x.shape)
 
 
 def split_rhat(x: np.ndarray) -> float:

@@ -16,13 +16,14 @@ from os import getpid
 from typing import Any
 
 import numpy as np
+import scipy
 from numba import config, njit
-from scipy import sparse
-from scipy.special import logit
 
 from .random_stream import fine_digits, stream
 
-EDGES = logit(np.arange(257) / 256)  # of 256 bins of u; -inf and inf at the ends
+EDGES = np.full(257, np.inf)  # logit(u) of 256 bins of u
+EDGES[1:-1] = np.log(np.arange(1, 256) / np.arange(255, 0, -1))
+EDGES[0] = -np.inf
 BLOCK = 32  # chains of a block: their fields stay in the first-level cache
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
 SHARE = 2**18  # updates that are worth a thread
@@ -41,7 +42,7 @@ class Engine:
         self.chains, self.fill, weights = chains, fill, chains.model.weights
         self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
         if self.few:
-            self.weights = sparse.csr_array(weights)
+            self.weights = scipy.sparse.csr_array(weights)
             return
         n, width = chains.model.n, -(-chains.model.n // 8) * 8
         self.age, self.seen, self.fields = FRESH, np.empty(0), aligned((chains.s.shape[1], width))

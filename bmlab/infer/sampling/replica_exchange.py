@@ -13,8 +13,8 @@ Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from ...arrays import generator
 from ...estimate import UNKNOWN, Estimate, LogZ, warned
@@ -140,8 +140,8 @@ class Tally:
         at = self.replicas.at
         self.sums += (
             swap_chance(self.replicas.beta, energies),
-            expit(self.step * (energies[:, :-1] - self.middle)),
-            expit(self.step * (self.middle - energies[:, 1:])),
+            scipy.special.expit(self.step * (energies[:, :-1] - self.middle)),
+            scipy.special.expit(self.step * (self.middle - energies[:, 1:])),
         )
         self.round_trips += self.was_hot[at[:, 0]].sum()
         self.was_hot[at[:, 0]] = False

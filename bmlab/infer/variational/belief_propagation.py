@@ -16,11 +16,13 @@ is not what linear response (linear_response.py) says of it.  With v_i = 1 - m_i
     A_ij = -c_ij / D_ij,      A_ii = (1 + sum_j c_ij^2 / D_ij) / v_i      (Ricci-Tersenghi 2012, J. Stat. Mech. P08015).
 """
 
+from __future__ import annotations
+
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from ...arrays import log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, warned
@@ -57,7 +59,11 @@ class Settled(NamedTuple):
 
 
 def bethe(
-    model: BoltzmannMachine, *, start: sparse.csr_array | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
+    model: BoltzmannMachine,
+    *,
+    start: scipy.sparse.csr_array | None = None,
+    tolerance: float = 1e-13,
+    max_sweeps: int = 1000,
 ) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
@@ -75,7 +81,10 @@ def bethe(
 
 
 def believed(
-    model: BoltzmannMachine, start: sparse.csr_array | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
+    model: BoltzmannMachine,
+    start: scipy.sparse.csr_array | None = None,
+    tolerance: float = 1e-13,
+    max_sweeps: int = 1000,
 ) -> Solution:
     """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
     graph = graph_of(model)
@@ -102,13 +111,13 @@ def believed(
 
 def graph_of(model: BoltzmannMachine) -> Graph:
     """Return the couplings of a machine that are not zero, as directed edges."""
-    w = sparse.csr_array(model.weights, copy=True)
+    w = scipy.sparse.csr_array(model.weights, copy=True)
     w.eliminate_zeros()
     w.sort_indices()
-    numbers = sparse.csr_array((np.arange(w.nnz), w.indices, w.indptr), shape=w.shape)
+    numbers = scipy.sparse.csr_array((np.arange(w.nnz), w.indices, w.indptr), shape=w.shape)
     back = numbers.T.tocsr()
     back.sort_indices()
-    order = sparse.csgraph.reverse_cuthill_mckee(w, symmetric_mode=True) if model.n else np.zeros(0, int)
+    order = scipy.sparse.csgraph.reverse_cuthill_mckee(w, symmetric_mode=True) if model.n else np.zeros(0, int)
     return Graph(
         np.asarray(w.data, float) / model.temperature,
         np.repeat(np.arange(model.n), np.diff(w.indptr)),
@@ -121,7 +130,7 @@ def graph_of(model: BoltzmannMachine) -> Graph:
 
 def _as_matrix(model, graph, values):
     """Return numbers (edges,) at their couplings, sparse (n, n)."""
-    return sparse.csr_array((values, graph.col, graph.indptr), shape=(model.n, model.n))
+    return scipy.sparse.csr_array((values, graph.col, graph.indptr), shape=(model.n, model.n))
 
 
 def _first_messages(model, graph, start):
@@ -136,7 +145,7 @@ def _first_messages(model, graph, start):
     return np.asarray(start[graph.row, graph.col], dtype=float).ravel()
 
 
-def messages_from(model: BoltzmannMachine, m: np.ndarray) -> sparse.csr_array:
+def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
     """Return messages to start bethe() from, as if each unit told its partners of its mean m (n,)."""
     graph = graph_of(model)
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])

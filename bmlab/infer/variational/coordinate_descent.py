@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
+import scipy
 
 from ...estimate import Estimate, LogZ, as_corr
 from ...model import BoltzmannMachine
@@ -170,7 +170,9 @@ def _leading_fields(model, count):
     if model.n <= max(SMALL, count):
         values, vectors = np.linalg.eigh(model.dense_weights)
     else:
-        values, vectors = eigsh(model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)  # pyright: ignore
+        values, vectors = scipy.sparse.linalg.eigsh(
+            model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3
+        )  # pyright: ignore
     along = np.where(model.biases @ vectors < 0, -1, 1)
     return (along * values * vectors).T[::-1][:count] * np.sqrt(model.n)
 

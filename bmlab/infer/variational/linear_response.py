@@ -18,9 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.linalg import splu
+import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
@@ -69,7 +67,7 @@ def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) 
     curvature = curvature_matrix(model, own, pull)
     if not model.is_sparse:
         factor = _cholesky(curvature)
-        return factor and partial(cho_solve, factor)
+        return factor and partial(scipy.linalg.cho_solve, factor)
     factor = _sparse_factor(curvature)
     return factor.solve if factor and _is_positive(factor) else None
 
@@ -79,7 +77,7 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     if not model.is_sparse:
         return np.diag(own) - pull
     w = model.weights
-    return (sparse.diags_array(own) - sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)).tocsc()
+    return (scipy.sparse.diags_array(own) - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)).tocsc()
 
 
 def _inverse(model, curvature):
@@ -93,7 +91,7 @@ def _inverse(model, curvature):
 
 def _cholesky(matrix):
     try:
-        return cho_factor(matrix)
+        return scipy.linalg.cho_factor(matrix)
     except np.linalg.LinAlgError:
         return None
 
@@ -116,7 +114,9 @@ def _sparse_inverse(model, curvature, columns=256):
 def _sparse_factor(curvature):
     """LU without pivoting, so that its diagonal has as many signs as the curvature; None where it is singular."""
     try:
-        return splu(curvature, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        return scipy.sparse.linalg.splu(
+            curvature, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
     except RuntimeError:
         return None
 

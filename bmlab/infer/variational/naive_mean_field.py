@@ -15,7 +15,7 @@ A product has no correlations; linear response (linear_response.py) predicts the
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import entr
+import scipy
 
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
@@ -53,7 +53,7 @@ def mean_field(
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return F(m) of independent units with means m (n,); it is at least -T log Z for every m in [-1, 1]^n."""
     m = np.asarray(m, dtype=float)
-    entropy = entr((1 + m) / 2).sum() + entr((1 - m) / 2).sum()
+    entropy = scipy.special.entr((1 + m) / 2).sum() + scipy.special.entr((1 - m) / 2).sum()
     return float(model.energy(m) - model.temperature * entropy)
 
 

@@ -21,7 +21,7 @@ near 0, and log Z is far too large, which info["inconsistency"] shows.
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import entr
+import scipy
 
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
@@ -56,7 +56,11 @@ def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.n
     """Return the terms of log Z at means m (n,), of order 0 to `last` (2 or 3, which costs n^3) in the couplings."""
     j, row, col = couplings(model)
     v = 1 - m**2
-    alone = entr((1 + m) / 2).sum() + entr((1 - m) / 2).sum() + (model.biases @ m - model.offset) / model.temperature
+    alone = (
+        scipy.special.entr((1 + m) / 2).sum()
+        + scipy.special.entr((1 - m) / 2).sum()
+        + (model.biases @ m - model.offset) / model.temperature
+    )
     first, second = (j * m[row] * m[col]).sum() / 2, (j**2 * v[row] * v[col]).sum() / 4
     if last < 3:
         return np.array([alone, first, second])
