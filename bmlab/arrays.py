@@ -72,9 +72,9 @@ def check_spins(values: ArrayLike, name: str = "data") -> np.ndarray:
 
 def check_finite(name: str, values: np.ndarray) -> None:
     """Raise ValueError where a value is infinite or nan."""
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
-        raise ValueError(f"{name} must be finite, found {wrong[0]}; check the learning rate")
+    right = np.isfinite(values)
+    if not right.all():
+        raise ValueError(f"{name} must be finite, found {values[~right][0]}; check the learning rate")
 
 
 def check_weights(weights: Any, n: int) -> Any:
@@ -85,6 +85,8 @@ def check_weights(weights: Any, n: int) -> Any:
             f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
         )
     check_finite("weights", weights.data if is_sparse(weights) else weights)
+    if not is_sparse(weights) and (weights == weights.T).all() and not weights.diagonal().any():
+        return read_only(weights)
     gap, size = abs(weights - weights.T), abs(weights).max() if n else 0.0
     gap = gap + (
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))

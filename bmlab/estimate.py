@@ -187,9 +187,12 @@ def pair_sums(model: BoltzmannMachine, s: np.ndarray) -> np.ndarray:
 
 
 def as_corr(model: BoltzmannMachine, pairs: np.ndarray, diagonal: float = 1.0):
-    """Return numbers laid out like pair_sums() as a matrix with `diagonal`, sparse where the weights are."""
+    """Return numbers laid out like pair_sums() as a matrix with `diagonal`, sparse where the weights are.
+
+    An array of doubles becomes the matrix itself, and is not copied.
+    """
     if not model.is_sparse:
-        corr = np.array(pairs, dtype=float)
+        corr = np.asarray(pairs, dtype=float)
         np.fill_diagonal(corr, diagonal)
         return corr
     unit, (row, col) = np.arange(model.n), coupled_pairs(model)

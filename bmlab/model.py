@@ -27,6 +27,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .arrays import check_finite, check_names, check_spins, check_weights, is_sparse, read_only
+from .colouring import classes
 from .html_repr import machine_card
 
 
@@ -99,19 +100,8 @@ class BoltzmannMachine:
 
     @cached_property
     def colours(self) -> list[np.ndarray]:
-        """Classes of units (indices) that are not coupled inside: each unit takes the first class that is free for it.
-
-        A lattice gives its checkerboard, a restricted machine its two layers, a full machine n classes of one.
-        """
-        if not self.is_sparse and np.count_nonzero(self.weights) == self.n * (self.n - 1):
-            return list(np.arange(self.n)[:, None])
-        colour = np.full(self.n, -1)
-        for i in range(self.n):
-            index, w = self.neighbours(i)
-            taken = np.unique(colour[index][w != 0])
-            free = np.flatnonzero(taken[taken >= 0] != np.arange((taken >= 0).sum()))
-            colour[i] = free[0] if len(free) else (taken >= 0).sum()
-        return [np.flatnonzero(colour == c) for c in range(colour.max(initial=-1) + 1)]
+        """Classes of units (indices) that are not coupled inside, see colouring.py."""
+        return classes(self.weights)
 
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""

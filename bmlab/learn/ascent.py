@@ -103,10 +103,11 @@ class Rule:
     def penalised(self, model, slope):
         """Return the slope of L - penalty/2 * sum_{i<j} w_ij^2 by the weights that exist, and by the biases."""
         d_weights, d_biases = slope
-        d_weights = d_weights - self.penalty * model.weights
+        if self.penalty:
+            d_weights = d_weights - self.penalty * model.weights
         if self.couplings is not None:
             d_weights = np.where(self.couplings, d_weights, 0.0)
-        if not is_sparse(d_weights) and np.isnan(d_weights).any():
+        if not is_sparse(d_weights) and np.isnan(d_weights.min(initial=0.0)):
             i, j = np.argwhere(np.isnan(d_weights))[0]
             raise ValueError(
                 f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
@@ -120,8 +121,8 @@ class Rule:
         old, change = before.model, np.nan
         if velocity:
             change = float(max(abs(model.weights - old.weights).max(), np.abs(model.biases - old.biases).max()))
-            velocity = tuple(self.momentum * v + g for v, g in zip(velocity, slope, strict=True))
-        loop = Loop(number + 1, velocity or slope, seed)
+        move = tuple(self.momentum * v + g for v, g in zip(velocity, slope)) if velocity and self.momentum else slope
+        loop = Loop(number + 1, move, seed)
         return Step(model, clamped, free, self.length(model, *slope), change, loop)
 
     def length(self, model, d_weights, d_biases):

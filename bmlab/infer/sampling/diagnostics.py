@@ -12,13 +12,15 @@ Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), Bayesian Analysis 16, 6
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from ...estimate import as_corr, coupled_pairs
+from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
+from ...threads import one_thread
 
 GROUPS = 32  # independent groups whose spread is the error
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
@@ -40,15 +42,17 @@ class Averages(NamedTuple):
 
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
     """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these."""
-    groups = np.array_split(np.arange(n_chains), min(n_chains, GROUPS))
+    if n_sweeps == 1 and n_chains >= GROUPS:
+        return _of_one_sweep(model, next(iter(blocks)))
+    groups = first_chains(n_chains)
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
-    n_parts = min(n_spans, -(-GROUPS // len(groups)))
+    n_parts = min(n_spans, -(-GROUPS // (len(groups) - 1)))
     part = np.arange(n_spans) * n_parts // n_spans  # that each span belongs to
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
     lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
-    sizes = np.outer(np.bincount(part, lengths), [len(group) for group in groups])
+    sizes = np.outer(np.bincount(part, lengths), np.diff(groups))
     of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
-    sums = np.array([[x[:, group].sum(1) for group in groups] for x in of_parts])
+    sums = np.add.reduceat(of_parts, groups[:-1], axis=2).swapaxes(1, 2)
     mean, mean_stderr = mean_and_stderr(_per_draw(sums, sizes), sizes.ravel())
     corr, corr_stderr = mean_and_stderr(_per_draw(pairs, sizes), sizes.ravel())
     record /= lengths[:, None, None]
@@ -56,18 +60,40 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
 
 
+def first_chains(n_chains: int) -> np.ndarray:
+    """Return where each group of chains begins, and where the last one ends."""
+    count = min(n_chains, GROUPS)
+    return np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))
+
+
+def _of_one_sweep(model, states):
+    """Every state is of another chain, so that a mean x of k products +1 or -1 errs by sqrt((1 - x^2) / (k - 1))."""
+    s = states[0].T.astype(np.float32)
+    count, mean = len(s), s.mean(0, dtype=float)
+    pairs = np.divide(pair_sums(model, s), count, dtype=float)
+    stderr, pairs_stderr = (np.sqrt((1 - x * x) / (count - 1)) for x in (mean, pairs))
+    corr, corr_stderr = as_corr(model, pairs), as_corr(model, pairs_stderr, diagonal=0.0)
+    return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
+
+
 def _sums(model, blocks, groups, part, n_sweeps):
     """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
-    n_spans, n_chains = len(part), groups[-1][-1] + 1
+    n_spans, n_chains = len(part), groups[-1]
     record, pairs, done = np.zeros((n_spans, model.n, n_chains), np.float32), [0.0] * (part[-1] + 1), 0
     for block in blocks:
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
-        spans, firsts = np.unique(span, return_index=True)
-        record[spans] += np.add.reduceat(block, firsts, axis=0, dtype=np.float32)
-        for p in np.unique(part[spans]):
-            pairs[p] = pairs[p] + _pairs(model, block[part[span] == p], groups)
+        for k, draws in _runs(span, block):
+            record[k] += draws.sum(0, dtype=np.float32)
+        for p, draws in _runs(part[span], block):
+            pairs[p] += _pairs(model, draws, groups)
         done += len(block)
     return record, np.array(pairs)
+
+
+def _runs(label, block):
+    """Yield each label, which only grows along a block, with the sweeps that carry it."""
+    labels, firsts = np.unique(label, return_index=True)
+    yield from zip(labels, np.split(block, firsts[1:]), strict=True)
 
 
 def _pairs(model, draws, groups):
@@ -75,11 +101,13 @@ def _pairs(model, draws, groups):
     if model.is_sparse:
         row, col = coupled_pairs(model)
         products = (draws[:, row] * draws[:, col]).sum(0, dtype=np.int32)
-        return np.add.reduceat(products, [group[0] for group in groups], axis=1).T.astype(float)
+        return np.add.reduceat(products, groups[:-1], axis=1).T.astype(float)
     if not model.n:
-        return np.zeros((len(groups), 0, 0))
-    states = [draws[:, :, group].swapaxes(1, 2).reshape(len(draws) * len(group), -1) for group in groups]
-    return np.array([s.T @ s for s in (x.astype(np.float32) for x in states)], dtype=float)
+        return np.zeros((len(groups) - 1, 0, 0))
+    s = draws.swapaxes(0, 1).astype(np.float32)  # (n, sweeps, chains)
+    states = (s[:, :, begin:end].reshape(model.n, -1) for begin, end in pairwise(groups))
+    with one_thread():
+        return np.array([x @ x.T for x in states], dtype=float)
 
 
 def _per_draw(sums, sizes):

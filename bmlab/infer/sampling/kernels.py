@@ -11,7 +11,7 @@ doubtful draw, is marked and done after.
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from math import log
+from math import log, prod
 from os import getpid
 from typing import Any
 
@@ -68,7 +68,7 @@ class Engine:
 
 def aligned(shape: tuple[int, int]) -> np.ndarray:
     """Return zeros (float64) that begin on a cache line."""
-    size = 8 * int(np.prod(shape))
+    size = 8 * prod(shape)
     raw = np.zeros(size + 64, np.uint8)
     skip = -raw.ctypes.data % 64
     return raw[skip : skip + size].view(float).reshape(shape)
@@ -78,7 +78,6 @@ def _in_threads(kernel, chains, arrays, k, units, out):
     """Call a kernel on ranges of the chains, one a thread."""
     count = chains.s.shape[1]
     threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))  # pyright: ignore[reportAttributeAccessIssue]
-    edges = np.linspace(0, count, threads + 1).astype(int)
     place = _U(chains.count * len(chains.s))
 
     def part(begin, end):
@@ -87,6 +86,7 @@ def _in_threads(kernel, chains, arrays, k, units, out):
     if threads == 1:
         part(0, count)
     else:
+        edges = np.linspace(0, count, threads + 1).astype(int)
         list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
 
 

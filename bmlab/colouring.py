@@ -1,0 +1,51 @@
+"""Classes of units that are not coupled inside: their units may be updated in one go, and are in each other's stead.
+
+Each unit takes the first class in which it has no neighbour.  A lattice gives its checkerboard, a restricted machine
+its two layers, a full machine n classes of one.  While a machine learns its numbers change and its couplings stay: the
+classes of the last few patterns of couplings are kept.
+"""
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .arrays import is_sparse
+
+
+def classes(weights: Any) -> list[np.ndarray]:
+    """Return the classes of units (indices) of weights (n, n), an array or CSR; a weight of 0 couples nothing."""
+    n = weights.shape[0]
+    if is_sparse(weights):
+        there = np.packbits(weights.data != 0).tobytes()
+        return _greedy(n, there, weights.indices.tobytes(), weights.indptr.tobytes(), weights.indices.dtype)
+    there = weights != 0
+    if np.count_nonzero(there) == n * (n - 1):
+        return list(np.arange(n)[:, None])
+    return _greedy(n, np.packbits(there).tobytes())
+
+
+@lru_cache(maxsize=8)
+def _greedy(n, there, *places):
+    rows, full = _adjacency(n, np.frombuffer(there, np.uint8), *places)
+    colour, count = np.full(n, -1), 0
+    for i in range(n):
+        free = count  # a new class
+        if not full[i]:
+            taken = np.zeros(count + 2, bool)  # the last place is of the units, -1, that have no class yet
+            taken[colour[rows[i]]] = True
+            free = taken.argmin()
+        colour[i], count = free, max(count, free + 1)
+    split = np.split(np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour))[:-1])
+    return split if n else []
+
+
+def _adjacency(n, bits, indices=None, indptr=None, dtype=None):
+    """Return, from the bytes that name the pattern, the neighbours of each unit, and who is coupled to all before."""
+    if indices is None:
+        rows = np.unpackbits(bits, count=n * n).reshape(n, n).view(bool)
+        return rows, np.tril(rows, -1).sum(1) == np.arange(n)
+    columns, ends = np.frombuffer(indices, dtype), np.frombuffer(indptr, dtype)
+    held = np.unpackbits(bits, count=len(columns)).view(bool)
+    return [columns[a:b][held[a:b]] for a, b in pairwise(ends)], np.zeros(n, bool)
