@@ -52,7 +52,7 @@ def symmetric(matrix: Any) -> Any:
 
 def is_sparse(values: Any) -> bool:
     """Return whether values are of scipy.sparse, which is not loaded for the question: nothing is sparse before."""
-    return "scipy.sparse" in sys.modules and scipy.sparse.issparse(values)
+    return type(values) is not np.ndarray and "scipy.sparse" in sys.modules and scipy.sparse.issparse(values)
 
 
 def log_2cosh(x: ArrayLike) -> np.ndarray:

@@ -37,8 +37,8 @@ def _greedy(n, there, *places):
             taken[colour[rows[i]]] = True
             free = taken.argmin()
         colour[i], count = free, max(count, free + 1)
-    split = np.split(np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour))[:-1])
-    return split if n else []
+    order, ends = np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour, minlength=count))
+    return [order[begin:end] for begin, end in pairwise([0, *ends])]
 
 
 def _adjacency(n, bits, indices=None, indptr=None, dtype=None):

@@ -120,10 +120,12 @@ class Rule:
         number, velocity, seed = before.loop
         old, change = before.model, np.nan
         if velocity:
-            change = float(max(abs(model.weights - old.weights).max(), np.abs(model.biases - old.biases).max()))
-        move = tuple(self.momentum * v + g for v, g in zip(velocity, slope)) if velocity and self.momentum else slope
-        loop = Loop(number + 1, move, seed)
-        return Step(model, clamped, free, self.length(model, *slope), change, loop)
+            change = max(_largest(model.weights - old.weights), _largest(model.biases - old.biases))
+        if not velocity or not self.momentum:
+            velocity = slope
+        else:
+            velocity = tuple(self.momentum * v + g for v, g in zip(velocity, slope, strict=True))
+        return Step(model, clamped, free, self.length(model, *slope), change, Loop(number + 1, velocity, seed))
 
     def length(self, model, d_weights, d_biases):
         """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
@@ -155,6 +157,11 @@ def _at_couplings(model, matrix):
     if not model.is_sparse:
         return np.ravel(matrix)
     return np.asarray(matrix[coupled_pairs(model)]) if model.has_couplings else np.zeros(0)
+
+
+def _largest(change):
+    """Return the largest absolute value of an array, sparse or not."""
+    return float(max(change.max(), -change.min()))
 
 
 def _stepped(model, step):

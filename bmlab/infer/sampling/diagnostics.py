@@ -71,9 +71,17 @@ def _of_one_sweep(model, states):
     s = states[0].T.astype(np.float32)
     count, mean = len(s), s.mean(0, dtype=float)
     pairs = np.divide(pair_sums(model, s), count, dtype=float)
-    stderr, pairs_stderr = (np.sqrt((1 - x * x) / (count - 1)) for x in (mean, pairs))
+    stderr, pairs_stderr = _binomial(mean, count), _binomial(pairs, count)
     corr, corr_stderr = as_corr(model, pairs), as_corr(model, pairs_stderr, diagonal=0.0)
     return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
+
+
+def _binomial(mean, count):
+    """Return the standard error of a mean of `count` independent -1/+1."""
+    variance = mean * mean
+    np.subtract(1, variance, out=variance)
+    variance /= count - 1
+    return np.sqrt(variance, out=variance)
 
 
 def _sums(model, blocks, groups, part, n_sweeps):
