@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from bmlab.infer.sampling.diagnostics import agreement, convergence, effective_size, halves, split_rhat
+import bmlab
+from bmlab.infer.sampling.diagnostics import (
+    agreement,
+    average,
+    convergence,
+    effective_size,
+    halves,
+    mean_and_stderr,
+    split_rhat,
+)
 
 
 def walks(slowness, chains, draws, seed=0):
@@ -97,3 +106,18 @@ def test_units_that_stand_still():
 
 def test_short_chains_say_nothing():
     assert np.isnan(convergence(np.ones((2, 3)))).all() and np.isnan(agreement(np.ones((1, 2, 3)))).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
+    """Each chain a group of one: what its closed form says, and what mean_and_stderr() works out from the groups."""
+    model = bmlab.ising((2, 3), 0.4)
+    model = model if sparse else bmlab.BoltzmannMachine(model.dense_weights, model.biases)
+    s = bmlab.sample(model, 50, np.random.default_rng(0))
+    found = average(model, [s.T[None].astype(np.int8)], 50, 1)
+    mean, stderr = mean_and_stderr(s, np.ones(50))
+    corr, corr_stderr = mean_and_stderr(s[:, :, None] * s[:, None, :], np.ones(50))
+    assert np.allclose(found.mean, mean) and np.allclose(found.mean_stderr, stderr)
+    known = model.dense_weights != 0 if sparse else ~np.eye(6, dtype=bool)
+    for had, wanted in ((found.corr, corr), (found.corr_stderr, corr_stderr)):
+        assert np.allclose((had.toarray() if sparse else had)[known], wanted[known])
