@@ -62,7 +62,8 @@ handouts: setup  ## make the student version of every notebook, and a zip of eac
 
 grade: setup  ## grade what was returned: make grade IN=folder writes points and feedback to graded/
 	@$(ONE_THREAD) $(IN_VENV) -m bmlab.teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
-		are: make grade IN=folder)) $(if $(TRUST),--trust)
+		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") \
+		$(if $(ROSTER),--roster "$(ROSTER)") $(if $(DUE),--due "$(DUE)") $(if $(LATE),--late "$(LATE)") $(if $(TRUST),--trust)
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
@@ -79,5 +80,5 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
 
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv build dist handouts graded *.egg-info .pytest_cache .hypothesis .ruff_cache .coverage* .ipynb_checkpoints notebooks/.ipynb_checkpoints
+	rm -rf .venv build dist handouts *.egg-info .pytest_cache .hypothesis .ruff_cache .coverage* .ipynb_checkpoints notebooks/.ipynb_checkpoints
 	find bmlab tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +

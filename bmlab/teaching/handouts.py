@@ -6,17 +6,17 @@ nbgrader's preprocessors do the cutting, in the order of its own `generate_assig
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader import preprocessors as pre
 
-PACKAGE = Path(__file__).resolve().parents[1]
-CUT = [pre.LockCells, pre.ClearSolutions, pre.ClearOutput, pre.CheckCellMetadata, pre.ComputeChecksums]
-HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
+from .course import HIDE, processed, without_solutions
+from .exercises import points
+from .walls import PACKAGE
+
 FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links between notebooks lead somewhere
 README = """\
 Boltzmann machines. Unpack every notebook's zip in the same place: all share this folder.
@@ -27,18 +27,9 @@ Hand in each notebook under its own name.
 """
 
 
-def processed(notebook: NotebookNode, preprocessors: Iterable[Callable[[], Any]], resources: dict | None = None):
-    """Send a notebook through preprocessors of nbgrader, one after the other."""
-    resources = resources or {}
-    for preprocessor in preprocessors:
-        notebook, resources = preprocessor().preprocess(notebook, resources)
-    return notebook
-
-
-def student_version(path: Path, record: dict | None = None) -> NotebookNode:
-    """Read a source notebook and return it without its answers; `record` (a gradebook's resources) stores the tests."""
-    notebook = nbformat.read(path, as_version=4)
-    return processed(notebook, CUT + [pre.SaveCells] * bool(record) + HIDE, record)
+def student_version(path: Path) -> NotebookNode:
+    """Read a source notebook and return it without its answers and hidden tests."""
+    return processed(without_solutions(nbformat.read(path, as_version=4)), HIDE)
 
 
 def tables(path: Path) -> list[Path]:
@@ -83,9 +74,3 @@ def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
             (out / name).write_bytes(content)
         write_zip(out / f"{path.stem}.zip", {path.name: text, "README.txt": README} | data | package)
         say(f"{out / path.stem}.zip: {points(notebook):g} points")
-
-
-def points(notebook: NotebookNode, by_hand: bool = True) -> float:
-    """The points of a notebook, with or without those that a person gives."""
-    records = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
-    return sum(record.get("points", 0) for record in records if by_hand or not record.get("solution"))

@@ -10,6 +10,8 @@ import resource
 import sys
 from pathlib import Path
 
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # jsonschema's grammar of addresses: two seconds
+
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -58,10 +60,10 @@ class Client(NotebookClient):
         return super().process_message(msg, cell, cell_index)
 
 
-def execute(notebook, seconds: int, folder: Path, report) -> None:
+def execute(notebook, seconds: int, sockets: Path, work: str, report) -> None:
     """Run every cell in order; a cell that fails or takes too long costs itself only."""
     late = {"ename": "CellTimeoutError", "evalue": TOO_LONG.format(seconds), "traceback": [TOO_LONG.format(seconds)]}
-    sockets = {"transport": "ipc", "ip": str(folder / "sockets/k"), "connection_file": str(folder / "sockets/k.json")}
+    channel = {"transport": "ipc", "ip": str(sockets / "k"), "connection_file": str(sockets / "k.json")}
     client = Client(
         notebook,
         kernel_name="student",
@@ -73,8 +75,8 @@ def execute(notebook, seconds: int, folder: Path, report) -> None:
         store_widget_state=False,
         record_timing=False,
         shutdown_kernel="immediate",
-        config=Config(ConnectionFileMixin=sockets),
-        resources={"metadata": {"path": str(folder / "work")}},
+        config=Config(ConnectionFileMixin=channel),
+        resources={"metadata": {"path": work}},
     )
     client.on_cell_executed = lambda cell, execute_reply, **_: keep_error(cell, execute_reply["content"])
     with client.setup_kernel():
@@ -114,10 +116,9 @@ def main() -> None:
     def report(index, outputs):
         print(json.dumps({"index": index, "outputs": outputs}), file=pipe)
 
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in order["cells"]])
     try:
-        execute(
-            nbformat.from_dict(order["notebook"]), max(1, round(order["seconds"] / 5)), Path(order["folder"]), report
-        )
+        execute(notebook, max(1, round(order["seconds"] / 5)), Path(order["sockets"]), order["work"], report)
     except Exception as problem:  # whatever it is, it is this notebook's
         print(json.dumps({"complaint": f"{type(problem).__name__}: {problem}"}), file=pipe)
 

@@ -1,10 +1,8 @@
-"""Run a notebook that nobody trusts: the student's code lives in bubblewrap, and hands back nothing but outputs.
+"""Run a notebook that nobody trusts: the student's code lives behind a wall, and hands back nothing but outputs.
 
 runner.py, a process of ours, executes the cells and reports their outputs through a pipe. The kernel that it starts is
-walled in by `bwrap`: namespaces of its own (users, processes, network, everything), no rights, and a file system that
-holds Python with its packages and the tables, read-only, three small folders in memory, and the sockets of the kernel.
-Time, memory, processes, files and output are limited. In all cases an answer and its test share one process, so a
-student who means to cheat can; reading the answers is the teacher's part.
+walled in (walls.py). Time, memory, processes, files and output are limited. In all cases an answer and its test share
+one process, so a student who means to cheat can; reading the answers is the teacher's part.
 """
 
 import json
@@ -14,22 +12,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
+from threading import Event
 from time import monotonic
 
 import psutil
-from nbformat import NotebookNode, from_dict
+
+from .walls import ENGINES, HOME, PROCESSES, bubblewrap, container, environment, wall
 
 HERE = Path(__file__).resolve().parent
-PACKAGE = HERE.parent
-HOME = "/home/student"
-SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
-PROCESSES, POLL = 64, 0.2  # the most that a notebook may start, and the seconds between looks
-INSTALL = "apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), pacman -S bubblewrap (Arch)"
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+POLL = 0.3  # seconds between looks
 WARM_UP = """
 import numpy, matplotlib.pyplot, warnings, bmlab
 warnings.simplefilter("ignore")
@@ -40,107 +34,76 @@ matplotlib.pyplot.figure().canvas.draw()
 """
 
 
-@cache
-def has_bubblewrap() -> bool:
-    """Whether bubblewrap is there, and the system lets it make namespaces."""
-    if not shutil.which("bwrap"):
-        return False
-    return not subprocess.run([*bubblewrap(), sys.executable, "-c", ""], check=False, capture_output=True).returncode
-
-
-def wall(trust: bool = False) -> str:
-    """Say what stands between a submission and this machine; ValueError where that is nothing, and nobody trusts it."""
-    if trust:
-        return "nothing: submissions run as you, and may read, change and send whatever you may (--trust)"
-    if has_bubblewrap():
-        return "bubblewrap: own processes, no network, of your files Python alone, read-only"
-    raise ValueError(
-        f"nothing here walls submissions in, so none was run; install bubblewrap: {INSTALL}. "
-        "If you have read every submission, --trust runs them as you"
-    )
-
-
-def bubblewrap(*more: str) -> list[str]:
-    """Return the command that walls in the command after it; `more` are further mounts."""
-    python = [sys.prefix, sys.base_prefix, str(PACKAGE), os.path.realpath(sys.executable)]
-    shown = [place for place in dict.fromkeys(python) if place != "/usr"] + ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    command += ["--hostname", "student", "--proc", "/proc", "--dev", "/dev"]
-    for place, megabytes in SCRATCH.items():
-        command += ["--size", str(megabytes * 2**20), "--tmpfs", place]
-    for place in shown:
-        command += ["--ro-bind-try", place, place]
-    return [*command, *more, "--chdir", "/course"]
-
-
-def environment(home: str, jupyter: Path) -> dict[str, str]:
-    """Return the variables that a submission sees: none of the teacher's own."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
-    folders = {f"JUPYTER_{kind}_DIR": str(jupyter) for kind in ("DATA", "CONFIG", "RUNTIME")}
-    own = {"HOME": home, "USER": "student", "NUMBA_CACHE_DIR": f"{home}/numba", "MPLCONFIGDIR": f"{home}/matplotlib"}
-    own |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    return kept | ONE_THREAD | folders | own
-
-
 def warm_home(folder: Path, trust: bool) -> None:
-    """Fill a folder with what a home should hold, compiled loops and a list of fonts: made by our own code alone."""
+    """Fill a folder with what a home should hold, compiled loops and a list of fonts: made by our own code alone.
+
+    A container has other files than this machine, so its home stays empty.
+    """
     folder.mkdir(parents=True)
-    wrap = [] if trust else bubblewrap("--bind", str(folder), HOME)
-    home = str(folder) if trust else HOME
-    command = [*wrap, sys.executable, "-P", "-c", WARM_UP]
-    subprocess.run(command, env=environment(home, folder), check=False, capture_output=True, cwd=folder)
+    kind = wall(trust)
+    if kind not in ENGINES:
+        wrap, home = ([], str(folder)) if trust else (bubblewrap("--bind", str(folder), HOME), HOME)
+        command = [*wrap, sys.executable, "-P", "-c", WARM_UP]
+        subprocess.run(command, env=environment(home, folder), check=False, capture_output=True, cwd=folder)
 
 
 @contextmanager
-def folder_for(tables, warm: Path | None, trust: bool) -> Iterator[tuple[Path, dict[str, str]]]:
-    """Yield a temporary folder with the kernel's command, its sockets and what it may read; and its variables."""
+def prepared(
+    tables: Iterable[Path], warm: Path | None, kind: str, seconds: float, gigabytes: float
+) -> Iterator[tuple[Path, list[str], dict[str, str], dict[str, str]]]:
+    """Yield a temporary folder, the command of the runner in it, its variables, and the folders that it is told."""
     with tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
-        for sub in ("sockets", "warm", "work/tables", "jupyter/kernels/student"):
+        for sub in ("sockets", "warm", "tables", "work", "jupyter/kernels/student"):
             (folder / sub).mkdir(parents=True)
         for table in tables:
-            shutil.copy(table, folder / "work/tables")
-        if warm:
+            shutil.copy(table, folder / "tables")
+        if warm:  # a copy, as the wall's own command shows its mounts inside
             shutil.copytree(warm, folder / "warm", dirs_exist_ok=True)
-        mounts = [
-            "--ro-bind",
-            str(folder / "warm"),
-            "/warm",
-            "--ro-bind",
-            str(folder / "work/tables"),
-            "/course/tables",
-        ]
-        mounts += ["--bind", str(folder / "sockets"), str(folder / "sockets")]
-        wrap, home = ([], str(folder / "home")) if trust else (bubblewrap(*mounts), HOME)
-        start = [sys.executable, "-P", str(HERE / "kernel.py"), str(folder / "warm") if trust else "/warm"]
-        spec = {"argv": [*wrap, *start, "-f", "{connection_file}"], "display_name": "student", "language": "python"}
+        caches, sockets = folder / "warm", str(folder / "sockets")
+        runner, start = [sys.executable, "-P", str(HERE / "runner.py")], [sys.executable, "-P", str(HERE / "kernel.py")]
+        folders, home = {"sockets": sockets, "work": str(folder / "work")}, HOME
+        if kind in ENGINES:
+            start = ["python", "-P", "/bmlab/bmlab/teaching/kernel.py", "/tmp", "/tables"]
+            runner, folders = container(kind, folder, seconds, gigabytes), {"sockets": "/tmp", "work": "/course"}
+        elif kind == "bubblewrap":
+            mounts = ["--ro-bind", str(caches), "/warm", "--ro-bind", str(folder / "tables"), "/course/tables"]
+            start = [*bubblewrap(*mounts, "--bind", sockets, sockets), *start, "/warm", ""]
+        else:
+            start, home = [*start, str(caches), str(folder / "tables")], str(folder / "home")
+        spec = {"argv": [*start, "-f", "{connection_file}"], "display_name": "student", "language": "python"}
         spec["interrupt_mode"] = "message"  # a signal would end at the wall
         (folder / "jupyter/kernels/student/kernel.json").write_text(json.dumps(spec))
-        jupyter = environment(home, folder / "jupyter") | {"JUPYTER_RUNTIME_DIR": str(folder / "sockets")}
-        yield folder, jupyter
+        path = {"PATH": os.environ.get("PATH", ""), "JUPYTER_RUNTIME_DIR": sockets}
+        yield folder, runner, environment(home, folder / "jupyter") | path, folders
 
 
-def lines_from(order, folder, variables) -> list[dict]:
+def lines_from(command, order: dict, folder: Path, variables: dict, stopping: Event | None) -> list[dict]:
     """Start the runner, watch it, and return what it reported, were it cut short; nothing of it survives."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", str(HERE / "runner.py")],
-        cwd=folder / "work",
-        env=variables,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    end, late, text = monotonic() + order["seconds"], [], json.dumps(order)
-    while not late:
-        try:
-            out, _ = process.communicate(text, timeout=POLL)
-            break
-        except subprocess.TimeoutExpired:
-            text = None
-            late = complaints(process.pid, order, folder, end)
-    stop(process)
+    (folder / "order.json").write_text(json.dumps(order))
+    with (folder / "order.json").open() as asked:
+        process = subprocess.Popen(
+            command,
+            cwd=folder / "work",
+            env=variables,
+            text=True,
+            stdin=asked,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    end, late, out = monotonic() + order["seconds"], [], ""
+    try:
+        while not late:
+            try:
+                out, _ = process.communicate(timeout=POLL)
+                break
+            except subprocess.TimeoutExpired:
+                late = complaints(process.pid, order, folder, end)
+                if stopping and stopping.is_set():
+                    raise KeyboardInterrupt from None
+    finally:
+        stop(process, command[0], folder.name)
     out = process.communicate()[0] if late else out
     return [json.loads(line) for line in out.splitlines() if line.endswith("}")] + late
 
@@ -162,8 +125,10 @@ def complaints(pid: int, order, folder: Path, end: float) -> list[dict]:
     return []
 
 
-def stop(process: subprocess.Popen) -> None:
-    """Kill a process and its group, and what it started: the wall dies with its parent."""
+def stop(process: subprocess.Popen, program: str, name: str) -> None:
+    """Kill a process and its group, and what it started: bubblewrap's wall dies with it, a container is told."""
+    if program in ENGINES:
+        subprocess.run([program, "kill", name], check=False, capture_output=True)
     with suppress(psutil.Error):
         for one in psutil.Process(process.pid).children(recursive=True):
             with suppress(psutil.Error):
@@ -173,29 +138,30 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def execute(
-    notebook: NotebookNode,
+    sources: Sequence[str],
     *,
-    tables=(),
+    tables: Iterable[Path] = (),
     seconds: float = 300,
     gigabytes: float = 4,
     warm: Path | None = None,
     trust: bool = False,
-) -> NotebookNode:
-    """Fill in the outputs of a notebook, in place, from a run in the sandbox.
+    stopping: Event | None = None,
+) -> list[list[dict]]:
+    """Return the outputs of each cell, from a run in the sandbox.
 
-    A cell gets a fifth of `seconds`. A graded cell that was not reached gets an error that says so. `warm` is a folder
-    of caches that warm_home() filled. Raises ValueError where there is no wall and `trust` is not given.
+    A cell gets a fifth of `seconds`. A cell that was not reached has an error that says so. `warm` is a folder of
+    caches that warm_home() filled. Raises ValueError where there is no wall and `trust` is not given, and
+    KeyboardInterrupt soon after `stopping` is set.
     """
-    wall(trust)
-    with folder_for(tables, warm, trust) as (folder, variables):
-        order = {"notebook": notebook, "folder": str(folder), "seconds": seconds, "gigabytes": gigabytes}
-        said = lines_from(order, folder, variables)
+    kind = wall(trust)
+    if not sources:
+        return []
+    with prepared(tables, warm, kind, seconds, gigabytes) as (folder, command, variables, folders):
+        order = {"cells": list(sources), "seconds": seconds, "gigabytes": gigabytes} | folders
+        said = lines_from(command, order, folder, variables, stopping)
     done = {line["index"]: line["outputs"] for line in said if "index" in line}
     reason = next((line["complaint"] for line in said if "complaint" in line), "an earlier cell ended the process")
-    for index, cell in enumerate(notebook.cells):
-        if cell.cell_type == "code":
-            cell.outputs = [from_dict(output) for output in done.get(index, [not_reached(reason)])]
-    return notebook
+    return [done.get(index, [not_reached(reason)]) for index in range(len(sources))]
 
 
 def not_reached(reason: str) -> dict:
