@@ -27,7 +27,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .arrays import check_finite, check_names, check_spins, check_weights, is_sparse, read_only
-from .colouring import classes
+from .couplings import classes
 from .html_repr import machine_card
 
 
@@ -100,7 +100,7 @@ class BoltzmannMachine:
 
     @cached_property
     def colours(self) -> list[np.ndarray]:
-        """Classes of units (indices) that are not coupled inside, see colouring.py."""
+        """Classes of units (indices) that are not coupled inside, see couplings.py."""
         return classes(self.weights)
 
     def field(self, s: ArrayLike) -> np.ndarray:
@@ -166,10 +166,11 @@ class BoltzmannMachine:
         units, values = self.indices(units), check_spins(values, "values")
         if values.shape not in ((), (1,), units.shape):
             raise ValueError(f"clamp() got {len(units)} units and {values.size} values; pass one value a unit")
-        if len(np.unique(units)) < len(units):
+        free = np.ones(self.n, dtype=bool)
+        free[units] = False
+        if self.n - free.sum() < len(units):
             raise ValueError(f"units must not repeat, found {units.tolist()}; clamp each unit once")
         values = np.broadcast_to(values, units.shape)
-        free = np.setdiff1d(np.arange(self.n), units)
         across = self.weights[units]
         own = -values @ (across[:, units] @ values) / 2 - self.biases[units] @ values
         return replace(
@@ -177,7 +178,7 @@ class BoltzmannMachine:
             weights=self.weights[free][:, free],
             biases=self.biases[free] + values @ across[:, free],
             offset=self.offset + own,
-            names=[self.names[i] for i in free] if self.names else (),
+            names=[name for name, stays in zip(self.names, free, strict=False) if stays],
         )
 
     def to_bits(self) -> tuple[Any, np.ndarray, float]:

@@ -32,7 +32,7 @@ HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
     ["_version", "arrays", "threads", "html_repr", "optional"],
-    ["colouring"],
+    ["couplings"],
     ["introspection", "model", "progress_bars"],
     ["data", "machines", "estimate", "interop"],
     ["infer.exact", "infer.sampling", "infer.variational"],

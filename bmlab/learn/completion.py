@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import names_of
+from ..couplings import Pattern
 from ..estimate import Estimate, LogZ, Method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
-from ..infer.exact.planning import cutset_part, pattern, plan
+from ..infer.exact.planning import cutset_part, plan
 from ..infer.sampling.simulated_annealing import annealed
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -200,6 +201,6 @@ def _seconds_to_prove(model):
     price = 0.0
     for part in plan(model, pairs="couplings").parts:
         if part.road == "matrix products":
-            part = cutset_part(part.units, pattern(part_of(model, part.units).weights), False)
+            part = cutset_part(part.units, Pattern(part_of(model, part.units).weights).graph, False)
         price += 2 * part.seconds if part else np.inf
     return price

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from ...arrays import log_2cosh
+from ...couplings import Pattern
 from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
 from ...model import BoltzmannMachine
 from . import variable_elimination
@@ -26,7 +27,6 @@ from .planning import (
     Plan,
     cutset_part,
     memory_to_spend,
-    pattern,
     plan,
     size_in_words,
     time_in_words,
@@ -113,7 +113,7 @@ def cutset_instead(
 
     Raises ValueError with its own price where that is too dear.
     """
-    part = cutset_part(units, pattern(own.weights), everything, most=np.inf)
+    part = cutset_part(units, Pattern(own.weights).graph, everything, most=np.inf)
     assert part is not None
     refuse_if_too_dear(Plan((part,)), max_seconds, max_bytes)
     return part

@@ -7,8 +7,7 @@ Parts of a machine that are not coupled to each other are solved apart.  Each pa
     cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
     variable elimination  tables of 2^width numbers, one for each unit
 
-A prediction is work over speed.  The speeds of this processor, of a matrix product and of an exponential, are
-measured once, in a few milliseconds, when a plan first needs them.
+A prediction is work over the speed of this processor, which is measured once, in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from ...couplings import Pattern
 from ...model import BoltzmannMachine
 from ...threads import all_threads, one_thread, thread_count
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
@@ -90,8 +90,13 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None) -> Plan:
     everything = wants_all(model, pairs)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
         return Plan((_without_search(np.arange(model.n)),))
-    graph = pattern(model.weights)
-    return Plan(tuple(_cheapest(units, graph, everything) for units in _components(graph)))
+    return _searched(Pattern(model.weights), everything)
+
+
+@lru_cache(maxsize=8)
+def _searched(pattern, everything):
+    """The plan of a pattern of couplings; learning asks for it again at every step."""
+    return Plan(tuple(_cheapest(units, pattern.graph, everything) for units in _components(pattern.graph)))
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
@@ -108,12 +113,6 @@ def _components(graph):
     alone = np.diff(graph.indptr)[by_label] == 0
     groups = np.split(by_label[~alone], np.flatnonzero(np.diff(label[by_label[~alone]])) + 1)
     return [g for g in [by_label[alone], *groups] if len(g)]
-
-
-def pattern(weights) -> scipy.sparse.csr_array:
-    """Who is coupled to whom, as a CSR array of ones: non-zero dense weights, or stored sparse ones."""
-    graph = scipy.sparse.csr_array(weights)
-    return scipy.sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
 
 
 def _cheapest(units, graph, everything):

@@ -1,17 +1,39 @@
-"""Classes of units that are not coupled inside: their units may be updated in one go, and are in each other's stead.
+"""Who is coupled to whom, whatever the numbers: the pattern of a machine, and classes of units not coupled inside.
 
-Each unit takes the first class in which it has no neighbour.  A lattice gives its checkerboard, a restricted machine
-its two layers, a full machine n classes of one.  While a machine learns its numbers change and its couplings stay: the
-classes of the last few patterns of couplings are kept.
+While a machine learns its numbers change and its couplings stay.  So what takes long to find and follows from the
+pattern alone (the classes here, the cheapest road to Z in infer.exact.planning) is kept for the last few patterns.
+
+Classes: each unit takes the first one in which it has no neighbour.  A lattice gives its checkerboard, a restricted
+machine its two layers, a full machine n classes of one.
 """
+
+from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 
 from .arrays import is_sparse
+
+
+class Pattern:
+    """Hold a CSR array of ones (`graph`) for non-zero dense weights, or stored sparse ones; equal where these are."""
+
+    graph: scipy.sparse.csr_array
+
+    def __init__(self, weights: Any):
+        held = scipy.sparse.csr_array(weights)
+        self.graph = scipy.sparse.csr_array((np.ones(held.nnz), held.indices, held.indptr), shape=held.shape)
+        self._bytes = held.indptr.tobytes(), held.indices.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pattern) and self._bytes == other._bytes
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
 
 
 def classes(weights: Any) -> list[np.ndarray]:
