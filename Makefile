@@ -7,7 +7,8 @@ LOCK_FLAGS ?=
 IN_VENV = .venv/bin/python
 INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALLED = .venv/installed
-FIRST = notebooks/00_start.ipynb
+SOURCES ?=
+FOLDER = $(if $(SOURCES),notebooks,course)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Without the teacher's menus of nbgrader, and without Jupyter's question about news.
@@ -33,8 +34,9 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
 
-lab: setup  ## open the course in JupyterLab (options: LAB_FLAGS=--no-browser)
-	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FIRST) $(ALLOW_ROOT) $(LAB_FLAGS)
+lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
+	@$(if $(SOURCES),,$(IN_VENV) -m bmlab.teaching.working_copies)
+	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FOLDER)/00_start.ipynb $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \

@@ -1,0 +1,84 @@
+"""The student's working copies: without solutions, never overwritten, and no exercise stops Run All."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+pytest.importorskip("nbgrader")
+from bmlab.teaching import working_copies
+
+CELLS = [
+    ("markdown", "# Is it?", {}),
+    ("code", "import numpy as np", {}),
+    ("code", "# answer = a number\n### BEGIN SOLUTION\nanswer = 42\n### END SOLUTION", {"solution": True}),
+    ("code", "assert answer != 1, 'too small'\n### BEGIN HIDDEN TESTS\nassert answer == 42\n### END HIDDEN TESTS", {}),
+    ("code", "def my_double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", {"solution": True}),
+    (
+        "code",
+        "assert my_double(2) == 4, 'twice'\n### BEGIN HIDDEN TESTS\nassert my_double(3) == 6\n### END HIDDEN TESTS",
+        {},
+    ),
+    ("code", "print('the story goes on')", {}),
+    ("code", "nobody_wrote_this", {}),
+]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A folder of sources with one notebook and one table, and the place of the copies."""
+    notebook = nbformat.v4.new_notebook()
+    for number, (kind, source, record) in enumerate(CELLS):
+        cell = (nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell)(source)
+        if 2 <= number <= 5:
+            solution = bool(record)
+            cell.metadata["nbgrader"] = {
+                "schema_version": 3, "grade_id": f"cell{number}", "solution": solution, "locked": not solution,
+                "grade": not solution, "task": False,
+            } | ({} if solution else {"points": 1})  # fmt: skip
+        notebook.cells.append(cell)
+    (tmp_path / "notebooks" / "tables").mkdir(parents=True)
+    (tmp_path / "notebooks" / "tables" / "a.csv").write_text("1,2\n")
+    nbformat.write(notebook, tmp_path / "notebooks" / "one.ipynb")
+    return tmp_path / "notebooks", tmp_path / "course"
+
+
+def test_the_first_start_copies_without_solutions_and_outputs(folders):
+    said = []
+    working_copies.start(*folders, say=said.append)
+    copy = (folders[1] / "one.ipynb").read_text()
+    assert "== 42" not in copy and "answer = 42" not in copy and "YOUR CODE HERE" in copy and not said
+    assert (folders[1] / "tables" / "a.csv").read_text() == "1,2\n"
+
+
+def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders):
+    said, (sources, copies) = [], folders
+    working_copies.start(*folders, say=said.append)
+    (copies / "one.ipynb").write_text("mine")
+    working_copies.start(*folders, say=said.append)
+    assert not said and not (copies / "one.new.ipynb").exists()
+    source = nbformat.read(sources / "one.ipynb", 4)
+    source.cells[0].source = "# Was it?"
+    nbformat.write(source, sources / "one.ipynb")
+    for _ in range(2):  # it is said once
+        working_copies.start(*folders, say=said.append)
+    assert (copies / "one.ipynb").read_text() == "mine"
+    assert "Was it?" in (copies / "one.new.ipynb").read_text()
+    assert len(said) == 1 and re.search(r"one.ipynb has a newer version .*one\.new\.ipynb", said[0])
+
+
+def test_open_exercises_say_so_in_one_sentence_and_the_story_goes_on(folders):
+    working_copies.start(*folders)
+    notebook = nbformat.read(folders[1] / "one.ipynb", 4)
+    client = NotebookClient(notebook, kernel_name="python3", timeout=60, allow_errors=True)
+    client.execute()
+    printed = [[out.get("text", out.get("ename", "")) for out in cell.get("outputs", [])] for cell in notebook.cells]
+    sentence = "This exercise is still open. The story goes on without it.\n"
+    assert printed[2:6] == [[sentence], [sentence], [], [sentence]]  # a function is only missed where it is called
+    assert printed[6] == ["the story goes on\n"] and printed[7] == ["NameError"]
+    assert notebook.cells[1].source.endswith("import numpy as np")  # what the source shows last it shows last here
+    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    assert tags == [[], [], *[["raises-exception"]] * 4, [], []]
+    assert json.loads((folders[1] / working_copies.RECORD).read_text()).keys() == {"one.ipynb"}
