@@ -61,13 +61,13 @@ def tidy(notebook):
 
 
 def tidy_outputs(cell):
-    """Keep of the metadata of an output the words for a picture; a blank cell was not run and has none."""
+    """Keep of the metadata of an output what belongs to its picture: the words, and what brings a view to life."""
     if not cell.source.strip():
         cell.outputs, cell.execution_count = [], None
     for output in cell.outputs:
         if "data" in output:
-            alt = output.metadata.get("image/png", {}).get("alt")
-            output.metadata = {"image/png": {"alt": alt}} if alt else {}
+            kept = {k: v for k, v in output.metadata.get("image/png", {}).items() if k in ("alt", "bmlab")}
+            output.metadata = {"image/png": kept} if kept else {}
             output.data.pop(WIDGET, None)
 
 

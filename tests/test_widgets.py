@@ -4,6 +4,7 @@ What they look like in a page is tested in tests/browser.
 """
 
 import base64
+import io
 import json
 import os
 import re
@@ -21,6 +22,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.integrate import quad
+from scipy.ndimage import label
+from scipy.sparse.csgraph import connected_components
 
 import bmlab
 from bmlab.infer.sampling.random_stream import stream
@@ -28,6 +31,7 @@ from bmlab.infer.sampling.random_stream import stream
 if find_spec("anywidget") is None and not os.environ.get("CI"):
     pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)
 matplotlib.use("Agg")
+import matplotlib.pyplot as plt
 
 from bmlab import plot, widgets
 from bmlab.widgets.reading import Readers
@@ -60,6 +64,7 @@ VIEWS = {
     "LatticeView(8, temperature=2.5, field=0)": lambda: widgets.LatticeView(8),
     "MachineView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MachineView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
+    "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
 }
 
@@ -78,12 +83,12 @@ def ask(view, monkeypatch, **question):
     return answer
 
 
-def in_node(code, change=("", ""), **given):
-    """Run JavaScript after the sampler (changed in one place); return what it hands to answer()."""
+def in_node(code, change=("", ""), files=("sampler.js",), **given):
+    """Run JavaScript after files of the page (changed in one place); return what it hands to answer()."""
     node = shutil.which("node")
     if node is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the page's sampler needs Node.js, and there is no node")
-    source = (FOLDER / "sampler.js").read_text(encoding="utf-8").replace(*change)
+    source = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in files).replace(*change)
     program = (
         f"{source}\nconst given = {json.dumps(given)};const answer = (x) => console.log(JSON.stringify(x));\n{code}"
     )
@@ -99,7 +104,7 @@ def in_node(code, change=("", ""), **given):
 def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
     bundle, metadata = VIEWS[name]()._repr_mimebundle_()
     assert re.fullmatch(r"[A-Z].{20,}\.", metadata["image/png"]["alt"])
-    assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"] == name
+    assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"].split("\n")[0] == name
     assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
 
 
@@ -116,16 +121,17 @@ def test_nbval_passes_a_notebook_of_views(tmp_path):
         "widgets.MachineView(bmlab.toy())",
         "data = bmlab.states(3)[:3]\nwidgets.LearningView(bmlab.ascend(bmlab.toy(), data, rate=0.1), steps=3)",
         "widgets.PaintView([bmlab.ising((3, 3))] * 2, [0, 0])",
+        "widgets.DrawView()",
     ]
     file = tmp_path / "views.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), file)
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
     run([sys.executable, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", file], check=True)
     stored = nbformat.read(file, 4)
-    outputs = [output for cell in stored.cells[2:] for output in cell.outputs if output.output_type != "stream"]
-    assert [set(output.data) for output in outputs] == [{"image/png", "text/plain"}] * 5
+    outputs = [output for cell in stored.cells[2:] for output in cell.outputs]
+    assert [set(output.data) for output in outputs] == [{"image/png", "text/plain"}] * 6
     done = run([sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", file])
-    assert done.returncode == 0 and "7 passed" in done.stdout, done.stdout
+    assert done.returncode == 0 and "8 passed" in done.stdout, done.stdout
 
 
 def test_the_core_does_not_import_the_views():
@@ -144,16 +150,33 @@ def test_a_script_is_short_asks_no_network_and_copies_no_colour(path):
 # explore
 
 
-def test_explore_draws_at_several_values_and_their_words_are_the_output(capsys):
-    widgets.explore(draw, T=(0.5, 4, 0.5), style=["solid", "dotted"])
-    assert capsys.readouterr().out.split("\n")[:-1] == [f"T = {T}" for T in (0.5, 0.5, 2, 2, 4, 4)]
+def test_explore_draws_at_several_values_and_stores_their_words_without_printing_them(capsys):
+    data, _ = widgets.explore(draw, T=(0.5, 4, 0.5), style=["solid", "dotted"])._repr_mimebundle_()
+    assert data["text/plain"].split("\n")[1:] == [f"T = {T}" for T in (0.5, 0.5, 2, 2, 4, 4)]
+    assert not capsys.readouterr().out
 
 
 def test_explore_answers_a_slider_with_a_figure_and_words(monkeypatch):
     view = widgets.explore(draw, T=(0.5, 4, 0.5), style=["dotted", "solid"])
     assert [c["start"] for c in view.controls] == [4, 1]  # the middle, and the default of draw
-    answer = ask(view, monkeypatch, stops=[7, 0])
+    answer = ask(view, monkeypatch, stops=[7, 0], dense=False)
     assert answer["text"] == "T = 4\n" and base64.b64decode(answer["png"]).startswith(b"\x89PNG")
+
+
+def test_a_dense_display_gets_twice_the_pixels_and_the_axes_keep_their_place(monkeypatch):
+    def frame(T, ax):
+        ax.set_ylabel("long\n" * T)
+        ax.set_facecolor("red")
+
+    def corners(answer):
+        pixels = plt.imread(io.BytesIO(base64.b64decode(answer["png"])))
+        red = np.argwhere((pixels[..., :3] == [1, 0, 0]).all(axis=2))
+        return pixels.shape[1], np.array([red.min(0), red.max(0)])
+
+    view = widgets.explore(frame, T=(1, 4))
+    (width, plain), (same, after) = (corners(ask(view, monkeypatch, stops=[k], dense=False)) for k in (0, 3))
+    dense, _ = corners(ask(view, monkeypatch, stops=[0], dense=True))
+    assert (width, same, dense) == (640, 640, 1280) and (plain == after).all()
 
 
 def test_explore_says_what_went_wrong_in_draw(monkeypatch):
@@ -162,7 +185,7 @@ def test_explore_says_what_went_wrong_in_draw(monkeypatch):
             raise ValueError("not at 2")
 
     view = widgets.explore(frail, T=[1, 2, 3, 4, 5])
-    assert ask(view, monkeypatch, stops=[1])["text"] == "ValueError: not at 2"
+    assert ask(view, monkeypatch, stops=[1], dense=False)["text"] == "ValueError: not at 2"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +220,8 @@ def test_a_view_refuses_what_it_cannot_show():
         widgets.LearningView(iter([]))
     with pytest.raises(ValueError, match="pixels"):
         widgets.PaintView(readers(10), np.zeros(10))
+    with pytest.raises(ValueError, match=r"up to 100 pixels.*found \(2, 8\) for the shape \(2, 2\)"):
+        widgets.DrawView(np.ones((2, 8)))
     with pytest.raises(ValueError, match="one log Z a machine, found 3 for 10"):
         widgets.PaintView(readers(), np.zeros(3))
 
@@ -205,7 +230,7 @@ def test_learning_goes_on_where_the_picture_ended(monkeypatch):
     view = widgets.LearningView(islice(climb(), 12), steps=5)
     steps = list(islice(climb(), 12))
     first, last = (ask(view, monkeypatch, **{"from": a, "to": b}) for a, b in ((0, 8), (8, 16)))
-    assert (first["done"], last["done"]) == (False, True)
+    assert (first["end"], last["end"]) == ("", "The climb has no more steps.")
     frames = first["frames"] + last["frames"]
     assert np.allclose([f["log_likelihood"] for f in frames], [s.log_likelihood.value for s in steps])
     pairs = np.triu_indices(3, 1)
@@ -214,26 +239,44 @@ def test_learning_goes_on_where_the_picture_ended(monkeypatch):
     assert np.allclose([f["weights"] for f in frames], [s.model.weights[pairs] for s in steps], atol=5e-5)
 
 
-def test_a_climb_by_sampling_shows_its_mismatch():
+def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
+    view = widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.5), steps=3)
+    answer = ask(view, monkeypatch, **{"from": 0, "to": 5000})
+    assert answer["end"].startswith("The climb has converged") and len(answer["frames"]) < 500
+    assert len(ask(view, monkeypatch, **{"from": len(answer["frames"]), "to": 6000})["frames"]) == 0
+    before, last = (np.array(frame["weights"]) for frame in answer["frames"][-2:])
+    assert abs(last - before).max() < 2e-4  # what is sent has four digits
+
+
+def test_a_climb_by_sampling_never_rests_and_ends_where_the_page_has_enough(monkeypatch):
+    monkeypatch.setattr("bmlab.widgets.learning.LONGEST", 12)
+    sample = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=4, burn_in=5, n_sweeps=5)
+    answer = ask(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
+    assert len(answer["frames"]) == 12 and answer["end"] == "The view ends after 12 steps."
+
+
+def test_a_climb_by_sampling_shows_its_mismatch(monkeypatch):
     sample = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=4, burn_in=5, n_sweeps=5)
     view = widgets.LearningView(climb(infer=sample), steps=2)
-    assert [f["log_likelihood"] for f in view._frames] == [None, None] and view._frames[0]["mismatch"] > 0
+    frames = ask(view, monkeypatch, **{"from": 0, "to": 2})["frames"]
+    assert [f["log_likelihood"] for f in frames] == [None, None] and frames[0]["mismatch"] > 0
 
 
-def test_pairs_that_a_method_does_not_know_are_left_out():
+def test_pairs_that_a_method_does_not_know_are_left_out(monkeypatch):
     layers = bmlab.restricted(np.full((20, 12), 0.05), np.zeros(20), np.zeros(12))
     data = np.where(np.arange(60) % 7, 1.0, -1.0).reshape(3, 20)
     infer = partial(bmlab.exact, pairs="couplings")
     step = next(bmlab.ascend(layers, data, infer, rate=0.1, couplings=layers.weights != 0))
     known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
-    found = widgets.LearningView(iter([step]))._frames[0]["free_pairs"]
-    assert 0 < known.sum() < len(known) and [x is not None for x in found] == known.tolist()
+    (frame,) = ask(widgets.LearningView(iter([step])), monkeypatch, **{"from": 0, "to": 1})["frames"]
+    assert 0 < known.sum() < len(known) and [x is not None for x in frame["free_pairs"]] == known.tolist()
 
 
-def test_a_correlation_of_exactly_0_is_known():
+def test_a_correlation_of_exactly_0_is_known(monkeypatch):
     pair = bmlab.BoltzmannMachine(sparse.csr_array([[0, 0.5], [0.5, 0]]), np.zeros(2))
     view = widgets.LearningView(bmlab.ascend(pair, np.array([[1.0, 1], [1, -1]]), rate=0.1), steps=1)
-    assert view._frames[0]["clamped_pairs"] == [0.0] and view._frames[0]["free_pairs"] != [None]
+    (frame,) = ask(view, monkeypatch, **{"from": 0, "to": 1})["frames"]
+    assert frame["clamped_pairs"] == [0.0] and frame["free_pairs"] != [None]
 
 
 @pytest.mark.parametrize("temperature", [1.0, 2.0])
@@ -250,15 +293,91 @@ def test_readers_answer_as_mean_field_does(temperature):
     assert np.allclose(means[:, free], [a.mean for a in answers], atol=1e-7)
 
 
-def test_a_drawing_is_answered_and_nothing_known_leaves_only_log_z(monkeypatch):
-    machines = readers()
-    log_z = np.array([bmlab.mean_field(m, tolerance=1e-12).log_z.lower for m in machines])
-    view = widgets.PaintView(machines, log_z)
-    answer = ask(view, monkeypatch, known=[0] * 9)
-    assert np.allclose(answer["p"], 0.1, atol=1e-4)
-    answer = ask(view, monkeypatch, known=[1] * 9)
-    right = np.array([-m.energy(np.ones(9)) for m in machines]) - log_z
-    assert np.allclose(np.log(answer["p"]), right - np.logaddexp.reduce(right)) and answer["mean"] == [1] * 9
+READ = """
+const machines = readers(given.machines);
+machines.begin(given.known);
+for (let k = 0; k < 200; k++) if (!machines.sweep(given.tolerance)) break;
+answer(machines.answer(given.known.length));
+"""
+
+
+def page_reads(machines, log_z, known, change=("", "")):
+    """What the page answers to a drawing, from what the view sends it."""
+    view = widgets.PaintView(machines, log_z, shape=(1, len(known)))
+    sent = {name: np.frombuffer(getattr(view, name), "<f4").tolist() for name in ("weights", "biases")}
+    return in_node(
+        READ, change, files=("reading.js",), machines=sent | {"logZ": view.log_z}, known=known, tolerance=1e-7
+    )
+
+
+KNOWN = [1, -1, 0, 0, 1, 0, 0]  # and two units that are hidden
+
+
+@pytest.mark.parametrize("temperature", [1.0, 2.0])
+@pytest.mark.parametrize("known", [KNOWN, [0] * 9, [1] * 9], ids=["some", "none", "all"])
+def test_the_page_reads_as_python_does(temperature, known):
+    machines, log_z = readers(temperature=temperature), np.linspace(0, 1, 10)
+    p, means = Readers(machines, log_z).read(known, tolerance=1e-7)
+    answer = page_reads(machines, log_z, known)
+    assert np.allclose(answer["p"], p, atol=1e-6) and answer["best"] == p.argmax()
+    assert np.allclose(answer["means"], means[:, : len(known)], atol=1e-5)
+    assert np.allclose(answer["mean"], p @ means[:, : len(known)], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "change", [("(field(c, i) + biases[c * n + i])", "field(c, i)"), ("- z)", ")"), ("known[k % n] || 0", "0")]
+)
+def test_a_wrong_reader_is_noticed(change):
+    machines, log_z = readers(), np.linspace(0, 1, 10)
+    assert not np.allclose(page_reads(machines, log_z, KNOWN)["p"], page_reads(machines, log_z, KNOWN, change)["p"])
+
+
+# The learner of the page
+
+LEARN = """
+const mind = learner(4, uniforms(given.seed), given.options);
+for (let k = 0; k < 3000; k++) mind.step(given.patterns);
+answer({ weights: mind.machine.weights.map((row) => [...row]), biases: [...mind.machine.biases] });
+"""
+FOUR = [[1, 1, 1, -1], [1, -1, 1, 1], [-1, 1, -1, 1], [-1, -1, 1, -1], [1, 1, -1, -1], [-1, 1, 1, 1]]
+
+
+def page_learns(change=("", "")):
+    """The slope of the likelihood at the machine that the page learns from six patterns; 0 at the maximum."""
+    options = {"chains": 200, "rate": 0.02, "penalty": 0.1}
+    found = in_node(LEARN, change, files=("sampler.js", "learner.js"), patterns=FOUR, seed=3, options=options)
+    model = bmlab.BoltzmannMachine(np.array(found["weights"]), np.array(found["biases"]))
+    d_weights, d_biases = bmlab.gradient(model, bmlab.clamped(model, np.array(FOUR)), bmlab.exact(model))
+    return max(abs(d_weights - 0.1 * model.weights).max(), abs(d_biases).max())
+
+
+def test_the_page_learns_what_maximum_likelihood_is():
+    assert page_learns() < 0.06  # 200 chains, and a rate that averages some 50 sweeps: noise of about 0.02
+
+
+@pytest.mark.parametrize(
+    "change", [("s[i] * s[j]) - moment(dreams", "s[i] * s[j]) + moment(dreams"), ("2 * h / T", "h / T")]
+)
+def test_a_wrong_learner_is_noticed(change):
+    assert not page_learns(change) < 0.06
+
+
+# The islands of the lattice, and the brush
+
+
+def test_islands_are_what_hangs_together_on_the_torus():
+    size, s = 12, np.random.default_rng(4).choice([-1, 1], 144)
+    bonds = np.triu(bmlab.ising((size, size)).dense_weights != 0) & (s[:, None] == s)
+    _, island = connected_components(bonds, directed=False)
+    found = in_node("answer([...clusterSizes(given.s, given.L)])", files=("clusters.js",), s=s.tolist(), L=size)
+    assert found == np.bincount(island)[island].tolist()
+
+
+def test_a_stroke_has_no_gaps():
+    cells = in_node("answer(stroke(64, [5, 5], [50, 30], 1.5))", files=("clusters.js",))
+    painted = np.zeros((64, 64), bool)
+    painted.flat[cells] = True
+    assert label(painted)[1] == 1 and painted[5, 5] and painted[29, 49]
 
 
 # The sampler of the page

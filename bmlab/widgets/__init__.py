@@ -1,9 +1,10 @@
 """Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets."""
 
+from .drawing import DrawView
 from .exploring import explore
 from .lattice import LatticeView
 from .learning import LearningView
 from .machine import MachineView
 from .painting import PaintView
 
-__all__ = ["LatticeView", "LearningView", "MachineView", "PaintView", "explore"]
+__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "explore"]

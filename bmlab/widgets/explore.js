@@ -1,17 +1,22 @@
-// Sliders over a figure that the kernel draws.
+// Sliders over a figure that the kernel draws; two values are two buttons.
 function mount(model, el) {
   const controls = model.get("controls"), stops = controls.map((c) => c.start);
-  const image = make("img", { alt: "" }), words = make("pre");
-  const sliders = controls.map((c, k) => slider(c.name, {
-    min: 0, max: c.labels.length - 1, step: 1, value: c.start, show: (v) => c.labels[v],
-  }, (v) => { stops[k] = v; kernel.ask({ stops }); }));
-  const root = frame(el, "explore", make("div", { class: "controls" }, ...sliders.map((s) => s.el)), image, words);
+  const image = make("img", { alt: model.get("alt"), src: "data:image/png;base64," + model.get("picture") });
+  const words = make("pre", { role: "status" });
+  const ask = () => kernel.ask({ stops, dense: devicePixelRatio > 1 });
+  const chosen = (k) => (stop) => { stops[k] = stop; ask(); };
+  const control = ({ name, labels, start }, k) => labels.length === 2
+    ? choice(name, labels, start, chosen(k))
+    : slider(name, { min: 0, max: labels.length - 1, step: 1, value: start, show: (v) => labels[v] }, chosen(k));
+  const root = frame(el, "explore",
+    make("div", { class: "controls" }, ...controls.map((c, k) => control(c, k).el)), image, words);
   const kernel = asker(model, root, (answer) => {
     image.src = "data:image/png;base64," + answer.png;
+    image.style.width = answer.width + "px";
     image.alt = controls.map((c, k) => `${c.name} = ${c.labels[answer.stops[k]]}`).join(", ") + ". " + answer.text;
     words.textContent = answer.text.trimEnd();
   });
-  kernel.ask({ stops });
+  ask();
   return kernel.stop;
 }
 

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from itertools import product
+from textwrap import wrap
 
 import traitlets
 
@@ -12,12 +13,14 @@ from . import controls as control
 from .pictures import png, subplots
 from .view import View, script
 
+SIZE = 6.4, 3.8  # of the figure that a slider draws, inches
+
 
 def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it at several values side by side.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
-    What draw prints at those several values is the output of the cell; what it prints later stands under the figure.
+    What draw prints stands under its figure, and beside each of those several.
     The first line of draw's docstring says what it draws to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
@@ -33,42 +36,61 @@ class Explorer(View):
     controls = traitlets.List().tag(sync=True)
 
     def __init__(self, draw, stops):
-        self._draw, self._stops = draw, stops
+        self._draw, self._stops, self._place = draw, stops, None
         starts = {name: control.start(draw, name, values) for name, values in stops.items()}
-        controls = [
-            {"name": name, "labels": [control.text(v) for v in values], "start": starts[name]}
-            for name, values in stops.items()
-        ]
-        super().__init__(self._multiples(starts), controls=controls)
+        figure, self._words = self._multiples(starts)
         drawn = (inspect.getdoc(draw) or "A figure.").splitlines()[0]
-        self.alt = f"{drawn} Drawn again and again: {repr(self)[8:-1].partition(', ')[2] or 'no controls'}."
-        self.on_msg(lambda _, content, __: self.send(self._answer(content["stops"])))
+        super().__init__(
+            figure,
+            alt=f"{drawn} Drawn again and again: {repr(self)[8:-1].partition(', ')[2] or 'no controls'}.",
+            controls=[
+                {"name": name, "labels": [control.text(v) for v in values], "start": starts[name]}
+                for name, values in stops.items()
+            ],
+        )
+        self.on_msg(lambda _, content, __: self.send(self._answer(content["stops"], content["dense"])))
 
     def __repr__(self):
         ranges = [f"{k}: {control.text(v[0])} to {control.text(v[-1])}" for k, v in self._stops.items()]
         return f"explore({', '.join([getattr(self._draw, '__name__', 'draw'), *ranges])})"
+
+    def _repr_mimebundle_(self, **_):
+        data, metadata = super()._repr_mimebundle_()
+        return data | {"text/plain": "\n".join([repr(self), *self._words])}, metadata
 
     def _multiples(self, starts):
         """Draw the first control from left to right, the second from top to bottom, the others where they start."""
         shown = [control.spread(values, k, starts[name]) for k, (name, values) in enumerate(self._stops.items())]
         columns, rows = len(shown[0]) if shown else 1, len(shown[1]) if shown[1:] else 1
         figure, axes = subplots(rows, columns, 9 if columns > 1 else 6, 3.2 * rows)
-        for ax, values in zip(axes.T.flat, product(*shown), strict=True):
-            self._panel(ax, values)
-        return figure
+        words = [self._panel(ax, values).strip() for ax, values in zip(axes.T.flat, product(*shown), strict=True)]
+        for ax, said in zip(axes.T.flat, words, strict=True):
+            ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said, 80 // columns)]).strip())
+        return figure, [said for said in words if said]
 
     def _panel(self, ax, values):
+        """Let draw() draw; return what it prints."""
         named = dict(zip(self._stops, values, strict=True))
-        self._draw(ax=ax, **named)
+        with redirect_stdout(io.StringIO()) as printed:
+            self._draw(ax=ax, **named)
         if not ax.get_title():
             ax.set_title(", ".join(f"{name} = {control.text(value)}" for name, value in named.items()), fontsize=10)
+        return printed.getvalue()
 
-    def _answer(self, places):
-        """Return the figure and the words for one place of each slider; an error is words too."""
-        figure, axes = subplots(1, 1, 6.4, 3.8)
-        with redirect_stdout(io.StringIO()) as printed:
-            try:
-                self._panel(axes[0, 0], [values[k] for values, k in zip(self._stops.values(), places, strict=True)])
-            except Exception as error:  # whatever the student's draw raises
-                printed.write(f"{type(error).__name__}: {error}")
-        return {"stops": places, "png": png(figure), "text": printed.getvalue()}
+    def _answer(self, places, dense=False):
+        """Return the figure and the words for one place of each slider; an error is words too.
+
+        The first figure is laid out, which takes as long as all else; its axes keep their place in those that follow.
+        """
+        figure, axes = subplots(1, 1, *SIZE)
+        ax = axes[0, 0]
+        if self._place is not None:
+            figure.set_layout_engine("none")
+            ax.set_position(self._place)
+        try:
+            text = self._panel(ax, [values[k] for values, k in zip(self._stops.values(), places, strict=True)])
+        except Exception as error:  # whatever the student's draw raises
+            text = f"{type(error).__name__}: {error}"
+        picture = png(figure, 200 if dense else 100)
+        self._place = ax.get_position(original=True)
+        return {"stops": places, "png": picture, "width": round(100 * SIZE[0]), "text": text}

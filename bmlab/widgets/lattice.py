@@ -12,11 +12,15 @@ class LatticeView(View):
     size           units along a side, even
     temperature    where it starts, 1 to 4; the field from -0.5 to 0.5
     Traces of the energy and the magnetisation stand against the exact values of the infinite lattice, and the critical
-    temperature is marked.  Draw on the lattice to turn units up.  Raises ValueError for an odd size.
+    temperature is marked.  Draw on the lattice to turn units up or down; quench it,
+    heat it, or take it round a loop of the field.  Raises ValueError for an odd size.
     """
 
-    _esm = script("sampler.js", "lattice.js")
-    alt = "A lattice machine below, at and above its critical temperature: islands of units grow as it gets colder."
+    alone = True
+    _esm = script("sampler.js", "clusters.js", "lattice.js")
+    alt = traitlets.Unicode(
+        "A lattice machine below, at and above its critical temperature: islands of units grow as it gets colder."
+    ).tag(sync=True)
     size = traitlets.Int().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
     temperature = traitlets.Float().tag(sync=True)

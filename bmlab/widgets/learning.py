@@ -11,7 +11,8 @@ from ..learn.record import Step
 from .pictures import course
 from .view import View, script
 
-MOST = 40  # units: a page draws a mark for each pair
+MOST, LONGEST = 40, 2000  # units: a page draws a mark for each pair; steps: all of them are kept
+STILL = 1e-4  # change of a weight in a step that nobody sees any more
 
 
 class LearningView(View):
@@ -19,12 +20,15 @@ class LearningView(View):
 
     climb    what ascend() returns; its steps are taken when the page asks for them, and kept
     steps    taken at once, for the picture that is stored
+    It ends where the climb ends, where no weight changes by 0.0001 a step any more, or after 2,000 steps.
     Raises ValueError for a climb without a step, or of more than 40 units.
     """
 
     _esm = script("learning.js")
-    alt = "Moments of the machine against those of the data at the first step and the last, and the climb between them."
-    units = traitlets.Int().tag(sync=True)
+    alt = traitlets.Unicode(
+        "Moments of the machine against those of the data at the first step and the last, and the climb between them."
+    ).tag(sync=True)
+    names = traitlets.List().tag(sync=True)
     method = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
@@ -32,31 +36,47 @@ class LearningView(View):
         if not taken or taken[0].model.n > MOST:
             found = taken[0].model.n if taken else "no step"
             raise ValueError(f"LearningView shows up to {MOST} units, found {found}; try ascend(toy(), data, rate=0.1)")
-        self._frames, self._done = [_frame(step) for step in taken], False
-        super().__init__(course(taken), units=taken[0].model.n, method=taken[0].free.method)
+        model = taken[0].model
+        self._frames, self._end = [], ""
+        self._take(taken)
+        super().__init__(
+            course(taken), names=[str(x) for x in model.names or range(model.n)], method=taken[0].free.method
+        )
         self.on_msg(lambda _, content, __: self.send(self._answer(content["from"], content["to"])))
 
     def __repr__(self):
-        return f"LearningView({self.units} units, {self.method})"
+        return f"LearningView({len(self.names)} units, {self.method})"
+
+    def _take(self, steps):
+        """Keep the frames of steps, and say why there are no more of them."""
+        for step in steps:
+            self._frames.append(_frame(step))
+            if step.change < STILL:
+                self._end = f"The climb has converged: no weight changes by {STILL:f} a step any more.".rstrip("0")
+            elif len(self._frames) >= LONGEST:
+                self._end = f"The view ends after {LONGEST:,} steps."
+            if self._end:
+                return
 
     def _answer(self, first, last):
         """Return the frames from `first` to `last`, taking steps where they are not there yet."""
-        new = list(islice(self._climb, max(0, last - len(self._frames))))
-        self._frames += [_frame(step) for step in new]
-        self._done = self._done or len(self._frames) < last
-        return {"from": first, "frames": self._frames[first:last], "done": self._done}
+        while len(self._frames) < last and not self._end:
+            step = next(self._climb, None)
+            self._end = "" if step else "The climb has no more steps."
+            self._take([step] if step else [])
+        frames = [{name: _sent(value) for name, value in frame.items()} for frame in self._frames[first:last]]
+        return {"from": first, "frames": frames, "end": self._end if last >= len(self._frames) else ""}
 
 
 def _frame(step):
-    """Return what the page draws of a step: numbers of four digits, None where a method knows none."""
-    value = step.log_likelihood.value
+    """Return what the page draws of a step; nan where a method knows none."""
     return {
         "weights": _pairs(step.model.dense_weights),
         "clamped_pairs": _pairs(step.data.corr),
         "free_pairs": _pairs(step.free.corr),
-        "clamped_means": _row(step.data.mean),
-        "free_means": _row(step.free.mean),
-        "log_likelihood": float(value) if np.isfinite(value) else None,
+        "clamped_means": np.float32(step.data.mean),
+        "free_means": np.float32(step.free.mean),
+        "log_likelihood": step.log_likelihood.value,
         "mismatch": step.mismatch,
         "converged": bool(step.free.converged),
     }
@@ -66,8 +86,11 @@ def _pairs(matrix):
     if is_sparse(matrix):
         held, matrix = matrix.tocoo(), np.full(matrix.shape, np.nan)
         matrix[held.row, held.col] = held.data
-    return _row(matrix[np.triu_indices(len(matrix), 1)])
+    return np.float32(matrix[np.triu_indices(len(matrix), 1)])
 
 
-def _row(values):
-    return [None if np.isnan(x) else round(float(x), 4) for x in values]
+def _sent(value):
+    """Return what JSON can hold: four digits of each number of a row, None for nan."""
+    if isinstance(value, np.ndarray):
+        return [None if np.isnan(x) else round(float(x), 4) for x in value]
+    return value if isinstance(value, bool) or np.isfinite(value) else None

@@ -16,15 +16,17 @@ class MachineView(View):
     Raises ValueError for more units.
     """
 
-    _esm = script("sampler.js", "machine.js")
-    alt = (
+    alone = True
+    _esm = script("sampler.js", "graph.js", "cube.js", "machine.js")
+    alt = traitlets.Unicode(
         "A machine as a graph, and how often each state came beside its exact probability, after 10, "
         "100 and 10,000 states."
-    )
+    ).tag(sync=True)
     weights = traitlets.List().tag(sync=True)
     biases = traitlets.List().tag(sync=True)
     temperature = traitlets.Float().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
+    names = traitlets.List().tag(sync=True)
 
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
         if model.n > MOST:
@@ -36,6 +38,7 @@ class MachineView(View):
             biases=model.biases.tolist(),
             temperature=model.temperature,
             seed=seed,
+            names=[str(name) for name in model.names],
         )
 
     def __repr__(self):

@@ -2,7 +2,12 @@
 function mount(model, el) {
   const [H, W] = model.get("shape"), colours = model.get("colours"), names = model.get("names");
   const known = model.get("start"), blank = known.map(() => 0), brush = H > 12 ? 1.1 : 0.5;
-  let tool = 1, answer = null, cursor = [H >> 1, W >> 1];
+  const floats = (name) => {
+    const bytes = model.get(name);
+    return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  };
+  const machines = readers({ weights: floats("weights"), biases: floats("biases"), logZ: model.get("log_z") });
+  let tool = 1, answer = null, cursor = [H >> 1, W >> 1], request = 0;
 
   const cell = Math.floor(480 / W);
   const canvas = make("canvas", {
@@ -59,18 +64,9 @@ function mount(model, el) {
       const far = Math.max(Math.abs(Math.floor(i / W) + 0.5 - r), Math.abs(i % W + 0.5 - c));
       if (far <= brush) known[i] = tool;
     }
-    draw();
-    kernel.ask({ known });
+    ask();
   };
-  const at = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [(event.clientY - box.top) / box.height * H, (event.clientX - box.left) / box.width * W];
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    put(...at(event));
-  });
-  canvas.addEventListener("pointermove", (event) => event.buttons && put(...at(event)));
+  dragging(canvas, (x, y) => put(y * H, x * W));
   const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   canvas.addEventListener("keydown", (event) => {
     const by = moves[event.key];
@@ -89,23 +85,36 @@ function mount(model, el) {
     }, { "aria-pressed": value === 1 });
     return pick;
   });
-  const fill = (values) => { values.forEach((x, i) => { known[i] = x; }); draw(); kernel.ask({ known }); };
+  const fill = (values) => { values.forEach((x, i) => { known[i] = x; }); ask(); };
   const root = frame(el, "paint", verdict, make("div", { class: "pair" },
     make("div", { class: "stage" }, canvas), make("div", { class: "column readers" }, ...rows.map((r) => r.row))),
     make("div", { class: "buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
       button("Clear", () => fill(blank))),
     note("Black and white pixels are yours; orange is what the machines expect in the others."));
-  const kernel = asker(model, root, (said) => {
-    answer = said;
-    const any = known.some((x) => x);
-    const sure = said.p[said.best].toFixed(2);
-    verdict.textContent = any ? `It reads ${names[said.best]}, with probability ${sure}.` : "Draw.";
+
+  // A drawing is read in the page: as many sweeps a frame as the frame has time for, until nothing moves.
+  const SWEEPS = 200, FRAME = 10;                                   // at most; milliseconds
+  let sweeps = 0;
+  const ask = () => {
+    machines.begin(known);
+    sweeps = 0;
+    request ||= requestAnimationFrame(work);
+  };
+  const work = () => {
+    const begun = performance.now();
+    let more = true;
+    while (more && sweeps < SWEEPS && performance.now() - begun < FRAME) { more = machines.sweep(); sweeps++; }
+    request = more && sweeps < SWEEPS ? requestAnimationFrame(work) : 0;
+    answer = machines.answer(H * W);
     draw();
     read();
-  });
+    if (request) return;
+    const sure = answer.p[answer.best].toFixed(2);
+    verdict.textContent = known.some((x) => x) ? `It reads ${names[answer.best]}, with probability ${sure}.` : "Draw.";
+  };
   draw();
-  kernel.ask({ known });
-  return kernel.stop;
+  ask();
+  return () => cancelAnimationFrame(request);
 }
 
 export default alive(mount);

@@ -22,11 +22,16 @@ class PaintView(View):
     Raises ValueError where these do not fit together.
     """
 
-    _esm = script("paint.js")
-    alt = "What is known of an image, what the machines expect in the rest of it, and the probability of each class."
+    _esm = script("reading.js", "paint.js")
+    alt = traitlets.Unicode(
+        "What is known of an image, what the machines expect in the rest of it, and the probability of each class."
+    ).tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     names = traitlets.List().tag(sync=True)
     start = traitlets.List().tag(sync=True)
+    weights = traitlets.Bytes().tag(sync=True)  # over T, of all classes, as float32
+    biases = traitlets.Bytes().tag(sync=True)
+    log_z = traitlets.List().tag(sync=True)
 
     def __init__(
         self,
@@ -40,28 +45,20 @@ class PaintView(View):
         height, width = _checked(machines, log_z, shape, start)
         names = [str(name) for name in (range(len(machines)) if names is None else names)]
         start = np.zeros(height * width) if start is None else np.asarray(start)
-        self._readers = Readers(machines, log_z)
-        p, means = self._readers.read(start)
+        readers = Readers(machines, log_z)
+        p, means = readers.read(start)
         super().__init__(
             completed(start, p @ means[:, : len(start)], p, (height, width), names),
             shape=[height, width],
             names=names,
             start=start.astype(int).tolist(),
+            weights=readers.weights.astype("<f4").tobytes(),
+            biases=readers.biases.astype("<f4").tobytes(),
+            log_z=readers.log_z.tolist(),
         )
-        self.on_msg(lambda _, content, __: self.send(self._answer(content["known"])))
 
     def __repr__(self):
         return f"PaintView({len(self.names)} machines, {self.shape[0]} x {self.shape[1]})"
-
-    def _answer(self, known):
-        p, means = self._readers.read(known)
-        means = means[:, : len(known)]
-        return {
-            "p": p.tolist(),
-            "best": int(p.argmax()),
-            "means": np.round(means, 2).tolist(),
-            "mean": np.round(p @ means, 2).tolist(),
-        }
 
 
 def _checked(machines, log_z, shape, start):

@@ -24,10 +24,10 @@ ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
-def png(figure: Figure, **metadata: str) -> str:
+def png(figure: Figure, dpi: int = 100, **metadata: str) -> str:
     """Return a figure as base64 text."""
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=100, metadata=metadata)
+    figure.savefig(buffer, format="png", dpi=dpi, metadata=metadata)
     return base64.b64encode(buffer.getvalue()).decode()
 
 
@@ -55,7 +55,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), mos
     """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
     figure, axes = subplots(1, 4, 11, 3.4)
-    _graph(model.dense_weights, axes[0, 0])
+    _graph(model, axes[0, 0])
     order = np.argsort(-p, kind="stable")[:most][::-1]
     labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
     for ax, total in zip(axes.flat[1:], totals, strict=True):
@@ -71,8 +71,8 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), mos
     return figure
 
 
-def _graph(weights, ax):
-    n = len(weights)
+def _graph(model, ax):
+    n, weights = model.n, model.dense_weights
     x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
     for i, j in np.argwhere(np.triu(weights)):
         pull = weights[i, j] > 0
@@ -86,7 +86,7 @@ def _graph(weights, ax):
         )
     ax.scatter(x, y, s=350, color=PAPER, edgecolors="black")
     for i in range(n):
-        ax.text(x[i], y[i], i, ha="center", va="center")
+        ax.text(x[i], y[i], model.names[i] if model.names else i, ha="center", va="center")
     ax.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
     ax.set_axis_off()
 
@@ -99,6 +99,17 @@ def course(steps: Sequence[Step]) -> Figure:
         ax.set(title=f"step {number}", xlabel="clamped to the data", ylabel="free")
     known = np.isfinite(steps[-1].log_likelihood.value)
     plot.learning(steps, axes[0, 2], "log_likelihood" if known else "mismatch")
+    return figure
+
+
+def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
+    """Draw patterns, the weights learnt from them, and dreams."""
+    figure, axes = subplots(1, 3, 9, 3)
+    for ax, images, title in ((axes[0, 0], patterns[:4], "patterns"), (axes[0, 2], dreams, "dreams")):
+        plot.images(images, ax, shape, columns=2)
+        ax.set_title(title)
+    plot.weights(weights, axes[0, 1])
+    axes[0, 1].set_title("weights")
     return figure
 
 

@@ -106,3 +106,8 @@ function enumerate({ weights, biases }, T, fixed) {
 function numberOf(s) {
   return s.reduce((k, x) => 2 * k + (x > 0 ? 1 : 0), 0);
 }
+
+// The state of a number, in signs: signs(6, 3) is "++−".
+function signs(k, n) {
+  return k.toString(2).padStart(n, "0").replaceAll("0", "−").replaceAll("1", "+");
+}

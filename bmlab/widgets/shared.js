@@ -1,41 +1,4 @@
-// What all views share: how a stored picture comes alive, and the few elements they are made of.
-
-// The stored output of a view is a picture, and nothing else: a saved notebook never asks for a model that is gone.
-// Where the model lives in the page, `mount(model, el)` draws into an element that takes the picture's place.
-// A cell that scrolls out of sight may leave the page and come back; it is not mounted anew.
-function alive(mount) {
-  function initialize({ model }) {
-    const source = "data:image/png;base64," + model.get("picture");
-    const adopted = new Map();
-    let planned = false;
-    const look = () => {
-      planned = false;
-      for (const img of document.images) {
-        if (img.dataset.bmlab || img.getAttribute("src") !== source) continue;
-        const el = make("div");
-        const unmount = mount(model, el);
-        img.dataset.bmlab = "alive";
-        img.style.display = "none";
-        img.after(el);
-        adopted.set(img, () => {
-          unmount?.();
-          el.remove();
-          img.style.display = "";
-          delete img.dataset.bmlab;
-          adopted.delete(img);
-        });
-      }
-    };
-    const observer = new MutationObserver(() => planned || (planned = true, requestAnimationFrame(look)));
-    observer.observe(document.body, { childList: true, subtree: true });
-    look();
-    return () => {
-      observer.disconnect();
-      for (const leave of [...adopted.values()]) leave();
-    };
-  }
-  return { initialize, render: ({ model, el }) => mount(model, el) };
-}
+// The few elements that all views are made of.
 
 // make("div", { class: "x", onclick: f }, child, "text"); names of SVG elements begin with "svg:".
 const SVG = "http://www.w3.org/2000/svg";
@@ -70,25 +33,58 @@ function frame(el, name, ...children) {
   return root;
 }
 
-// A labelled slider; `show` says a value in words, `mark` is a value to point at.
-function slider(label, { min, max, step, value, show = String, mark, markName }, oninput) {
+// A labelled slider; `show` says a value in words; `mark` is a value to point at, and catches what is within `snap`.
+function slider(label, { min, max, step, value, show = String, mark, markName, snap = 0 }, oninput) {
   const number = make("output");
   const input = make("input", { type: "range", min, max, step, value, "aria-label": label });
+  let now = value;
   const set = (x) => {
-    input.value = x;
-    number.textContent = show(+input.value);
+    now = Math.max(min, Math.min(input.max, x));
+    input.value = now;
+    number.textContent = show(now);
     input.setAttribute("aria-valuetext", number.textContent);
   };
-  input.addEventListener("input", () => { set(input.value); oninput(+input.value); });
+  const to = (x) => { set(Math.abs(x - mark) < snap ? mark : x); oninput(now); };
+  input.addEventListener("input", () => to(+input.value));
   set(value);
   const track = make("span", { class: "track" }, input);
   if (mark !== undefined) {
     track.style.setProperty("--at", (mark - min) / (max - min));
     track.append(make("span", { class: "mark", "aria-hidden": "true" }, markName));
   }
-  const move = (steps) => { set(+input.value + steps * step); oninput(+input.value); };
+  const move = (steps) => to(Math.round((now + steps * step) / step) * step);
   const el = make("label", { class: "slider" }, make("span", { class: "name" }, label), track, number);
   return { el, set, move, input };
+}
+
+// A labelled choice between a few values, as buttons of which one is pressed.
+function choice(label, values, value, onchoice) {
+  const set = (to) => buttons.forEach((b, k) => b.setAttribute("aria-pressed", k === to));
+  const buttons = values.map((name, k) => button(name, () => { set(k); onchoice(k); }));
+  set(value);
+  const el = make("div", { class: "choice", role: "group", "aria-label": label },
+    make("span", { class: "name" }, label), ...buttons);
+  return { el, set };
+}
+
+// Draw on a canvas: put(x, y), in parts of its width and height, closely along the stroke, or there are gaps.
+function dragging(canvas, put) {
+  let before = null;
+  const move = (event) => {
+    if (!event.buttons) return;
+    const box = canvas.getBoundingClientRect();
+    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    const [x0, y0] = before ?? [x, y], length = Math.hypot((x - x0) * box.width, (y - y0) * box.height);
+    const steps = Math.ceil(length / 6) || 1;
+    for (let k = 1; k <= steps; k++) put(x0 + (x - x0) * k / steps, y0 + (y - y0) * k / steps);
+    before = [x, y];
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    before = null;
+    canvas.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  canvas.addEventListener("pointermove", move);
 }
 
 // A line of words under a picture; [colour, sign, words] is an entry of its key.
@@ -101,42 +97,25 @@ function button(label, onclick, attributes = {}) {
   return make("button", { type: "button", onclick, ...attributes }, label);
 }
 
-// Call step() once a frame while playing and in sight.  Where people ask for less motion, it waits for the button.
-function player(root, step, names = ["Run", "Pause"]) {
-  let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches, seen = false, request = 0;
+// Call step(seconds) once a frame while playing and in sight; where people ask for less motion, from the button on.
+function player(root, step, { names = ["Run", "Pause"], playing = true } = {}) {
+  let seen = false, request = 0, before = 0;
+  playing &&= !matchMedia("(prefers-reduced-motion: reduce)").matches;
   const toggle = (to = !playing) => { playing = to; show(); };
   const control = button("", () => toggle(), { class: "primary" });
-  const loop = () => { request = 0; if (playing && seen) { step(); go(); } };
-  const go = () => { if (!request && playing && seen) request = requestAnimationFrame(loop); };
+  const loop = (now) => {
+    request = 0;
+    if (!playing || !seen) return;
+    step(before ? Math.min(now - before, 100) / 1000 : 0);
+    before = now;
+    go();
+  };
+  const go = () => { if (!request && playing && seen) request = requestAnimationFrame(loop); else before = 0; };
   const show = () => { control.textContent = names[+playing]; root.dataset.playing = playing; go(); };
   const sight = new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; go(); });
   sight.observe(root);
   show();
   return { control, toggle, stop: () => { playing = false; sight.disconnect(); } };
-}
-
-// Ask the kernel, one question at a time: the newest wins, none queues up.
-function asker(model, root, answered) {
-  let waiting = false, newest = null;
-  const hear = (answer) => {
-    waiting = false;
-    root.removeAttribute("aria-busy");
-    answered(answer);
-    if (newest) ask(newest);
-  };
-  const ask = (question) => {
-    newest = waiting ? question : null;
-    if (waiting) return;
-    waiting = true;
-    root.setAttribute("aria-busy", "true");
-    try {
-      model.send(question);
-    } catch {                       // the kernel is gone; view.css says so
-      waiting = false;
-    }
-  };
-  model.on("msg:custom", hear);
-  return { ask, stop: () => model.off("msg:custom", hear) };
 }
 
 // Axes in SVG: X and Y turn values into places, line() and text() add to them.

@@ -2,42 +2,77 @@
 
 The output of a cell is the picture alone, with a text that is the same in every run.  A saved notebook therefore shows
 it everywhere, and never "model not found"; nbval has nothing to compare that changes.  In JupyterLab the view finds its
-picture in the page and takes its place.  In a front end where it does not, put it in a box: ipywidgets.Box([view]) is
-displayed as any widget is.
+picture in the page and takes its place.  Where the outputs of a notebook are frames of their own (VS Code, Colab) it
+cannot: there the output offers the view itself beside the picture, and a front end without widgets shows the picture.
 """
 
-from itertools import count
+import sys
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import anywidget
 import traitlets
+from IPython import get_ipython
 from matplotlib.figure import Figure
 
 from ..plot import COLOURS
 from .pictures import ENDS, PAPER, png
 
 HERE = Path(__file__).parent
-_numbers = count(1)
+_latest: dict[str, tuple[str, list["View"]]] = {}  # cell -> its latest run, and the views that it made
 
 
 def script(*names: str) -> str:
     """Return one module from several files: a module of a widget cannot import another."""
-    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("shared.js", *names))
+    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
 
 
 class View(anywidget.AnyWidget):
     """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
+    alone = False  # whether it needs no kernel, and little enough to be stored: page.py brings it to life in a file
     _css = (HERE / "view.css").read_text(encoding="utf-8")
-    alt: str  # what the figure shows, in words
+    alt = traitlets.Unicode().tag(sync=True)  # what the figure shows, in words
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
 
     def __init__(self, figure: Figure, **traits: Any):
-        # The number, stored unseen in the picture, keeps apart two views of one kernel that look alike.
-        picture = png(figure, Description=f"bmlab view {next(_numbers)}")
+        # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
+        picture = png(figure, Description=f"bmlab view {uuid4()}")
         super().__init__(picture=picture, colours=COLOURS | ENDS | {"paper": PAPER}, **traits)
+        _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):
-        return {"image/png": self.picture, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
+        words = {"alt": self.alt}
+        if self.alone:
+            inherited = {"picture", "alt", *anywidget.AnyWidget.class_traits(sync=True)}
+            own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
+            words["bmlab"] = {"view": type(self).__name__, "state": {name: getattr(self, name) for name in own}}
+        data: dict[str, Any] = {"image/png": self.picture, "text/plain": repr(self)}
+        if _in_frames():
+            data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "model_id": self.model_id}
+        return data, {"image/png": words}
+
+
+def _in_frames():
+    """Whether each output is a frame of its own, from which no picture of the page can be found: VS Code, Colab."""
+    names = getattr(get_ipython(), "user_ns", {})
+    return "__vsc_ipynb_file__" in names or "google.colab" in sys.modules
+
+
+def _close_those_before(view):
+    """Close the views that an earlier run of this cell has made: nobody sees their pictures any more."""
+    kernel = getattr(get_ipython(), "kernel", None)
+    request = kernel.get_parent() if kernel else {}
+    cell = request.get("metadata", {}).get("cellId")
+    if cell is None:  # no notebook, or a front end that does not say
+        return
+    run = request["header"]["msg_id"]
+    before, views = _latest.get(cell, (run, []))
+    if before != run:
+        for old in views:
+            old.layout.close()
+            old.close()
+        views = []
+    _latest[cell] = run, [*views, view]

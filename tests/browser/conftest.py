@@ -71,7 +71,7 @@ def lab(tmp_path_factory):
     shutil.copytree(ROOT / "notebooks", home / "work" / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     with open(home / "log", "w") as log:
         server = subprocess.Popen(
-            ["make", "lab", f"LAB_FLAGS={' '.join(flags)}"],
+            ["make", "lab", "SOURCES=1", f"LAB_FLAGS={' '.join(flags)}"],
             cwd=ROOT,
             stdout=log,
             stderr=log,
@@ -116,15 +116,16 @@ class Notebook:
             ),
         )
 
-    def write(self, name, *cells):
+    def write(self, name, *cells, mode="doc"):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         nbformat.write(notebook, self.folder / name)
-        return self.open(name)
+        return self.open(name, mode)
 
-    def open(self, name):
+    def open(self, name, mode="doc"):
+        """Open a notebook in a fresh page, alone (doc) or in the whole of JupyterLab (lab)."""
         self.name = name
-        self.page.goto(f"{self.address}/doc/tree/{name}?reset")
+        self.page.goto(f"{self.address}/{mode}/tree/{name}?reset")
         self.page.wait_for_function("() => window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored")
         self.page.wait_for_selector(".jp-Notebook")
@@ -134,6 +135,42 @@ class Notebook:
     def run(self):
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
         self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        return self
+
+    def run_cell(self, number):
+        """Run one cell and wait for its end."""
+        self.page.evaluate(
+            """async number => {
+                const app = window.jupyterapp, notebook = app.shell.currentWidget;
+                notebook.content.activeCellIndex = number;
+                await app.commands.execute('notebook:run-cell');
+            }""",
+            number,
+        )
+        return self
+
+    def restart(self):
+        """Restart the kernel as its menu does, without the question."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+        return self
+
+    def close(self):
+        """Close the notebook; the page stays."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.close()")
+        return self
+
+    def reopen(self, name=None, **options):
+        """Open a notebook in the page as it is, beside what is open there."""
+        self.name = name or self.name
+        self.page.evaluate(
+            """async ([path, options]) => {
+                const app = window.jupyterapp;
+                const panel = await app.commands.execute('docmanager:open', { path, options });
+                await panel.context.ready;
+                app.shell.activateById(panel.id);
+            }""",
+            [self.name, options],
+        )
         return self
 
     def save(self):

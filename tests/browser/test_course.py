@@ -17,7 +17,7 @@ FINISHED = f"""() => {{
     return context.session?.kernel?.status === 'idle' && (
         cells.every(([count]) => count !== null) || cells.some(([, , errors]) => errors.length > 0));
 }}"""
-VIEWS = r"widgets\.(?:explore|LatticeView|MachineView|LearningView|PaintView)\("
+VIEWS = r"widgets\.(?:explore|LatticeView|MachineView|LearningView|PaintView|DrawView)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"

@@ -29,7 +29,11 @@ widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DIGITS = """digits = bmlab.data.digits()
 machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1).model for k in range(10)]
 widgets.PaintView(machines, [bmlab.mean_field(machine).log_z.lower for machine in machines])"""
-CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT}
+DRAW = "widgets.DrawView()"
+ROW = (
+    "c => { const d = c.getContext('2d').getImageData(0, 0, 6, 1).data; return [0, 1, 2, 3, 4, 5].map(k => d[4 * k]); }"
+)
+CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -133,8 +137,7 @@ def test_without_its_kernel_a_lattice_goes_on_and_a_slider_says_what_is_missing(
     until(notebook, view, "T = 3")
     notebook.shut_down().page.wait_for_timeout(1000)
     slide(view, "T")
-    assert view.get_attribute("aria-busy") == "true"
-    assert "run the cell again" in view.evaluate("el => getComputedStyle(el, '::after').content")
+    until(notebook, view, "Run the cell again")
 
 
 def test_who_asks_for_less_motion_starts_it_himself(shown):
@@ -165,6 +168,9 @@ def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
 
 def test_the_climb_goes_on_and_back(shown):
     notebook, view = shown("learning")
+    until(notebook, view, "Step 0")
+    assert view.get_attribute("data-playing") == "false"
+    view.get_by_role("button", name="Run").click()
     until(notebook, view, re.compile(r"Step [2-9]\d"))
     view.get_by_role("button", name="Pause").click()
     slide(view, "step", "Home")
@@ -172,6 +178,88 @@ def test_the_climb_goes_on_and_back(shown):
     at_first = text_of(view)
     view.get_by_role("button", name="Step", exact=True).click()
     assert view.locator(".caption").inner_text() == "Step 1" and text_of(view) != at_first
+
+
+def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
+    notebook, view = shown("learning")
+    until(notebook, view, "Point at a weight")
+    pairs = view.get_by_role("group", name="Pairs of units")
+    pairs.focus()
+    pairs.press("ArrowRight")
+    until(notebook, view, re.compile("^0 and 1: .* in the data, .* weight"))
+    box = view.get_by_role("img", name="weights").bounding_box()
+    notebook.page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.15 * box["height"])
+    until(notebook, view, re.compile("^0 and 5: .* in the data, .* weight"))
+
+
+def test_the_student_is_the_sampler_for_ten_updates(shown):
+    notebook, view = shown("machine")
+    view.get_by_role("button", name="Be the sampler").click()
+    assert view.get_attribute("data-playing") == "false"
+    for left in range(10, 0, -1):
+        until(notebook, view, f"{left} to go")
+        p, u = (
+            float(x) for x in re.search(r"p\(\+1\) = ([\d.]+); u = ([\d.]+)", text_of(view, ".story")[-200:]).groups()
+        )
+        if left > 1:
+            assert left == 10 or "Yes: " in text_of(view, ".story")
+        view.get_by_role("button", name="+1" if u < p else "−1", exact=True).click()
+    until(notebook, view, "That was ten")
+
+
+def test_a_bar_sets_its_state_and_the_cube_shows_the_same(shown):
+    _, view = shown("machine")
+    view.get_by_role("button", name="Pause").click()
+    bar = view.get_by_role("button", name=re.compile("^−−−, probability"))
+    bar.focus()
+    bar.press("Enter")
+    units = view.locator(".node text")
+    assert units.all_text_contents() == ["−"] * 3
+    view.get_by_role("button", name="cube").click()
+    view.locator(".bmlab-machine svg[aria-label^='Eight'] .row").nth(0).click()
+    assert units.all_text_contents() == ["+"] * 3
+
+
+def test_a_sampler_without_its_factor_2_is_found(shown):
+    notebook, view = shown("machine")
+    view.get_by_role("button", name="A sampler with a secret").click()
+    until(notebook, view, re.compile(r"[1-9]\d,\d{3} updates"))
+    wrong = float(text_of(view).split(" % of")[0].split()[-1])
+    view.get_by_role("button", name="The 2 is missing" if wrong > 8 else "It is right").click()
+    until(notebook, view, "Found: ")
+
+
+def test_the_field_takes_a_lattice_round_a_loop_and_the_critical_point_catches_the_slider(shown):
+    notebook, view = shown("lattice")
+    assert slide(view, "temperature T", "ArrowLeft", times=3) == "2.269"
+    view.get_by_role("button", name="Hysteresis").click()
+    label = "field b"
+    notebook.page.wait_for_function(
+        "el => parseFloat(el.getAttribute('aria-valuetext')) > 0.1",
+        arg=view.get_by_role("slider", name=label).element_handle(),
+    )
+    assert view.get_by_role("img", name="Magnetisation against the field").is_visible()
+    still = slide(view, label)  # a hand on the slider ends the journey
+    notebook.page.wait_for_timeout(500)
+    assert view.get_by_role("slider", name=label).get_attribute("aria-valuetext") == still
+
+
+def test_patterns_are_drawn_learnt_dreamt_and_completed(shown):
+    notebook, view = shown("draw")
+    canvas = view.locator("canvas").first
+    canvas.hover(position={"x": 20, "y": 20})
+    notebook.page.mouse.down()
+    canvas.hover(position={"x": 280, "y": 20})
+    notebook.page.mouse.up()
+    view.get_by_role("button", name="Keep this pattern").click()
+    until(notebook, view, "4 patterns")
+    assert view.locator(".shelf canvas").nth(3).evaluate(ROW) == [34] * 6  # ink from end to end, without a gap
+    view.get_by_role("button", name="Learn").click()
+    until(notebook, view, re.compile(r"Step [1-9]\d\d"))
+    view.get_by_role("button", name="complete").click()
+    before = pixels(view)
+    canvas.click(position={"x": 20, "y": 20})
+    notebook.page.wait_for_function("([c, before]) => c.toDataURL() !== before", arg=[canvas.element_handle(), before])
 
 
 def test_a_drawing_is_named_by_pointer_and_by_key(shown):

@@ -1,0 +1,128 @@
+// Draw patterns of your own: a machine learns them in the page, dreams them, and completes what you begin.
+function mount(model, el) {
+  const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), MOST = 20;
+  const next = uniforms(model.get("seed")), patterns = model.get("patterns").map((p) => [...p]);
+  let mind = learner(n, next), pen = 1, mode = 0, T = 1, due = 0, teaching = false;
+  const drawn = new Array(n).fill(-1), begun = new Array(n).fill(0);
+
+  // The pad: what is drawn, what is dreamt, or what is begun and completed
+  const CELL = Math.floor(300 / W);
+  const canvas = make("canvas", { width: W * CELL, height: H * CELL, tabindex: 0, role: "application",
+    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, space draws.` });
+  const paper = canvas.getContext("2d"), rgb = (css) => css.match(/\w\w/g).map((x) => parseInt(x, 16));
+  const mix = (a, b, t) => `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
+  const INK = "#222222", WHITE = "#ffffff";
+  let cursor = [H >> 1, W >> 1], answers = [];
+  const mean = (i) => answers.reduce((sum, s) => sum + s[i], 0) / (answers.length || 1);
+  const colourOfPixel = (i) => {
+    if (mode === 0) return drawn[i] > 0 ? INK : WHITE;
+    if (mode === 1) return mind.dreams[0][i] > 0 ? colours.gibbs : colours.paper;
+    return begun[i] ? (begun[i] > 0 ? INK : WHITE) : mix(colours.paper, colours["mean field"], (mean(i) + 1) / 2);
+  };
+  const paint = () => {
+    for (let i = 0; i < n; i++) {
+      paper.fillStyle = colourOfPixel(i);
+      paper.fillRect((i % W) * CELL, Math.floor(i / W) * CELL, CELL - 1, CELL - 1);
+    }
+    if (document.activeElement !== canvas || !canvas.matches(":focus-visible")) return;
+    [paper.strokeStyle, paper.lineWidth] = [colours.gibbs, 3];
+    paper.strokeRect(cursor[1] * CELL + 2, cursor[0] * CELL + 2, CELL - 5, CELL - 5);
+  };
+  const put = (i) => { (mode === 2 ? begun : drawn)[i] = pen; if (mode === 1) pick(0); paint(); };
+  dragging(canvas, (x, y) => {
+    if (x >= 0 && x < 1 && y >= 0 && y < 1) put(Math.floor(y * H) * W + Math.floor(x * W));
+  });
+  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  canvas.addEventListener("keydown", (event) => {
+    const by = moves[event.key];
+    if (!by && event.key !== " ") return;
+    event.preventDefault();
+    if (by) cursor = [(cursor[0] + by[0] + H) % H, (cursor[1] + by[1] + W) % W];
+    else put(cursor[0] * W + cursor[1]);
+    paint();
+  });
+  for (const name of ["focus", "blur"]) canvas.addEventListener(name, paint);
+
+  // The patterns that it learns, and its weights: a row and a column for each pixel
+  const shelf = make("div", { class: "shelf" }), words = make("p", { class: "note", role: "status" });
+  const thumb = (pattern) => {
+    const small = make("canvas", { width: W, height: H });
+    const context = small.getContext("2d");
+    pattern.forEach((x, i) => {
+      context.fillStyle = x > 0 ? INK : WHITE;
+      context.fillRect(i % W, Math.floor(i / W), 1, 1);
+    });
+    return small;
+  };
+  const forget = () => { mind = learner(n, next); show(); };
+  const arrange = () => {
+    shelf.replaceChildren(...patterns.map((pattern, k) => {
+      const away = () => { patterns.splice(k, 1); arrange(); };
+      const take = button("", away, { "aria-label": `Take pattern ${k + 1} away` });
+      take.append(thumb(pattern));
+      return take;
+    }));
+    words.textContent = patterns.length < 2 ? "Draw two patterns or more, and keep each; five to twenty are best."
+      : `${patterns.length} patterns. Press one to take it away.`;
+    if (patterns.length < 2) teaching = false;
+    show();
+  };
+  const map = make("canvas", { width: n, height: n, role: "img", "aria-label": "The weights, pixel by pixel" });
+  const mapped = map.getContext("2d"), numbers = note();
+  const show = () => {
+    const most = Math.max(...mind.machine.weights.map((row) => Math.max(...row.map(Math.abs))));
+    const image = mapped.createImageData(n, n), ends = [colours.apart, colours.together].map(rgb);
+    mind.machine.weights.forEach((row, i) => row.forEach((w, j) => {
+      const strong = Math.abs(w) / (most || 1), end = ends[w > 0 ? 1 : 0];
+      end.forEach((x, k) => { image.data[4 * (i * n + j) + k] = 255 + strong * (x - 255); });
+      image.data[4 * (i * n + j) + 3] = 255;
+    }));
+    mapped.putImageData(image, 0, 0);
+    numbers.textContent = `Step ${mind.steps.toLocaleString("en")}; largest weight ${most.toFixed(2)}; ` +
+      `clamped and free differ by ${mind.steps ? mind.mismatch.toFixed(2) : "?"} at most.`;
+    learn.setAttribute("aria-pressed", teaching);
+    learn.textContent = teaching ? "Stop learning" : "Learn";
+    paint();
+  };
+  const complete = () => {
+    const free = begun.flatMap((x, i) => x ? [] : [i]);
+    if (answers.length !== 40) answers = Array.from({ length: 40 }, () => begun.map(() => next() < 0.5 ? 1 : -1));
+    for (const s of answers) {
+      begun.forEach((x, i) => { if (x) s[i] = x; });
+      sweep(mind.machine, s, T, next, free);
+    }
+  };
+  const step = (seconds) => {
+    if (teaching) for (let k = 0; k < 2; k++) mind.step(patterns);
+    due += seconds * 8;
+    if (mode === 1 && due >= 1) { sweep(mind.machine, mind.dreams[0], T, next); due %= 1; }
+    if (mode === 2) complete();
+    if (teaching) show();
+    else if (mode) paint();
+  };
+
+  const learn = button("Learn", () => { teaching = !teaching && patterns.length > 1; show(); }, { class: "primary" });
+  const modes = choice("Paper", ["draw", "dream", "complete"], 0, (k) => pick(k));
+  const pick = (k) => { mode = k; modes.set(k); paint(); };
+  const pens = choice("Pen", ["ink", "paper"], 0, (k) => { pen = k ? -1 : 1; });
+  const keep = button("Keep this pattern", () => {
+    if (patterns.length < MOST) patterns.push([...drawn]);
+    drawn.fill(-1);
+    arrange();
+  });
+  const root = frame(el, "draw", make("div", { class: "pair" },
+    make("div", { class: "stage" }, modes.el, canvas, pens.el,
+      make("div", { class: "buttons" }, keep, button("Clear", () => { drawn.fill(-1); begun.fill(0); paint(); }))),
+    make("div", { class: "column" }, shelf, words,
+      make("div", { class: "buttons" }, learn, button("Forget all", forget)),
+      make("div", { class: "map" }, map), numbers,
+      note([colours.together, "■", "together"], [colours.apart, "■", "apart"]))),
+    make("div", { class: "controls" },
+      slider("temperature of the dream", { min: 0.2, max: 3, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
+        (v) => { T = v; }).el));
+  const run = player(root, step);
+  arrange();
+  return run.stop;
+}
+
+export default alive(mount);

@@ -1,0 +1,69 @@
+"""A machine that learns in the page what is drawn there."""
+
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike
+
+from ..infer.sampling.gibbs_sampling import gibbs
+from ..learn.ascent import ascend
+from ..model import BoltzmannMachine
+from .pictures import dreamt
+from .view import View, script
+
+LETTERS = (
+    ("#.....", "#.....", "#.....", "#.....", "#.....", "######"),
+    ("######", "..##..", "..##..", "..##..", "..##..", "..##.."),
+    ("#....#", ".#..#.", "..##..", "..##..", ".#..#.", "#....#"),
+)
+MOST = 100  # pixels: the page learns a weight for each pair of them
+
+
+class DrawView(View):
+    """Draw patterns; a machine learns them in the page by clamped minus free, dreams them, completes what you begin.
+
+    patterns   (N, pixels) of -1/+1 to begin with; None: the letters L, T and X on 6 x 6 pixels
+    shape      (height, width) of a pattern; None: a square
+    Raises ValueError for more than 100 pixels, and for patterns that are not of this shape.
+    """
+
+    alone = True
+    _esm = script("sampler.js", "learner.js", "draw.js")
+    alt = traitlets.Unicode(
+        "Patterns, the weights of a machine that has learnt them pixel by pixel, and four of its dreams."
+    ).tag(sync=True)
+    shape = traitlets.List().tag(sync=True)
+    patterns = traitlets.List().tag(sync=True)
+    seed = traitlets.Int().tag(sync=True)
+
+    def __init__(self, patterns: ArrayLike | None = None, *, shape: tuple[int, int] | None = None, seed: int = 0):
+        if patterns is None:
+            patterns, shape = [[1 if x == "#" else -1 for x in "".join(rows)] for rows in LETTERS], shape or (6, 6)
+        data = np.asarray(patterns)
+        n = data.shape[-1]
+        height, width = shape or (int(np.sqrt(n)),) * 2
+        if data.ndim != 2 or height * width != n or n > MOST:
+            raise ValueError(
+                f"DrawView shows patterns of up to {MOST} pixels, (N, height * width), found {data.shape} "
+                f"for the shape {height, width}; pass shape=(height, width)"
+            )
+        super().__init__(
+            dreamt(data, *_learnt(data, seed), (height, width)),
+            shape=[height, width],
+            patterns=data.astype(int).tolist(),
+            seed=seed,
+        )
+
+    def __repr__(self):
+        return f"DrawView({len(self.patterns)} patterns, {self.shape[0]} x {self.shape[1]})"
+
+
+def _learnt(data, seed, steps=300):
+    """Return the weights after some steps as the page makes them, and the states of four chains."""
+    n = data.shape[1]
+    dream = partial(gibbs, rng=np.random.default_rng(seed), n_chains=30, burn_in=0, n_sweeps=1)
+    start = BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
+    *_, last = islice(ascend(start, data, dream, rate=0.03, penalty=0.01), steps)
+    return last.model.dense_weights, last.free.state[:4]

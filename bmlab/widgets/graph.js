@@ -1,0 +1,33 @@
+// A machine as a graph, its units in a circle; press(i) is called for a unit that is pressed.
+const word = (x, y, text, more = {}) => make("svg:text", { x, y, "text-anchor": "middle", ...more }, text);
+
+function graph({ weights, biases }, names, colours, pressed) {
+  const n = biases.length, few = n <= 4, radius = few ? 24 : 16;
+  const largest = Math.max(...weights.flat().map(Math.abs)) || 1;
+  const svg = make("svg:svg", { viewBox: "0 0 320 300", role: "group", "aria-label": "The machine" });
+  const place = (i, r) => [160 + r * Math.sin(2 * Math.PI * i / n), 150 - r * Math.cos(2 * Math.PI * i / n)];
+  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
+    const w = weights[i][j], [x1, y1] = place(i, 100), [x2, y2] = place(j, 100);
+    if (w) svg.append(make("svg:line", { x1, y1, x2, y2, stroke: w > 0 ? colours.together : colours.apart,
+      "stroke-width": 0.5 + 6 * Math.abs(w) / largest, "stroke-opacity": 0.85,
+      "stroke-dasharray": w > 0 ? "none" : "9 5" }));
+    if (w && few) svg.append(word((x1 + x2) / 2, (y1 + y2) / 2 + 4, signed(w, 1, "+"), { class: "halo" }));
+  }
+  const units = biases.map((bias, i) => {
+    const [x, y] = place(i, 100), [bx, by] = place(i, 100 + radius + 20);
+    const ring = make("svg:circle", { cx: x, cy: y, r: radius + 5, class: "ring" });
+    const disc = make("svg:circle", { cx: x, cy: y, r: radius, class: "unit" }), sign = word(x, y + 5, "");
+    const press = (event) => {
+      if (event.key && event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      pressed(i);
+    };
+    const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
+    const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
+    const anchor = bx < 130 ? "end" : bx > 190 ? "start" : "middle";
+    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), by + (by > 150 ? 14 : 0), name, { class: "soft" })
+      : word(bx, by + 4, name, { class: "soft", "text-anchor": anchor }));
+    return { g, disc, sign };
+  });
+  return { svg, units };
+}

@@ -1,0 +1,45 @@
+"""A notebook as one HTML file in which the views that need no kernel are alive: jupyter nbconvert --to bmlab ..."""
+
+import json
+from html import escape
+from itertools import count
+
+from nbconvert import HTMLExporter
+
+from . import drawing, lattice, machine
+from .view import View
+
+ALONE = {view.__name__: view for view in (drawing.DrawView, lattice.LatticeView, machine.MachineView)}
+HOST = """<figure class="bmlab-figure"><img id="{id}" alt="{alt}" src="data:image/png;base64,{png}">
+<style>{css}</style><script type="module">
+{script}
+const state = {state}, model = {{ get: (name) => state[name], on() {{}}, off() {{}} }};
+const picture = document.getElementById("{id}"), view = make("div");
+picture.after(view);
+mount(model, view);
+picture.style.display = "none";
+</script></figure>"""
+
+
+class Page(HTMLExporter):
+    """Export a notebook as HTML: lattice, machine and drawing live in the file, offline; the others are pictures."""
+
+    export_from_notebook = "HTML with live views"
+
+    def from_notebook_node(self, nb, resources=None, **options):
+        """Put the script of each such view beside its picture."""
+        numbers = count(1)
+        for output in [out for cell in nb.cells for out in cell.get("outputs", [])]:
+            stored = output.get("metadata", {}).get("image/png", {})
+            if stored.get("bmlab", {}).get("view") in ALONE:
+                output.data["text/html"] = live(stored, output.data["image/png"], f"bmlab-{next(numbers)}")
+        return super().from_notebook_node(nb, resources, **options)
+
+
+def live(stored: dict, png: str, identity: str) -> str:
+    """Return HTML with the picture of a view, and the script that takes its place."""
+    view, state = ALONE[stored["bmlab"]["view"]], json.dumps(stored["bmlab"]["state"]).replace("</", "<\\/")
+    script = str(view._esm).replace("export default alive(mount);", "")
+    return HOST.format(
+        id=identity, alt=escape(stored["alt"]), png=png.strip(), css=View._css, script=script, state=state
+    )
