@@ -75,6 +75,7 @@ function life(model, ended = () => {}) {
 
 // Ask the kernel, one question at a time: the newest wins, none queues up.  Who waits is told why.
 const GONE = "The kernel is gone. Run the cell again to bring this to life.";
+// (JupyterLab calls a kernel idle that has answered on its second channel and still computes on its first.)
 const BUSY = "The kernel is busy; the answer comes when it is free.";
 
 function asker(model, root, answered) {
@@ -90,7 +91,7 @@ function asker(model, root, answered) {
   const state = life(model, () => done(GONE));
   const look = () => {
     if (state() === "gone") done(GONE);
-    else if (performance.now() - waiting > 1000) say(state() === "busy" ? BUSY : "Waiting for the kernel.");
+    else if (performance.now() - waiting > 1000) say(state() ? BUSY : "Waiting for the kernel; it is busy, or gone.");
   };
   const hear = (answer) => {
     const next = newest;

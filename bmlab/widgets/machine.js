@@ -134,7 +134,6 @@ function mount(model, el) {
     const distance = exact.reduce((d, p, k) => d + Math.abs(p - share(k)), 0) / 2;
     numbers.textContent = `${total.toLocaleString("en")} updates.   ` +
       (total ? `In total, ${(100 * distance).toFixed(1)} % of the probability is in the wrong place.` : "");
-    if (rate > 20 && !play.firstChild) story.textContent = "";
   };
   const step = (seconds) => {
     due += seconds * rate;
@@ -157,7 +156,10 @@ function mount(model, el) {
   const alone = (then) => () => { run.toggle(false); play.replaceChildren(); factor = 1; then(); };
   const pace = slider("updates a second", {
     min: 0, max: rates.length - 1, step: 1, value: 0, show: (k) => rates[k].toLocaleString("en"),
-  }, (k) => { rate = rates[k]; due = 0; });
+  }, (k) => {
+    [rate, due] = [rates[k], 0];
+    if (rate > 20 && !play.firstChild) story.textContent = "";
+  });
   root.append(
     make("div", { class: "buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
       button("Count anew", restart),

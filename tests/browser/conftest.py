@@ -132,9 +132,13 @@ class Notebook:
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.ready")
         return self
 
-    def run(self):
+    def run(self, wait=True):
+        """Run all cells, to their end or (wait=False) begin to."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
-        self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.page.evaluate(
+            "wait => { const run = window.jupyterapp.commands.execute('notebook:run-all-cells'); return wait && run; }",
+            wait,
+        )
         return self
 
     def run_cell(self, number):

@@ -5,7 +5,7 @@ import re
 import pytest
 from test_live_views import CELLS, IMAGES, IMPORTS, slide, until
 
-PAUSE = "import time\ntime.sleep(15)"
+PAUSE = "import time\ntime.sleep({})"
 WHO = """import os
 from bmlab import widgets
 
@@ -71,10 +71,9 @@ def test_two_copies_side_by_side_are_answered_each_by_its_own_kernel(notebook):
 
 
 def test_a_busy_kernel_is_said_to_be_busy_and_a_dead_one_dead(notebook):
-    view = notebook.write("busy.ipynb", IMPORTS, CELLS["explore"], PAUSE).run().view("explore")
-    slide(view, "T")
+    view = notebook.write("busy.ipynb", IMPORTS, CELLS["explore"], PAUSE.format(10)).run(wait=False).view("explore")
     until(notebook, view, "The kernel is busy")
-    until(notebook, view, "T = 4")
+    until(notebook, view, "T = 3")
     assert not view.get_by_text("The kernel is busy").is_visible()
     notebook.shut_down()
     slide(view, "T")
@@ -82,7 +81,7 @@ def test_a_busy_kernel_is_said_to_be_busy_and_a_dead_one_dead(notebook):
 
 
 def test_paper_is_read_in_the_page_while_the_kernel_is_busy(notebook):
-    view = notebook.write("paint.ipynb", IMPORTS, CELLS["paint"], PAUSE).run().view("paint")
+    view = notebook.write("paint.ipynb", IMPORTS, CELLS["paint"], PAUSE.format(120)).run(wait=False).view("paint")
     last = notebook.page.locator(".jp-CodeCell .jp-InputPrompt").nth(2)
     answers(notebook, "paint", view)
     assert last.inner_text() == "[*]:"  # all the while
