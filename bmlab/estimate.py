@@ -197,9 +197,8 @@ def as_corr(model: BoltzmannMachine, pairs: np.ndarray, diagonal: float = 1.0):
         return corr
     unit, (row, col) = np.arange(model.n), coupled_pairs(model)
     place = np.concatenate([row, unit]), np.concatenate([col, unit])  # a sum of two arrays would let go of what is 0
-    return scipy.sparse.csr_array(
-        (np.concatenate([pairs, np.full(model.n, diagonal)]), place), shape=model.weights.shape
-    )
+    values = np.concatenate([pairs, np.full(model.n, diagonal)])
+    return scipy.sparse.csr_array((values, place), shape=model.weights.shape)
 
 
 def coupled_pairs(model: BoltzmannMachine):

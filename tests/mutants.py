@@ -78,6 +78,7 @@ from bmlab.learn import (
     clamped_batches,
     completion,
     contrastive_divergence,
+    few_unknown,
     inversion,
     likelihood,
     maximum_likelihood,
@@ -632,8 +633,8 @@ MUTANTS = [
     Mutant(
         "the information of a pair is its entropy",
         tree_reweighting._information,
-        "alone - entr(p).sum(0)",
-        "entr(p).sum(0)",
+        "alone - scipy.special.entr(p).sum(0)",
+        "scipy.special.entr(p).sum(0)",
         partial(test_tree_reweighting.law_gap),
     ),
     Mutant(
@@ -683,7 +684,21 @@ MUTANTS = [
         likelihood._put_hidden,
         "pairs[np.ix_(unknown, unknown)] = hidden",
         "hidden",
+        partial(law.law_gradient, infer=law.one_by_one),
+    ),
+    Mutant(
+        "the unknown units of a pattern are averaged as if independent",
+        few_unknown.over_states,
+        "share[block, None, None] * spread",
+        "0 * spread",
         partial(law.law_gradient),
+    ),
+    Mutant(
+        "each weight between two unknown units counts twice",
+        few_unknown.over_states,
+        "u_pairs.T / 2",
+        "u_pairs.T",
+        partial(law.law_likelihood),
     ),
     Mutant(
         "the clamped phase averages hidden units before it multiplies",
@@ -942,7 +957,7 @@ MUTANTS = [
         model.BoltzmannMachine.clamp,
         "-values @ (across[:, units] @ values) / 2",
         "0.0",
-        partial(law.law_likelihood),
+        partial(law.law_likelihood, law.one_by_one),
     ),
     Mutant(
         "the constant between 0/1 and -1/+1 is lost",

@@ -18,6 +18,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
+from .few_unknown import FEW, over_states, summed
 from .observations import checked_rows, distinct, shares
 
 
@@ -28,25 +29,23 @@ def clamped(
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
-    Otherwise `infer` answers one clamped machine for each distinct pattern; `start` is the state of an earlier answer.
+    exact, where a row hides few units: by a sum over their states.  Otherwise `infer` answers one clamped machine for
+    each distinct pattern; `start` is the state of an earlier answer.
     Rows count by sample_weight (N,).
     Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
     """
     rows = checked_rows(model, data)
-    share, groups = shares(sample_weight, len(rows)), _by_unknown(np.isnan(rows))
+    share, groups = shares(sample_weight, len(rows)), _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
         return clamped_alike(model, rows, groups[0][0], infer, start, share)
     each = np.full(len(rows), 1 / len(rows)) if share is None else share
     groups = [(unknown, where) for unknown, where in groups if each[where].any()]
+    within = [None if share is None else share[where] / share[where].sum() for _, where in groups]
     answers = [
-        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], _within(share, where))
+        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], within[k])
         for k, (unknown, where) in enumerate(groups)
     ]
     return _pooled(answers, np.array([each[where].sum() for _, where in groups]))
-
-
-def _within(share, where):
-    return None if share is None else share[where] / share[where].sum()
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
@@ -76,8 +75,10 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
     """
     rows = checked_rows(model, data)
     log_z = np.empty(len(rows))
-    for unknown, where in _by_unknown(np.isnan(rows)):
-        if _coupled(model, unknown):
+    for unknown, where in _by_unknown(np.isnan(rows), model, infer):
+        if unknown is None:
+            log_z[where] = over_states(model, np.nan_to_num(rows[where]), np.ones(len(where)))[1]
+        elif _coupled(model, unknown):
             known = np.setdiff1d(np.arange(model.n), unknown)
             patterns, which = np.unique(rows[where][:, known], axis=0, return_inverse=True)
             answers = np.array([infer(model.clamp(known, v)).log_z for v in watched(patterns, "pattern")])
@@ -88,12 +89,14 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
     return log_z - float(infer(model).log_z)
 
 
-def _by_unknown(unknown):
-    """Return (unknown units, rows) for each set of unknown units that occurs."""
-    if (unknown == unknown[0]).all():
+def _by_unknown(unknown, model, infer):
+    """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for those to be summed."""
+    if (unknown == unknown[0]).all() and not _coupled(model, np.flatnonzero(unknown[0])):
         return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
-    sets, which = np.unique(unknown, axis=0, return_inverse=True)
-    return [(np.flatnonzero(s), np.flatnonzero(which.ravel() == k)) for k, s in enumerate(sets)]
+    few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
+    sets, which = np.unique(unknown[~few], axis=0, return_inverse=True)
+    rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which.ravel() == k]) for k, s in enumerate(sets)]
+    return [(None, np.flatnonzero(few)), *rest] if few.any() else rest
 
 
 def _coupled(model, unknown):
@@ -105,12 +108,14 @@ def _coupled(model, unknown):
 def clamped_alike(
     model: BoltzmannMachine,
     rows: np.ndarray,
-    unknown: np.ndarray,
+    unknown: np.ndarray | None,
     infer: Method = exact,
     start: Any = None,
     share: np.ndarray | None = None,
 ) -> Estimate:
-    """Return the clamped phase of rows (N, n) with the same unknown units; rows count by `share`."""
+    """Return the clamped phase of rows (N, n) with the same unknown units, or few (None); rows count by `share`."""
+    if unknown is None:
+        return summed(model, rows, share)
     if _coupled(model, unknown):
         return _pattern_by_pattern(model, rows, unknown, infer, start, share)
     with one_thread():
@@ -165,14 +170,10 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
         corr_stderr,
         method=f"clamped, {answers[0].method}",
         converged=all(a.converged for a in answers),
-        message=_first_doubt(answers),
+        message=min(answers, key=lambda a: a.converged).message,
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
     )
-
-
-def _first_doubt(answers):
-    return next((a.message for a in answers if not a.converged), answers[0].message)
 
 
 def _joined_corr(model, s, unknown, share, answers, error):
@@ -208,7 +209,7 @@ def _pooled(answers, share):
         _combined([a.corr_stderr for a in answers], share),
         method=answers[-1].method,
         converged=all(a.converged for a in answers),
-        message=_first_doubt(answers),
+        message=min(answers, key=lambda a: a.converged).message,
         state=[a.state for a in answers],
         info={"road": f"{len(answers)} sets of unknowns"},
     )

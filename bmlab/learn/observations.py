@@ -86,8 +86,9 @@ def shares(sample_weight: Any, count: int) -> np.ndarray | None:
 
 
 def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the patterns (K, n) among rows s (N, n) of -1/+1, and the share (K,) of each; rows count by `share`."""
-    code = np.ascontiguousarray(np.packbits(np.pad(s > 0, ((0, 0), (1, 0))), axis=1))
+    """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each; rows count by `share`."""
+    bits = np.pad(np.hstack([s > 0, s < 0]), ((0, 0), (1, 0)))
+    code = np.ascontiguousarray(np.packbits(bits, axis=1))
     _, first, which, count = np.unique(
         code.view(f"V{code.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
     )

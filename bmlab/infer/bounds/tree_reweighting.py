@@ -186,12 +186,7 @@ def _fields_of(graph, mean, p):
 def _information(p):
     """Return the mutual information (edges,) of two units with the probabilities p (4, edges)."""
     plus, plus_other = p[0] + p[1], p[0] + p[2]
-    alone = (
-        scipy.special.entr(plus)
-        + scipy.special.entr(1 - plus)
-        + scipy.special.entr(plus_other)
-        + scipy.special.entr(1 - plus_other)
-    )
+    alone = scipy.special.entr([plus, 1 - plus, plus_other, 1 - plus_other]).sum(0)
     return np.maximum(alone - scipy.special.entr(p).sum(0), 0)
 
 
