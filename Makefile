@@ -18,7 +18,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test lint coverage test-browser refresh handouts grade bench tables lock clean
+.PHONY: help setup lab test lint coverage test-class test-browser refresh handouts grade bench tables lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ coverage: setup  ## print how many lines of bmlab the tests run, and which they 
 	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests
 	@$(IN_VENV) -m coverage combine --quiet
 	@$(IN_VENV) -m coverage report
+
+test-class: setup  ## grade a class of 120 awkward submissions (about five minutes)
+	@$(ONE_THREAD) STUDENTS=120 $(IN_VENV) -m pytest -rP tests/test_teaching_class.py
 
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser

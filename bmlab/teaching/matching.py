@@ -114,10 +114,12 @@ def joined(parts: Sequence[str], stub: str, made: frozenset[str]) -> str:
 
     Where the parts are no Python together, it is the last of them that makes what an answer makes.
     """
-    kept = list(dict.fromkeys(part for part in parts if not is_open(part, stub)))
-    whole = "\n".join(kept) if kept else stub
+    kept = list(dict.fromkeys(part for part in parts if plain(OPEN.sub("", part)) and plain(part) != plain(stub)))
+    whole = "\n".join(kept)
+    if is_open(whole, stub):
+        return stub
     for text in (OPEN.sub("", whole), whole):
-        if kept and parses(text):
+        if parses(text):
             return text
     return next((part for part in reversed(kept) if parses(part) and names(part).made & made), whole)
 
