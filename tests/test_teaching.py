@@ -9,6 +9,7 @@ import csv
 import html
 import os
 import re
+import shutil
 import socket
 import zipfile
 from copy import deepcopy
@@ -26,7 +27,7 @@ from nbconvert import HTMLExporter
 
 from bmlab.teaching import sandbox, walls
 from bmlab.teaching.cleaning import clean, clean_markdown
-from bmlab.teaching.exercises import points
+from bmlab.teaching.exercises import exercises, points
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import FOLDER, student_version, tables
 from bmlab.teaching.slicing import needed_cells
@@ -161,6 +162,42 @@ def test_a_zip_holds_what_a_student_needs(handouts):
         assert not any("__pycache__" in file for file in inside)
         assert len(readme.splitlines()) == 5 and 'pip install "./bmlab[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(handouts):
+    with zipfile.ZipFile(handouts / "course.zip") as archive:
+        inside = {name.removeprefix(f"{FOLDER}/") for name in archive.namelist()}
+        assert (
+            archive.read(f"{FOLDER}/bmlab/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
+        )
+    wanted = {f"{name}.ipynb" for name in FILES} | {
+        f"tables/{file.name}" for path in FILES.values() for file in tables(path)
+    }
+    assert inside >= wanted and not any("teacher" in name or name == "solutions.html" for name in inside)
+
+
+def test_the_solutions_are_a_page_for_teachers(handouts):
+    page = (handouts / "teacher/solutions.html").read_text(encoding="utf-8")
+    for name in GRADED:
+        for one in exercises(nbformat.read(FILES[name], 4)):
+            assert f"<h2>{html.escape(one.title)}</h2>" in page, one.title
+    assert "### " not in page and "default-src 'none'" in page
+    if shutil.which("chromium"):
+        assert (handouts / "teacher/solutions.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_slides_show_the_story_and_no_solution(handouts, name):
+    page = (handouts / f"teacher/slides/{name}.html").read_text(encoding="utf-8")
+    notebook = nbformat.read(FILES[name], 4)
+    assert 30 < page.count("<section>") < 120 and "<script" not in page and "default-src 'none'" in page
+    heading = next(cell.source for cell in notebook.cells).splitlines()[0].removeprefix("# ")
+    assert html.unescape(page).count(heading) >= 2
+    visible = html.unescape(re.sub("<[^>]*>", "", page))
+    for answer, _ in answer_cells(notebook).values():
+        solution = answer.source.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
+        for line in solution.strip().splitlines():
+            assert len(line.strip()) < 30 or line.strip() not in visible, line
 
 
 def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):

@@ -1,10 +1,13 @@
-"""Student versions: the notebooks without solutions, hidden tests and outputs, and a zip of each.
+"""Student versions: the notebooks without solutions, hidden tests and outputs, a zip of each, and one of the course.
 
 nbgrader's preprocessors do the cutting, in the order of its own `generate_assignment`. What is left under
 ### BEGIN SOLUTION is its stub, so stub and solution cannot drift apart.
 """
 
+import os
 import re
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,15 +18,17 @@ from nbformat import NotebookNode
 
 from .course import HIDE, processed, without_solutions
 from .exercises import points
+from .pages import solutions
+from .slides import slides
 from .walls import PACKAGE
 
 FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links between notebooks lead somewhere
 README = """\
-Boltzmann machines. Unpack every notebook's zip in the same place: all share this folder.
-Install once, here, with Python 3.11 or newer: python -m venv .venv, then .venv/bin/pip install "./bmlab[lab]"
+Boltzmann machines. Unpack every zip in the same place: all share this folder.
+Install once, here, with Python 3.11 or newer: python -m venv .venv
+and then .venv/bin/pip install "./bmlab[lab]" --constraint bmlab/requirements.lock (the versions we tested with)
 Open it: .venv/bin/jupyter lab (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
-Answer where it says YOUR CODE HERE or YOUR ANSWER HERE; leave the locked cells below as they are, they test you.
-Hand in each notebook under its own name.
+Answer where it says YOUR CODE HERE or YOUR ANSWER HERE, keep the locked cells below, and hand in each notebook saved.
 """
 
 
@@ -50,7 +55,7 @@ def package_files() -> dict[str, bytes]:
     """Everything that `pip install ./bmlab` needs, with its place in the folder bmlab/."""
     root = PACKAGE.parent
     inside = [file for file in sorted(PACKAGE.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
-    outside = [root / name for name in ("pyproject.toml", "README.md", "LICENSE")]
+    outside = [root / name for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.lock")]
     return {f"bmlab/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
 
 
@@ -62,9 +67,9 @@ def write_zip(target: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
-    """Write each notebook's student version to `out`, the tables beside them, and a zip for each."""
+    """Write student versions, tables and zips to `out`, and solutions and slides to out/teacher."""
     (out / "tables").mkdir(parents=True, exist_ok=True)
-    package = package_files()
+    package, everything = package_files() | {"README.txt": README}, {}
     for path in sorted(notebooks.glob("*.ipynb")):
         notebook = student_version(path)
         text = nbformat.writes(notebook) + "\n"
@@ -72,5 +77,27 @@ def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
         data = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
         for name, content in data.items():
             (out / name).write_bytes(content)
-        write_zip(out / f"{path.stem}.zip", {path.name: text, "README.txt": README} | data | package)
+        files = {path.name: text} | data
+        write_zip(out / f"{path.stem}.zip", files | package)
+        everything |= files
         say(f"{out / path.stem}.zip: {points(notebook):g} points")
+    write_zip(out / "course.zip", everything | package)
+    say(f"{out / 'course.zip'}: all of them")
+    for_teachers(
+        {path.stem: nbformat.read(path, 4) for path in sorted(notebooks.glob("*.ipynb"))}, out / "teacher", say
+    )
+
+
+def for_teachers(sources: Mapping[str, NotebookNode], out: Path, say: Callable[[str], Any]) -> None:
+    """Write the solutions as a page, and as a PDF where Chromium is there, and the slides of each notebook."""
+    (out / "slides").mkdir(parents=True, exist_ok=True)
+    for name, source in sources.items():
+        (out / f"slides/{name}.html").write_text(slides(source), encoding="utf-8")
+    page = out / "solutions.html"
+    page.write_text(solutions(sources), encoding="utf-8")
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser:
+        print_to = ["--headless", "--disable-gpu", "--no-pdf-header-footer"] + ["--no-sandbox"] * (os.getuid() == 0)
+        command = [browser, *print_to, f"--print-to-pdf={page.with_suffix('.pdf')}", page.resolve().as_uri()]
+        subprocess.run(command, check=False, capture_output=True, timeout=120)
+    say(f"{out}: solutions and slides, not for students")

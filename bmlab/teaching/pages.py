@@ -1,6 +1,8 @@
 """Pages for students and teachers: each one file, formulas included; it asks for nothing outside and runs no script."""
 
+import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -8,15 +10,18 @@ from jinja2 import Environment, PackageLoader
 from latex2mathml.converter import convert
 from markupsafe import Markup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from .cleaning import clean_html
+from .exercises import exercises, record
 from .looking import shape
 from .sheets import Line, Sheet
 
 LONGEST = 20_000  # characters of an answer
+MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 ENVIRONMENT = Environment(loader=PackageLoader("bmlab.teaching"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
 STYLES = HtmlFormatter(style="friendly").get_style_defs(".code")
 
@@ -83,6 +88,25 @@ def feedback(line: Line, name: str, sheet: Sheet) -> str:
     values = {"name": name, "student": line.name, "parts": parts, "late": late, "file": Path(graded.place).name}
     total = {"total": line.totals[name], "full": sheet.full(name)}
     return ENVIRONMENT.get_template("feedback.html").render(**values, **total, styles=Markup(STYLES))
+
+
+def solutions(sources: Mapping[str, NotebookNode]) -> str:
+    """Return the teacher's page of every exercise with its solution and its tests."""
+    notebooks = []
+    for name, source in sources.items():
+        cells = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}
+        parts = [
+            {
+                "title": one.title,
+                "points": one.points,
+                "question": markdown(one.question),
+                "answer": code(MARKS.sub("", cells[one.answer].source)),
+                "tests": [code(MARKS.sub("", cells[test].source)) for test in one.tests if test != one.answer],
+            }
+            for one in exercises(source)
+        ]
+        notebooks += [(name, parts)] * bool(parts)
+    return ENVIRONMENT.get_template("solutions.html").render(notebooks=notebooks, styles=Markup(STYLES))
 
 
 def class_page(sheet: Sheet) -> str:
