@@ -27,6 +27,7 @@ from nbconvert import HTMLExporter
 
 from bmlab.teaching import sandbox, walls
 from bmlab.teaching.cleaning import clean, clean_markdown
+from bmlab.teaching.course import STUB
 from bmlab.teaching.exercises import exercises, points
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import FOLDER, student_version, tables
@@ -144,8 +145,9 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
 @pytest.mark.parametrize("name", FILES)
 def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = nbformat.read(FILES[name], 4), nbformat.read(handouts / f"{name}.ipynb", 4)
+    assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     for there, here in zip(source.cells, stub.cells, strict=True):
-        stub_text = r"\1# YOUR CODE HERE\n\1raise NotImplementedError()"
+        stub_text = r"\1# YOUR CODE HERE\n\1" + STUB.splitlines()[1]
         kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
         kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
         assert here.source.strip() == kept.strip() or (exercise(here).get("solution") and here.cell_type == "markdown")
@@ -157,10 +159,12 @@ def test_a_zip_holds_what_a_student_needs(handouts):
             inside = set(archive.namelist())
             readme = archive.read(f"{FOLDER}/README.txt").decode()
             notebook = archive.read(f"{FOLDER}/{name}.ipynb").decode()
-        wanted = {"bmlab/pyproject.toml", "bmlab/README.md", "bmlab/LICENSE", "bmlab/bmlab/__init__.py", "README.txt"}
+        wanted = {f"package/{file}" for file in ("pyproject.toml", "README.md", "LICENSE", "bmlab/__init__.py")} | {
+            "README.txt"
+        }
         assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
-        assert not any("__pycache__" in file for file in inside)
-        assert len(readme.splitlines()) == 5 and 'pip install "./bmlab[lab]"' in readme
+        assert not any("__pycache__" in file or file.startswith(f"{FOLDER}/bmlab") for file in inside)
+        assert len(readme.splitlines()) == 5 and 'pip install "./package[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
 
 
@@ -168,7 +172,7 @@ def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(hand
     with zipfile.ZipFile(handouts / "course.zip") as archive:
         inside = {name.removeprefix(f"{FOLDER}/") for name in archive.namelist()}
         assert (
-            archive.read(f"{FOLDER}/bmlab/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
+            archive.read(f"{FOLDER}/package/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
         )
     wanted = {f"{name}.ipynb" for name in FILES} | {
         f"tables/{file.name}" for path in FILES.values() for file in tables(path)

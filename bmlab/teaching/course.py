@@ -18,7 +18,14 @@ from nbgrader.api import BaseCell, Comment, Grade, Gradebook, Notebook, Submitte
 
 from .cleaning import clean
 
-CUT = [pre.LockCells, pre.ClearSolutions, pre.ClearOutput, pre.CheckCellMetadata, pre.ComputeChecksums]
+STUB = '# YOUR CODE HERE\nraise NotImplementedError("this exercise is still open: write your answer in this cell")'
+CUT = [
+    pre.LockCells,
+    lambda: pre.ClearSolutions(code_stub={"python": STUB}),
+    pre.ClearOutput,
+    pre.CheckCellMetadata,
+    pre.ComputeChecksums,
+]
 HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
 
 

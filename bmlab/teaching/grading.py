@@ -86,6 +86,9 @@ def grade(
             run_all(course, tasks, handouts, records, say, {"seconds": seconds, "gigabytes": gigabytes, "trust": trust})
     except KeyboardInterrupt as problem:
         stopped = problem
+        for task in tasks:
+            if task.name not in task.row.notebooks:
+                task.row.remarks = [*task.row.remarks, f"{task.name}: not graded yet"]
     write_reports(out, rows, handouts, course.marks(), roster=roster, due=due, late=late)
     if stopped:
         raise stopped

@@ -23,18 +23,22 @@ from .slides import slides
 from .walls import PACKAGE
 
 FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links between notebooks lead somewhere
+HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
 README = """\
 Boltzmann machines. Unpack every zip in the same place: all share this folder.
 Install once, here, with Python 3.11 or newer: python -m venv .venv
-and then .venv/bin/pip install "./bmlab[lab]" --constraint bmlab/requirements.lock (the versions we tested with)
+and then .venv/bin/pip install "./package[lab]" --constraint package/requirements.lock (the versions we tested with)
 Open it: .venv/bin/jupyter lab (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
 Answer where it says YOUR CODE HERE or YOUR ANSWER HERE, keep the locked cells below, and hand in each notebook saved.
 """
 
 
 def student_version(path: Path) -> NotebookNode:
-    """Read a source notebook and return it without its answers and hidden tests."""
-    return processed(without_solutions(nbformat.read(path, as_version=4)), HIDE)
+    """Read a source notebook and return it without its answers and hidden tests, with a line on how to hand it in."""
+    notebook = processed(without_solutions(nbformat.read(path, as_version=4)), HIDE)
+    if points(notebook):
+        notebook.cells.append(nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
+    return notebook
 
 
 def tables(path: Path) -> list[Path]:
@@ -52,11 +56,11 @@ def tables(path: Path) -> list[Path]:
 
 
 def package_files() -> dict[str, bytes]:
-    """Everything that `pip install ./bmlab` needs, with its place in the folder bmlab/."""
+    """Everything that `pip install ./package` needs; a folder called bmlab could be imported without it."""
     root = PACKAGE.parent
     inside = [file for file in sorted(PACKAGE.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
     outside = [root / name for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.lock")]
-    return {f"bmlab/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
+    return {f"package/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
 
 
 def write_zip(target: Path, files: Mapping[str, str | bytes]) -> None:

@@ -18,7 +18,9 @@ from nbformat import NotebookNode
 from .exercises import Exercise, exercises, record
 from .slicing import names, needed_cells
 
-OPEN = re.compile(r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(\)|YOUR ANSWER HERE)[ \t]*$\n?", re.MULTILINE)
+OPEN = re.compile(
+    r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE)[ \t]*$\n?", re.MULTILINE
+)
 
 
 class Cell(NamedTuple):

@@ -59,7 +59,7 @@ def late_policy(due: str, late: str) -> tuple[float, Callable[[float], float]]:
             return min(1.0, max(0.0, float(eval(code, known | {"hours": hours}))))
 
         share(1.0)
-    except (ValueError, SyntaxError, NameError, TypeError, ZeroDivisionError) as problem:
+    except (ValueError, SyntaxError, NameError, TypeError, AttributeError, ZeroDivisionError) as problem:
         raise ValueError(
             f"--due {due!r} or --late {late!r} is not understood ({problem}); "
             'as in --due "2026-11-20 23:59" --late "1 - 0.1 * ceil(hours / 24)"'
