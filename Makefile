@@ -18,7 +18,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test lint coverage test-class test-browser refresh handouts grade bench tables lock clean
+.PHONY: help setup lab test lint coverage test-class test-browser refresh handouts grade mark bench tables lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -62,13 +62,17 @@ test-browser: setup  ## drive the notebooks and the live views in Chromium (chro
 refresh: setup  ## run the notebooks again and store what they print
 	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
 
-handouts: setup  ## make the student version of every notebook, and a zip of each, in handouts/
+handouts: setup  ## make student versions, zips, and the teacher's solutions and slides, in handouts/
 	@$(IN_VENV) -m bmlab.teaching handouts
 
-grade: setup  ## grade what was returned: make grade IN=folder writes points and feedback to graded/
+grade: setup  ## grade what was returned: make grade IN=folder (OUT= ROSTER= DUE= LATE=) writes to graded/
 	@$(ONE_THREAD) $(IN_VENV) -m bmlab.teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
 		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") \
 		$(if $(ROSTER),--roster "$(ROSTER)") $(if $(DUE),--due "$(DUE)") $(if $(LATE),--late "$(LATE)") $(if $(TRUST),--trust)
+
+mark: setup  ## open nbgrader's menu for points and comments by hand, on what make grade wrote
+	@cd "$(or $(OUT),graded)/course" && "$(CURDIR)/$(IN_VENV)" -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/formgrader \
+		$(ALLOW_ROOT) $(LAB_FLAGS)
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
