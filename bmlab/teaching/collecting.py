@@ -4,7 +4,6 @@ A notebook is known by what is in it. The latest attempt counts, and a blank cop
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,11 +121,24 @@ def read(file: File, who: Sender, handouts: Mapping[str, Handout]) -> tuple[str 
 
 
 def unlike(students: Iterable[Student]) -> list[Student]:
-    """Return the students sorted, with the platform's number behind a name that two of them have."""
-    found = list(students)
-    often = Counter(student.name.casefold() for student in found)
-    for student in found:
-        if often[student.name.casefold()] > 1:
-            student.name = f"{student.name} {student.sender.id}".strip()
+    """Return the students sorted: one of a name, unless two of that name handed in the same notebook.
+
+    Moodle's number is another in each assignment, so that alone makes nobody two persons.
+    """
+    found: dict[str, list[Student]] = {}
+    for student in students:
+        alike = found.setdefault(student.name.casefold(), [])
+        same = next((one for one in alike if not one.attempts.keys() & student.attempts.keys()), None)
+        if same:
+            same.attempts |= student.attempts
+            same.remarks += student.remarks
+        else:
+            alike.append(student)
+    for alike in found.values():
+        for number, student in enumerate(alike if len(alike) > 1 else (), 1):
+            student.name = f"{student.name} {student.sender.id or student.sender.platform or number}"
+            student.remarks.append("there are two of this name")
+    every = [student for alike in found.values() for student in alike]
+    for student in every:
         student.remarks = list(dict.fromkeys(student.remarks))
-    return sorted(found, key=lambda student: student.name.casefold())
+    return sorted(every, key=lambda student: student.name.casefold())

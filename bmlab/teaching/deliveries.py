@@ -22,7 +22,6 @@ PLATFORMS = {
     "canvas": re.compile(r"(?P<name>[^\W_]+)_(?:LATE_)?(?P<id>\d+)_(?P<attempt>\d+)_"),
     "blackboard": re.compile(rf".+_(?P<name>[^_]+)_attempt_{TIME}_?"),
     "nbgrader": re.compile(rf"(?P<name>[^+]+)\+[^+]+\+{TIME}[^+]*"),
-    "nbgrader zip": re.compile(rf"(?P<name>[^_]+)_.+_attempt_{TIME}_"),
 }
 WRAPPERS = {"submitted", "inbound", "submissions", "student-repos"}
 COPY = re.compile(r"(?:[ _-]?\((\d+)\)|[ _-]?[Cc]opy ?(\d*)|-(\d{1,2}))$")
@@ -133,7 +132,7 @@ def sender(place: PurePosixPath, notebooks: Iterable[str], repositories: str | N
             if found := pattern.match(part):
                 values = found.groupdict()
                 name = tidy(values["name"]) or "nameless"
-                key = f"{platform} {values.get('id') or name.casefold()}"
+                key = f"{platform} {name.casefold()} {values.get('id', '')}"
                 time = as_time(values.get("time"), utc=platform.startswith("nbgrader"))
                 return Sender(key, name, values.get("id", ""), platform, time, int(values.get("attempt") or 0))
     if len(parts) > 1:

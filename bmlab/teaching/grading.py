@@ -108,6 +108,8 @@ def due_tasks(
             known, found = row.notebooks.get(name), attempt.rebuilt
             now = digest(courses[name], [found.notebook.cells[place].source for place in found.run], found.open)
             newer = not known or known.place == str(attempt.file.place) or known.rank < list(attempt.rank)
+            if known and known.rank[0] and not attempt.rank[0]:
+                newer, row.remarks = False, [*row.remarks, f"{name}: a blank copy that came later was left aside"]
             if known and known.digest == now and newer:
                 known.rank, known.place, known.handed_in = (
                     list(attempt.rank),
