@@ -316,3 +316,11 @@ def law_blocks():
 
 def test_dense_and_sparse_weights_walk_alike():
     law_blocks()
+
+
+def test_layers_stay_with_products_and_everything_else_goes_to_numba():
+    rng = np.random.default_rng(0)
+    layers = bmlab.restricted(rng.normal(size=(300, 300)), np.zeros(300), np.zeros(300))
+    thin = bmlab.restricted(np.eye(300), np.zeros(300), np.zeros(300))
+    for model, expected in ((layers, True), (thin, False), (bmlab.medium(), False), (bmlab.ising((30, 30)), False)):
+        assert chains._in_layers(model, model.colours) == expected

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import generator, log_2cosh
+from ...arrays import generator, is_sparse, log_2cosh
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
@@ -86,16 +86,24 @@ def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np
     """Take the chains along the schedule, in place; yield what each step adds to their log weights, (chains,)."""
     model, alone = chains.model, chains.classes[0] if chains.classes else slice(0)
     temperature, rest = model.temperature, model.biases[:, None] - first
+    others = np.setdiff1d(np.arange(model.n), np.arange(model.n)[alone])
+    pulled, pulls = _without_empty_rows(model.weights[:, others])
+    pull = np.zeros(chains.s.shape)
     for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
-        r = chains.s.astype(float)
-        r[alone] = 0
-        pull = model.weights @ r + rest
-        before, after = ((beta * pull[alone] + first[alone]) / temperature for beta in (low, high))
-        gain = (high - low) / (2 * temperature) * (r * (pull + rest)).sum(0)
+        s = chains.s[others].astype(float)
+        pull[pulled] = pulls @ s
+        before, after = ((beta * (pull + rest)[alone] + first[alone]) / temperature for beta in (low, high))
+        gain = (high - low) / (2 * temperature) * (s * (pull + 2 * rest)[others]).sum(0)
         yield gain + (log_2cosh(after) - log_2cosh(before)).sum(0)
         chains.beta = np.full_like(chains.beta, high / temperature)
         chains.biases = (rest + first / high)[:, 0]
         chains.sweep()
+
+
+def _without_empty_rows(weights):
+    """Return the indices of the rows that hold anything, and these rows: half of a restricted machine's do not."""
+    full = np.flatnonzero(np.diff(weights.indptr) if is_sparse(weights) else weights.any(1))
+    return full, weights[full]
 
 
 def _schedule(model, first, rng, n_chains, n_temperatures):

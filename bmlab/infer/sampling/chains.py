@@ -6,8 +6,9 @@ always p is outside: then they decide.  Once in 65536 updates they do not, and t
 one update.  So two random bytes are enough for an update; the walk is the same, to the bit, as with all digits drawn
 in advance and `bmlab.sweep`.
 
-Two engines walk: NumPy, which takes the fields of a block of units from one matrix product, and Numba's compiled
-loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the same states.
+Two engines walk: NumPy (numpy_engine.py), which takes the fields of a block of units from one matrix product, and
+Numba's compiled loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the
+same states.
 """
 
 import importlib.util
@@ -20,12 +21,12 @@ from numpy.typing import ArrayLike
 
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from ...threads import one_thread
-from .random_stream import fine_digits, stream
+from .numpy_engine import NumpyEngine
+from .random_stream import stream
 
-BLOCK = 32  # units whose fields the NumPy engine takes from one product
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 WORTH = 0.3  # seconds of a session spent in NumPy's engine after which Numba pays: what its import takes
+LAYER = 256  # units of a class from which on the engine of NumPy is the faster one, by its products
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
@@ -65,7 +66,7 @@ class Chains:
         self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0  # sweeps made
         self._compiled: Any = None
-        self._plain: _NumpyEngine | None = None
+        self._plain: NumpyEngine | None = None
 
     def sweep(self, count: int = 1) -> None:
         """Make `count` sweeps and keep the last states only."""
@@ -87,8 +88,7 @@ class Chains:
             yield len(k), out
 
     def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
-        """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); states go to `out`, if it has
-        room."""
+        """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); `out` gets states, if any."""
         engine, begin = self._engine(), perf_counter()
         engine(k, lines, out)
         if engine is self._plain:
@@ -100,7 +100,7 @@ class Chains:
             self._compiled = _numba_engine(self)
         if self._compiled is not None:
             return self._compiled
-        self._plain = self._plain or _NumpyEngine(self)
+        self._plain = self._plain or NumpyEngine(self)
         return self._plain
 
     def first_bits(self, sweeps: int) -> np.ndarray:
@@ -123,94 +123,22 @@ class Chains:
         return line.astype(np.int64)[None]
 
 
-def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
-    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
-    if rule == "gibbs":
-        return 1 / (1 + np.exp(-x))
-    turn = np.exp(np.minimum(-s * x, 0))
-    return np.where(s > 0, 1 - turn, turn)
-
-
-class _NumpyEngine:
-    """Blocks of units: fields from one product, then one unit after the other where they are coupled inside."""
-
-    def __init__(self, chains):
-        self.chains, model = chains, chains.model
-        self.blocks = (
-            None
-            if chains.order == "random"
-            else [_block(model, units) for units in _lines(chains.classes or [[i] for i in range(model.n)])]
-        )
-
-    def __call__(self, k, units, out):
-        chains, s = self.chains, self.chains.s.astype(float)
-        self.beta2 = 2 * chains.beta
-        with one_thread(), np.errstate(over="ignore"):  # exp(-x) = inf: never +1
-            for t in range(len(k)):
-                done = 0
-                for block in self._random_blocks(units[t]) if self.blocks is None else self.blocks:
-                    self._update(block, s, k[t, done : done + len(block[0])], (chains.count + t) * len(s) + done)
-                    done += len(block[0])
-                if len(out):
-                    out[t] = s
-        chains.s[...] = s
-
-    def _random_blocks(self, line):
-        return [_block(self.chains.model, line[a : a + BLOCK]) for a in range(0, len(line), BLOCK)]
-
-    def _update(self, block, s, k, place):
-        units, columns, across, inner = block
-        h = across @ s[columns] + self.chains.biases[units, None]
-        if inner is None:
-            s[units] = self._choose(h, s[units], k, place)
-            return
-        flips = np.empty((len(units), s.shape[1]))
-        for r, i in enumerate(units):
-            h[r] += inner[r, :r] @ flips[:r]
-            new = self._choose(h[r], s[i], k[r], place + r)
-            flips[r] = new - s[i]
-            s[i] = new
-
-    def _choose(self, h, s, k, place):
-        """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
-        p = 65536 * chance_of_plus(self.beta2 * h, s, self.chains.rule)
-        whole = p.astype(np.int32)
-        up = k < whole
-        doubt = np.flatnonzero(k == whole)
-        if len(doubt):
-            row, chain = np.divmod(doubt, k.shape[-1])
-            digits = fine_digits(stream(self.chains.seeds[chain], (place + row).astype(np.uint64)))
-            up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
-        return 2.0 * up - 1
-
-
-def _lines(classes):
-    """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
-    lines = []
-    for units in classes:
-        if lines and len(lines[-1]) + len(units) <= BLOCK:
-            lines[-1] = np.concatenate([lines[-1], units])
-        else:
-            lines.append(np.asarray(units))
-    return lines
-
-
-def _block(model, units):
-    """Return (units, the columns they are coupled to, weights across, weights inside or None)."""
-    rows = model.weights[units]
-    columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
-    if not model.is_sparse and len(columns) > 0.9 * model.n:
-        columns = slice(None)
-    inner = rows[:, units]
-    inner = inner.toarray() if model.is_sparse else inner
-    return units, columns, rows[:, columns], inner if inner.any() else None
-
-
 def _use_numba(chains):
     """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    return Chains.seconds > WORTH and importlib.util.find_spec("numba") is not None
+    return (
+        Chains.seconds > WORTH
+        and not _in_layers(chains.model, chains.classes)
+        and importlib.util.find_spec("numba") is not None
+    )
+
+
+def _in_layers(model, classes):
+    """Whether classes are so large, and so much coupled, that NumPy's products beat compiled loops."""
+    if model.is_sparse or not classes or model.n < LAYER * len(classes):
+        return False
+    return np.count_nonzero(model.weights[classes[0][:LAYER]]) > LAYER * model.n / 10
 
 
 def _numba_engine(chains):

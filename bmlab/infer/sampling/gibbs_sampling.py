@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from ...arrays import check_spins, generator
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine
-from .chains import Chains, chance_of_plus
+from .chains import Chains
 from .diagnostics import RHAT, average, convergence
+from .numpy_engine import chance_of_plus
 
 CHAINS = 100  # where neither start nor n_chains tells
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."

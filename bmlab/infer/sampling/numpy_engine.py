@@ -1,0 +1,98 @@
+"""The engine of NumPy: the fields of a block of units from one product, in all chains.
+
+    h_B = W_B s + b_B;   where units of the block are coupled, one after the other: h_i += w_ij (s_j' - s_j), j before i
+
+Large classes of units that are not coupled inside, such as the layers of a restricted machine, are a block each.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ...threads import one_thread
+from .random_stream import fine_digits, stream
+
+BLOCK = 32  # coupled units whose fields are taken from one product
+
+
+def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
+    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
+    if rule == "gibbs":
+        return 1 / (1 + np.exp(-x))
+    turn = np.exp(np.minimum(-s * x, 0))
+    return np.where(s > 0, 1 - turn, turn)
+
+
+class NumpyEngine:
+    """Move chains block by block of units; call it as kernels.Engine."""
+
+    def __init__(self, chains: Any):
+        self.chains, model = chains, chains.model
+        self.blocks = (
+            None
+            if chains.order == "random"
+            else [_block(model, units) for units in _lines(chains.classes or [[i] for i in range(model.n)])]
+        )
+
+    def __call__(self, k, units, out):
+        chains, s = self.chains, self.chains.s.astype(float)
+        self.beta2 = 2 * chains.beta
+        with one_thread(), np.errstate(over="ignore"):  # exp(-x) = inf: never +1
+            for t in range(len(k)):
+                done = 0
+                for block in self._random_blocks(units[t]) if self.blocks is None else self.blocks:
+                    self._update(block, s, k[t, done : done + len(block[0])], (chains.count + t) * len(s) + done)
+                    done += len(block[0])
+                if len(out):
+                    out[t] = s
+        chains.s[...] = s
+
+    def _random_blocks(self, line):
+        return [_block(self.chains.model, line[a : a + BLOCK]) for a in range(0, len(line), BLOCK)]
+
+    def _update(self, block, s, k, place):
+        units, columns, across, inner = block
+        h = across @ s[columns] + self.chains.biases[units, None]
+        if inner is None:
+            s[units] = self._choose(h, s[units], k, place)
+            return
+        flips = np.empty((len(units), s.shape[1]))
+        for r, i in enumerate(units):
+            h[r] += inner[r, :r] @ flips[:r]
+            new = self._choose(h[r], s[i], k[r], place + r)
+            flips[r] = new - s[i]
+            s[i] = new
+
+    def _choose(self, h, s, k, place):
+        """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
+        p = 65536 * chance_of_plus(self.beta2 * h, s, self.chains.rule)
+        whole = p.astype(np.int32)
+        up = k < whole
+        doubt = np.flatnonzero(k == whole)
+        if len(doubt):
+            row, chain = np.divmod(doubt, k.shape[-1])
+            digits = fine_digits(stream(self.chains.seeds[chain], (place + row).astype(np.uint64)))
+            up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
+        return 2.0 * up - 1
+
+
+def _lines(classes):
+    """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
+    lines = []
+    for units in classes:
+        if lines and len(lines[-1]) + len(units) <= BLOCK:
+            lines[-1] = np.concatenate([lines[-1], units])
+        else:
+            lines.append(np.asarray(units))
+    return lines
+
+
+def _block(model, units):
+    """Return (units, the columns they are coupled to, weights across, weights inside or None)."""
+    rows = model.weights[units]
+    columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
+    if not model.is_sparse and len(columns) > 0.9 * model.n:
+        columns = slice(None)
+    inner = rows[:, units]
+    inner = inner.toarray() if model.is_sparse else inner
+    return units, columns, rows[:, columns], inner if inner.any() else None
