@@ -15,7 +15,7 @@ def _say(shell, kind, error, trace, tb_offset=None):
         _open_cells.append(shell.user_ns.get("In", [""])[-1])
     elif not any(re.search(rf"\b{name}\b", source) for source in _open_cells):
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-    print(SENTENCE)
+    shell._showtraceback(kind, error, [SENTENCE])  # still an error, or a grader would take the test for passed
 
 
 if shell := get_ipython():

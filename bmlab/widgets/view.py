@@ -44,7 +44,7 @@ class View(anywidget.AnyWidget):
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):
-        words = {"alt": self.alt}
+        words: dict[str, Any] = {"alt": self.alt}
         if self.alone:
             inherited = {"picture", "alt", *anywidget.AnyWidget.class_traits(sync=True)}
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]

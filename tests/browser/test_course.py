@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bmlab.teaching import working_copies
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 SCREENS = ROOT / "build" / "screens"  # to be looked at
@@ -46,6 +48,23 @@ def test_a_student_is_asked_nothing_and_sees_no_menu_of_the_teacher(notebook):
     assert "Kernel" in notebook.page.locator(".lm-MenuBar").inner_text()
     assert not re.search("nbgrader|validate|create assignment", notebook.page.locator("body").inner_text(), re.I)
     assert notebook.page.locator(".Toastify__toast").count() == 0
+
+
+def test_run_all_of_a_students_copy_goes_past_open_exercises_and_brings_every_view_to_life(notebook):
+    copies = notebook.folder / "course"
+    working_copies.start(ROOT / "notebooks", copies, say=print)
+    expected = views_in(notebook.open("course/00_start.ipynb"))
+    assert "### BEGIN SOLUTION" not in str(notebook.stored()) and expected > 1
+    notebook.run()
+    notebook.page.wait_for_function(FINISHED, timeout=300_000, polling=500)
+    ran = notebook.page.evaluate(CELLS)
+    assert all(count is not None for count, *_ in ran)
+    assert sum(bool(errors) for *_, errors in ran) == 5  # two answers that are letters or numbers, and three tests
+    notebook.page.get_by_text("This exercise is still open. The story goes on without it.").first.wait_for()
+    views = notebook.page.locator(".bmlab")
+    for k in range(expected):
+        views.nth(k).scroll_into_view_if_needed()
+        views.nth(k).wait_for()
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
