@@ -65,7 +65,7 @@ def test_the_front_names_three_verbs_that_the_close_asks_back(notebook):
     promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", prose(notebook)[0], re.MULTILINE)
     close, _ = section(notebook, "Close")
     assert len(promised) == 3
-    assert re.findall(r"^- \[ \] I can \*\*(\w+)\*\* (.+)\.$", close, re.MULTILINE) == promised
+    assert re.findall(r"^☐ I can \*\*(\w+)\*\* (.+)\.(?:  )?$", close, re.MULTILINE) == promised
 
 
 def test_the_setup_is_at_most_six_lines(notebook):

@@ -91,6 +91,6 @@ class Explorer(View):
             text = self._panel(ax, [values[k] for values, k in zip(self._stops.values(), places, strict=True)])
         except Exception as error:  # whatever the student's draw raises
             text = f"{type(error).__name__}: {error}"
-        picture = png(figure, 200 if dense else 100)
+        picture = png(figure, 200 if dense else 100, compress_level=1)
         self._place = ax.get_position(original=True)
         return {"stops": places, "png": picture, "width": round(100 * SIZE[0]), "text": text}

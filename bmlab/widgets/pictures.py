@@ -24,10 +24,10 @@ ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
-def png(figure: Figure, dpi: int = 100, **metadata: str) -> str:
-    """Return a figure as base64 text."""
+def png(figure: Figure, dpi: int = 100, compress_level: int = 6, **metadata: str) -> str:
+    """Return a figure as base64 text; a picture that is looked at once need not be small."""
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, metadata=metadata)
+    figure.savefig(buffer, format="png", dpi=dpi, metadata=metadata, pil_kwargs={"compress_level": compress_level})
     return base64.b64encode(buffer.getvalue()).decode()
 
 
