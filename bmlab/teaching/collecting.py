@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nbformat import NotebookNode
 
 from .deliveries import File, Sender, files, repositories, sender, without_copy
-from .matching import Cell, Rebuilt, known_cells, read_cells, rebuilt
+from .matching import Cell, Rebuilt, known_cells, plain, read_cells, rebuilt
 
 NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
 
@@ -62,7 +62,8 @@ class Student:
 
 def which(handouts: Mapping[str, Handout], cells: list[Cell], file: File) -> str | None:
     """The notebook of the course that a file is: by its cells, else by its name."""
-    shared = {name: known_cells(handout.blank, cells) for name, handout in handouts.items()}
+    names, texts = {cell.name for cell in cells} - {""}, {plain(cell.source) for cell in cells} - {""}
+    shared = {name: known_cells(handout.blank, names, texts) for name, handout in handouts.items()}
     best = max(shared, key=shared.__getitem__)
     if shared[best] > 1:
         return best

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import cache
 from typing import NamedTuple
 
 import nbformat
@@ -60,6 +61,7 @@ def cell_of(cell: dict) -> Cell:
     return Cell(str(cell.get("cell_type")), text.encode("utf-8", "replace").decode(), str(name))
 
 
+@cache
 def plain(source: str) -> str:
     """A source without the blanks that editors change."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
@@ -70,11 +72,10 @@ def is_open(source: str, stub: str) -> bool:
     return plain(source) == plain(stub) or not plain(OPEN.sub("", source)) or plain(source) == plain(OPEN.sub("", stub))
 
 
-def known_cells(blank: NotebookNode, cells: Sequence[Cell]) -> int:
-    """How much of a handout is in what was returned: its grade_ids count most, and then its texts."""
-    ids = {record(cell).get("grade_id") for cell in blank.cells} - {None}
-    texts = {plain(cell.source) for cell in blank.cells} - {""}
-    return 100 * len(ids & {cell.name for cell in cells}) + len(texts & {plain(cell.source) for cell in cells})
+def known_cells(blank: NotebookNode, names: set[str], texts: set[str]) -> int:
+    """How much of a handout is in the cells of these names and texts: its grade_ids count most, and then its texts."""
+    ids = {record(cell).get("grade_id") for cell in blank.cells}
+    return 100 * len(ids & names) + len({plain(cell.source) for cell in blank.cells} & texts)
 
 
 def roles(source: NotebookNode, blank: NotebookNode, cells: Sequence[Cell]) -> list[str]:
@@ -163,7 +164,11 @@ def rebuilt(source: NotebookNode, blank: NotebookNode, cells: Sequence[Cell]) ->
 
 def as_cell(cell: Cell) -> NotebookNode:
     """A returned cell as a new one: nothing of its metadata, outputs and attachments is kept."""
-    return (nbformat.v4.new_code_cell if cell.kind == "code" else nbformat.v4.new_markdown_cell)(cell.source)
+    if cell.kind == "code":  # not by new_code_cell(), which checks each against nbformat's schema
+        fresh = {"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": [], "execution_count": None}
+    else:
+        fresh = {"cell_type": "markdown", "source": cell.source, "metadata": {}}
+    return nbformat.from_dict(fresh)
 
 
 def needed(cells: Sequence[NotebookNode], story: set[str]) -> tuple[list[int], set[str]]:

@@ -52,6 +52,7 @@ def markdown(text: str) -> Markup:
     return Markup(MarkdownWithMath(renderer=WithFormulas(escape=True)).render(text))
 
 
+@cache
 def code(source: str) -> Markup:
     """Return an answer in colours."""
     return Markup(highlight(source[:LONGEST], PythonLexer(stripall=True), HtmlFormatter(cssclass="code")))

@@ -62,11 +62,16 @@ def matched(entries: Iterable[Entry], students: Mapping[str, str]) -> dict[str, 
     The number decides, then the name as it is, then its bare letters where only one line has them.
     """
     entries, found = list(entries), {}
+    values, letters = {}, {}
+    for entry in entries:
+        for value in entry.values:
+            values.setdefault(value, []).append(entry)
+        for shape in shapes(entry.name):
+            letters.setdefault(shape, []).append(entry)
     for name, number in students.items():
-        words = [[entry for entry in entries if key and key in entry.values] for key in (number, composed(name))]
-        shape = {bare(name), bare(name.removesuffix(number))}
-        alike = [entry for entry in entries if shape & shapes(entry.name)]
-        choice = next((some for some in [*words, alike] if len(some) == 1), None)
+        words = [values.get(key, []) for key in (number, composed(name)) if key]
+        alike = [letters.get(bare(text), []) for text in (name, name.removesuffix(number))]
+        choice = next((some for some in [*words, *alike] if len(some) == 1), None)
         if choice:
             found[name] = choice[0]
     return found
