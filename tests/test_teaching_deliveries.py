@@ -141,6 +141,7 @@ def test_a_zip_leads_nowhere_and_holds_a_bearable_amount(tmp_path, monkeypatch):
     (tmp_path / "in/ann/damaged.zip").write_bytes(out.getvalue().replace(b"{}", b"}}"))
     found = {str(file.place): file for file in files(tmp_path / "in")}
     assert all(place.startswith(("ann/", "bo.txt")) and ".." not in place for place in found)
+    assert {"ann/climbing/out.ipynb", "ann/climbing/etc/out.ipynb"} <= found.keys()
     problems = " ".join(file.problem for file in found.values())
     assert "more than 500 MB" in problems and "cannot be read out of its zip" in problems
     assert not list(tmp_path.rglob("out.ipynb")) and not Path("/etc/out.ipynb").exists()

@@ -168,7 +168,7 @@ def as_cell(cell: Cell) -> NotebookNode:
         fresh = {"cell_type": "code", "source": cell.source, "metadata": {}, "outputs": [], "execution_count": None}
     else:
         fresh = {"cell_type": "markdown", "source": cell.source, "metadata": {}}
-    return nbformat.from_dict(fresh)
+    return NotebookNode(fresh | {"metadata": NotebookNode()})
 
 
 def needed(cells: Sequence[NotebookNode], story: set[str]) -> tuple[list[int], set[str]]:
