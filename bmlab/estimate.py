@@ -15,7 +15,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .arrays import is_sparse
+from .checks import is_sparse
 from .html_repr import estimate_card
 from .model import BoltzmannMachine
 

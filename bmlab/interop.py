@@ -1,4 +1,4 @@
-"""Machines of other libraries: D-Wave's dimod and graphs of networkx.  Every energy stays the same.
+"""Machines of 0/1 units and of other libraries, D-Wave's dimod and graphs of networkx.  Every energy stays the same.
 
     dimod      E = sum_i h_i s_i + sum_(i<j) J_ij s_i s_j + offset          h = -b,  J = -W
     networkx   nodes with a "bias" b_i, edges with a "weight" w_ij, and a graph with a "temperature" and an "offset"
@@ -8,13 +8,27 @@ list(bqm.variables) or list(graph), and their names where all are strings; weigh
 pairs are coupled.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy
 
-from .model import BoltzmannMachine
+from .checks import check_array, in_words
+from .model import BoltzmannMachine, check_model
 from .optional import needed
+
+
+def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[str, ...] = ()) -> BoltzmannMachine:
+    """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
+
+    With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
+    """
+    of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
+    weights, biases, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
+    return replace(
+        of_bits, weights=weights / 4, biases=biases / 2 + rows / 4, offset=-rows.sum() / 8 - biases.sum() / 2
+    )
 
 
 def to_dimod(model: BoltzmannMachine) -> Any:
@@ -22,6 +36,7 @@ def to_dimod(model: BoltzmannMachine) -> Any:
 
     Raises ModuleNotFoundError, with the command to type, where dimod is missing.
     """
+    check_model(model)
     make = needed("dimod", "to_dimod()", "dimod").BinaryQuadraticModel.from_numpy_vectors
     row, col, w = _couplings(model)
     return make(-model.biases, (row, col, -w), model.offset, "SPIN", variable_order=_labels(model))
@@ -32,9 +47,9 @@ def from_dimod(bqm: Any, temperature: float = 1.0) -> BoltzmannMachine:
 
     A variable of 0/1 becomes a unit s = 2x - 1.  Raises ValueError for anything else.
     """
-    if not hasattr(bqm, "change_vartype"):
+    if isinstance(bqm, type) or not hasattr(bqm, "change_vartype"):
         raise ValueError(
-            f"bqm must be a dimod.BinaryQuadraticModel, found {type(bqm).__name__}; "
+            f"bqm must be a dimod.BinaryQuadraticModel, found {in_words(bqm)}; "
             "try dimod.BinaryQuadraticModel.from_ising(h, J)"
         )
     labels, spin = list(bqm.variables), bqm.change_vartype("SPIN", inplace=False)
@@ -47,6 +62,7 @@ def to_networkx(model: BoltzmannMachine) -> Any:
 
     Raises ModuleNotFoundError, with the command to type, where networkx is missing.
     """
+    check_model(model)
     graph = needed("networkx", "to_networkx()", "networkx").Graph(temperature=model.temperature, offset=model.offset)
     labels, (row, col, w) = _labels(model), _couplings(model)
     graph.add_nodes_from((label, {"bias": b}) for label, b in zip(labels, model.biases.tolist(), strict=True))
@@ -60,10 +76,10 @@ def from_networkx(graph: Any) -> BoltzmannMachine:
     What is not written counts as: weight 1, bias 0, temperature 1, offset 0.
     Raises ValueError where edges have a direction or lead from a node to itself.
     """
-    if not hasattr(graph, "is_directed") or graph.is_directed():
+    if isinstance(graph, type) or not hasattr(graph, "is_directed") or graph.is_directed():
         raise ValueError(
             "graph must be an undirected networkx graph, since w_ij = w_ji, "
-            f"found {type(graph).__name__}; try networkx.Graph(graph)"
+            f"found {in_words(graph)}; try networkx.Graph(graph)"
         )
     unit = {node: k for k, node in enumerate(graph)}
     edges = list(graph.edges(data="weight", default=1.0))
@@ -74,7 +90,7 @@ def from_networkx(graph: Any) -> BoltzmannMachine:
                 "use graph.remove_edges_from(list(networkx.selfloop_edges(graph)))"
             )
     row, col, w = ([unit[a] for a, _, _ in edges], [unit[b] for _, b, _ in edges], [w for _, _, w in edges])
-    biases = np.array([b for _, b in graph.nodes(data="bias", default=0.0)])
+    biases = [b for _, b in graph.nodes(data="bias", default=0.0)]
     told = graph.graph
     return _machine(list(graph), biases, row, col, w, told.get("temperature", 1.0), told.get("offset", 0.0))
 
@@ -90,8 +106,9 @@ def _couplings(model) -> tuple[Any, Any, Any]:
 
 
 def _machine(labels, biases, row, col, w, temperature, offset):
+    biases, w = check_array("the biases of the graph", list(biases)), check_array("the weights of the graph", list(w))
     n, both = len(biases), (np.concatenate([row, col]).astype(int), np.concatenate([col, row]).astype(int))
-    weights = scipy.sparse.coo_array((np.concatenate([w, w]).astype(float), both), shape=(n, n))
+    weights = scipy.sparse.coo_array((np.concatenate([w, w]), both), shape=(n, n))
     names = labels if all(isinstance(label, str) for label in labels) else ()
     is_dense = 2 * len(w) > n * (n - 1) / 2
     return BoltzmannMachine(weights.toarray() if is_dense else weights, biases, temperature, offset, tuple(names))

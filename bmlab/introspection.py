@@ -9,13 +9,19 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from ._version import __version__
+from .checks import in_words
 
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
 
 def show(function: Any) -> None:
     """Print the source of a function, a class or a module; in a notebook, highlighted."""
-    source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
+    try:
+        source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
+    except (TypeError, OSError):
+        raise ValueError(
+            f"function must have a source in Python, found {in_words(function)}; try show(bmlab.gibbs)"
+        ) from None
     if "ipykernel" not in sys.modules:
         print(source)
         return

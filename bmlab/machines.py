@@ -7,7 +7,19 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import check_spins, generator, symmetric
+from .arrays import symmetric
+from .budgets import check_memory
+from .checks import (
+    check_array,
+    check_count,
+    check_flag,
+    check_number,
+    check_positive,
+    check_row,
+    check_spins,
+    generator,
+    in_words,
+)
 from .model import BoltzmannMachine
 
 
@@ -17,8 +29,9 @@ def sherrington_kirkpatrick(n: int, rng: Any, scale: float = 1.0) -> BoltzmannMa
     The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792;
     the small biases, ours, break the tie between s and -s.
     """
-    rng = generator(rng)
-    weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(n)
+    n, rng, scale = check_count("n", n, 0), generator(rng), check_positive("scale", scale, zero=True)
+    check_memory(f"sherrington_kirkpatrick() would draw {n:,} x {n:,} weights", 40.0 * n**2, "use ising()")
+    weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(max(n, 1))
     return BoltzmannMachine(weights, rng.normal(scale=0.1 * scale, size=n))
 
 
@@ -30,13 +43,13 @@ def ising(
     Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
     ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
     """
-    if np.min(shape) < 1:
-        raise ValueError(f"shape must hold positive numbers, found {shape}; try (4, 4)")
-    site = np.arange(np.prod(shape)).reshape(shape)
+    sides, periodic = _checked_sides(shape), check_flag("periodic", periodic)
+    coupling, field = check_number("coupling", coupling), check_number("field", field, 0.0)
+    site = np.arange(np.prod(sides)).reshape(sides)
     bonds = [_bonds(site, axis, periodic) for axis in range(site.ndim)]
     row, col = np.concatenate([np.zeros((2, 0), int), *bonds], axis=1)
-    weights = scipy.sparse.coo_array((np.full(len(row), float(coupling)), (row, col)), shape=(site.size, site.size))
-    return BoltzmannMachine(weights + weights.T, np.full(site.size, float(field)))
+    weights = scipy.sparse.coo_array((np.full(len(row), coupling), (row, col)), shape=(site.size, site.size))
+    return BoltzmannMachine(weights + weights.T, np.full(site.size, field))
 
 
 def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
@@ -44,7 +57,10 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
 
     Hopfield (1982), Proc. Natl. Acad. Sci. 79, 2554, eq. 2; about 0.138 n patterns fit.
     """
-    patterns = np.atleast_2d(check_spins(patterns, "patterns"))
+    patterns = check_spins("patterns", patterns)
+    patterns = patterns[None] if patterns.ndim == 1 else patterns
+    if patterns.ndim != 2 or not patterns.size:
+        raise ValueError(f"patterns must have rows and columns, found shape {patterns.shape}; pass (patterns, units)")
     n = patterns.shape[1]
     return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n))
 
@@ -54,10 +70,13 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
 
     The visible units come first.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6 ("harmonium").
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = check_array("weights", weights)
+    if weights.ndim != 2:
+        raise ValueError(f"weights must be (visible, hidden), found shape {weights.shape}; pass one row a visible unit")
     v, h = weights.shape
+    biases = check_row("visible_biases", visible_biases, v), check_row("hidden_biases", hidden_biases, h)
     both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
-    return BoltzmannMachine(both, np.concatenate([visible_biases, hidden_biases]))
+    return BoltzmannMachine(both, np.concatenate(biases))
 
 
 def toy() -> BoltzmannMachine:
@@ -71,6 +90,17 @@ def medium() -> BoltzmannMachine:
     Mean field is good at T = 4 and has broken down at T = 1.
     """
     return sherrington_kirkpatrick(10, np.random.default_rng(1985))
+
+
+def _checked_sides(shape):
+    """Return the sides of a lattice that fits into the memory."""
+    listed = [shape] if not np.iterable(shape) or isinstance(shape, (str, bytes)) else list(shape)
+    sides = [check_count("shape", side) for side in listed]
+    if not sides:
+        raise ValueError(f"shape must hold positive numbers, found {in_words(shape)}; try (4, 4)")
+    n = float(np.prod(sides, dtype=float))
+    check_memory(f"ising() would make a lattice of shape {tuple(sides)}", n * (50 + 60 * len(sides)), "make it smaller")
+    return sides
 
 
 def _bonds(site, axis, periodic):

@@ -14,11 +14,8 @@ Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton 
 
 from __future__ import annotations
 
-import math
-import zipfile
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -26,8 +23,22 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import check_finite, check_names, check_spins, check_weights, is_sparse, read_only
+from .arrays import Frozen, check_weights, read_only
+from .checks import (
+    check_names,
+    check_no_bits,
+    check_number,
+    check_positive,
+    check_row,
+    check_scale,
+    check_spins,
+    check_states,
+    in_words,
+    is_sparse,
+)
 from .couplings import classes
+from .fields import field_of
+from .files import check_path, read_arrays, write_arrays
 from .html_repr import machine_card
 
 
@@ -53,14 +64,11 @@ class BoltzmannMachine:
     names: tuple[str, ...] = ()
 
     def __post_init__(self):
-        biases = read_only(np.array(self.biases, dtype=float))
-        if biases.ndim != 1:
-            raise ValueError(f"biases must be one row of numbers, found shape {biases.shape}; pass shape (n,)")
-        check_finite("biases", biases)
-        if not isinstance(self.temperature, Real) or not 0 < self.temperature < np.inf:
-            raise ValueError(f"temperature must be positive and finite, found {self.temperature!r}; try 1.0")
+        biases = read_only(check_row("biases", self.biases).copy())
         checked = {"weights": check_weights(self.weights, len(biases)), "names": check_names(self.names, len(biases))}
-        checked |= {"biases": biases, "temperature": float(self.temperature), "offset": float(self.offset)}
+        temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
+        check_scale(abs(checked["weights"]).max() if len(biases) else 0.0, np.abs(biases), offset, temperature)
+        checked |= {"biases": biases, "temperature": temperature, "offset": offset}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -104,43 +112,34 @@ class BoltzmannMachine:
         return classes(self.weights)
 
     def field(self, s: ArrayLike) -> np.ndarray:
-        """Return h_i = sum_j w_ij s_j + b_i for the states s (..., n), in the same shape."""
-        s = np.asarray(s, dtype=float)
-        if s.shape[-1:] != (self.n,):
-            raise ValueError(f"states must have {self.n} units along their last axis, found shape {s.shape}")
-        return (s.reshape(math.prod(s.shape[:-1]), self.n) @ self.weights).reshape(s.shape) + self.biases
+        """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field."""
+        return field_of(self, check_states(self.n, s))
 
     def energy(self, s: ArrayLike) -> np.ndarray:
-        """Return E(s) of the states s (..., n), in shape (...)."""
-        s = np.asarray(s, dtype=float)
-        return self.offset - (s * (self.field(s) + self.biases)).sum(-1) / 2
+        """Return E(s) of the states (or means) s (..., n), in shape (...)."""
+        s = check_no_bits(check_states(self.n, s))
+        return self.offset - (s * (field_of(self, s) + self.biases)).sum(-1) / 2
 
     def log_prob(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
 
         log_z is what a method answers for this machine, such as exact(machine).log_z.
         """
-        return -self.energy(s) / self.temperature - float(log_z)
-
-    def neighbours(self, i: int) -> tuple[Any, np.ndarray]:
-        """Return (index, weights) of the units that unit i is coupled to: every unit where weights are dense."""
-        if not self.is_sparse:
-            return slice(None), self.weights[i]
-        row = slice(self.weights.indptr[i], self.weights.indptr[i + 1])
-        return self.weights.indices[row], self.weights.data[row]
+        return -self.energy(s) / self.temperature - check_number("log_z", log_z)
 
     def indices(self, units: Any) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
-        asked: Any = [units] if single else units
+        asked: Any = [units] if single else units if isinstance(units, (slice, np.ndarray)) else list(units)
         if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
             asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
         try:
+            asked = asked if isinstance(asked, slice) else np.asarray(asked, dtype=None if len(asked) else int)
             found = np.arange(self.n)[asked]
         except (IndexError, TypeError, ValueError):
             found = np.array(None)
         if found.ndim != 1:
-            raise ValueError(f"units must be among 0 to {self.n - 1}, found {units}; count from 0")
+            raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
         return found
 
     def _index(self, name: str) -> int:
@@ -163,9 +162,11 @@ class BoltzmannMachine:
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
         Raises ValueError for what is no unit or no value, and for units that repeat.
         """
-        units, values = self.indices(units), check_spins(values, "values")
+        units, values = self.indices(units), check_spins("values", values)
         if values.shape not in ((), (1,), units.shape):
-            raise ValueError(f"clamp() got {len(units)} units and {values.size} values; pass one value a unit")
+            raise ValueError(
+                f"clamp() got {len(units)} units and values of shape {values.shape}; pass one value a unit"
+            )
         free = np.ones(self.n, dtype=bool)
         free[units] = False
         if self.n - free.sum() < len(units):
@@ -191,32 +192,31 @@ class BoltzmannMachine:
         w = self.weights
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
-        with open(path, "wb") as file:
-            np.savez(file, **parts, names=np.array(self.names, dtype=str))
+        write_arrays(check_path("path", path), parts | {"names": np.array(self.names, dtype=str)})
+
+
+BoltzmannMachine.weights = Frozen()
+
+
+def check_model(model: Any) -> None:
+    """Raise ValueError for anything but a machine."""
+    if not isinstance(model, BoltzmannMachine):
+        way_out = "bmlab.BoltzmannMachine(weights, biases)"
+        way_out = f"its .model, or {way_out}" if hasattr(model, "model") else way_out
+        raise ValueError(f"model must be a BoltzmannMachine, found {in_words(model)}; pass {way_out}")
 
 
 def load(path: str | PathLike) -> BoltzmannMachine:
     """Read a machine that save() wrote; raise ValueError where the file is torn or is something else."""
+    parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            parts = {name: file[name] for name in file.files}
         n = len(parts["biases"])
         inside = [parts[name] for name in ("data", "indices", "indptr") if "weights" not in parts]
+        if any(part.dtype.kind != "i" for part in inside[1:]):
+            raise ValueError("its indices are no whole numbers")
         weights = scipy.sparse.csr_array(tuple(inside), shape=(n, n)) if inside else parts["weights"]
         names = parts["names"].tolist() if "names" in parts else ()
         return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]), names)
-    except (zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or "it ends too early"
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{path} holds no whole machine ({reason}); write it again with model.save(path)") from None
-
-
-def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[str, ...] = ()) -> BoltzmannMachine:
-    """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
-
-    With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
-    """
-    of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
-    weights, biases, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
-    return replace(
-        of_bits, weights=weights / 4, biases=biases / 2 + rows / 4, offset=-rows.sum() / 8 - biases.sum() / 2
-    )

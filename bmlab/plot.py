@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import is_sparse
+from .checks import is_sparse
 from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
 

@@ -11,6 +11,7 @@ from itertools import count
 from operator import length_hint
 from time import perf_counter
 
+from .budgets import timed
 from .optional import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
@@ -29,8 +30,9 @@ def progress() -> Iterator[None]:
 
 
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the things to be gone through, with a bar where bars are shown."""
-    return _late(things, unit, total or length_hint(things) or None) if _shown.get() else things
+    """Return the things to be gone through, with a bar where bars are shown, until the deadline where there is one."""
+    total = total or length_hint(things) or None
+    return _late(timed(things), unit, total) if _shown.get() else timed(things)
 
 
 def _late(things, unit, total):

@@ -12,7 +12,7 @@ from functools import partial, wraps
 import numpy as np
 
 import bmlab
-from bmlab.learn import checkpoints
+from bmlab import files
 
 DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
 
@@ -51,8 +51,8 @@ def die_at(moment):
             half = super().write(data[: len(data) // 2])
             return half + event(super().write)(data[half:])
 
-    checkpoints.open = lambda path, mode: InHalves(path, mode) if "w" in mode else builtins.open(path, mode)  # noqa: SIM115  (what it stands for is used as a context)
-    checkpoints.os.fsync, checkpoints.os.replace = event(os.fsync), event(os.replace)
+    files.open = lambda path, mode: InHalves(path, mode) if "w" in mode else builtins.open(path, mode)  # noqa: SIM115  (what it stands for is used as a context)
+    files.os.fsync, files.os.replace = event(os.fsync), event(os.replace)
     return event
 
 

@@ -133,5 +133,5 @@ def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
 
 @pytest.mark.parametrize("settings", [{"n_chains": 1}, {"n_temperatures": 1}])
 def test_too_few_runs_or_steps_are_refused(settings):
-    with pytest.raises(ValueError, match="n_chains and n_temperatures must be at least 2, found"):
+    with pytest.raises(ValueError, match="must be at least 2, found"):
         bmlab.ais(bmlab.toy(), rng=np.random.default_rng(0), **settings)

@@ -220,12 +220,12 @@ REFUSED = {
     "sparse": ({"model": SPARSE}, "bmlab.fit"),
     "nothing hidden": ({"data": some_data(7)}, "bmlab.fit"),
     "fewer visible": ({"data": some_data(3)}, "bmlab.fit"),
-    "too wide": ({"data": some_data(8)}, "at most 7 columns"),
+    "too wide": ({"data": some_data(8)}, "1 to 7 columns"),
     "bits": ({"data": np.array([[0, 1, 1, 0]])}, "bmlab.spins"),
     "chains": ({"chains": "fresh"}, "'previous' or 'data'"),
     "rates": ({"rate": [0.1, 0.2]}, "2 numbers for 3 steps"),
-    "no steps": ({"steps": 0}, "0 steps"),
-    "batch": ({"batch": 0}, "1 or more"),
+    "no steps": ({"steps": 0}, "steps must be at least 1, found 0"),
+    "batch": ({"batch": 0}, "batch must be at least 1, found 0"),
     "rng": ({"rng": "dice"}, "default_rng"),
 }
 

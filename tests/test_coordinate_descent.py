@@ -92,7 +92,7 @@ def test_fixed_points_are_told_once_each_and_lowest_first(method):
 
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
 def test_what_cannot_be_started_from_is_refused(method):
-    with pytest.raises(ValueError, match="starts must be at least 1, found 0; try 5"):
+    with pytest.raises(ValueError, match="starts must be at least 1, found 0; try starts=10"):
         method(bmlab.medium(), starts=0)
     for start in (np.zeros(3), np.full(10, 1.5), np.full(10, np.nan)):
         with pytest.raises(ValueError, match=r"start must be 10 means in \[-1, 1\], found shape"):
@@ -125,9 +125,9 @@ def test_cooling_stays_in_the_valley_that_opens_first():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"damping": 1.0}, "damping must be at least 0 and below 1, found 1.0; try 0.5"),
+        ({"damping": 1.0}, "damping must be at least 0 and below 1, found 1.0; try damping=0.2"),
         ({"damping": -0.1}, "damping must be at least 0 and below 1, found -0.1"),
-        ({"max_sweeps": 0}, "max_sweeps must be at least 1, found 0; try 100"),
+        ({"max_sweeps": 0}, "max_sweeps must be at least 1, found 0; try max_sweeps=10"),
     ],
 )
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])

@@ -31,12 +31,14 @@ STYLED = ["."]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "arrays", "threads", "html_repr", "optional"],
+    ["_version", "budgets", "checks", "threads", "html_repr", "optional"],
+    ["arrays", "fields", "files", "introspection", "progress_bars"],
     ["couplings"],
-    ["introspection", "model", "progress_bars"],
+    ["model"],
     ["data", "machines", "estimate", "interop"],
+    ["asking"],
     ["infer.exact", "infer.sampling", "infer.variational"],
-    ["infer.bounds", "infer.bethe_error"],
+    ["infer.bounds", "infer.bethe_error", "infer.rounds"],
     ["infer.choosing"],
     ["learn", "plot"],
     ["estimators", "plot"],

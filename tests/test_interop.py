@@ -152,16 +152,18 @@ def test_names_travel_as_labels(library):
 
 
 def test_what_is_of_another_kind_is_refused():
-    with pytest.raises(ValueError, match=r"bqm must be a dimod\.BinaryQuadraticModel, found dict; try dimod"):
+    with pytest.raises(ValueError, match=r"bqm must be a dimod\.BinaryQuadraticModel, found {0: 1.0}; try dimod"):
         from_dimod({0: 1.0})
-    with pytest.raises(ValueError, match=r"graph must be an undirected networkx graph, .* found list; try networkx"):
+    with pytest.raises(
+        ValueError, match=r"graph must be an undirected networkx graph, .* found \[\(0, 1\)\]; try networkx"
+    ):
         from_networkx([(0, 1)])
 
 
 @pytest.mark.parametrize(
     ("kind", "edge", "sentence"),
     [
-        ("DiGraph", (0, 1), "found DiGraph; try networkx.Graph"),
+        ("DiGraph", (0, 1), "found a DiGraph; try networkx.Graph"),
         ("Graph", ("a", "a"), "an edge from 'a' to itself, .*selfloop_edges"),
     ],
 )

@@ -177,7 +177,7 @@ def test_a_pseudocount_is_so_many_patterns_of_random_units(name):
         ([[1, 1], [1, -1]], {}, r"unit 0 is constant .*noise=0\.1"),
         ([[1, 1], [-1, -1]], {}, r"covariance of 2 units is singular \(rank 1\); pass noise"),
         ([[1, 0], [1, 1]], {}, r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-        ([[1, -1], [-1, -1]], {"noise": 0.5}, "found 0.5 and 0.0"),
+        ([[1, -1], [-1, -1]], {"noise": 0.5}, "noise must be at least 0 and below 0.5, found 0.5"),
         (np.zeros((0, 2)), {}, r"at least one row .* found shape \(0, 2\); pass \(N, units\)"),
     ],
 )

@@ -162,7 +162,7 @@ def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
     ("data", "sentence"),
     [
         (bmlab.bits(DATA), r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-        (np.ones((2, 9)), r"at most 7 columns, found \(2, 9\)"),
+        (np.ones((2, 9)), r"1 to 7 columns, found \(2, 9\)"),
         (np.ones((0, 4)), "at least one row"),
     ],
 )

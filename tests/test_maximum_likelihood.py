@@ -166,7 +166,7 @@ def test_an_unreached_slope_is_said(monkeypatch):
 
 
 def test_a_negative_penalty_is_refused():
-    with pytest.raises(ValueError, match="penalty must be 0 or more, and finite, found -1"):
+    with pytest.raises(ValueError, match="penalty must be 0 or more and finite, found -1"):
         maximize(blank(UNITS), DATA, penalty=-1)
 
 

@@ -130,5 +130,5 @@ def test_a_machine_without_free_units_has_one_state():
 
 
 def test_a_single_sweep_has_no_halves():
-    with pytest.raises(ValueError, match="n_sweeps must be at least 2, found 1; try 1000"):
+    with pytest.raises(ValueError, match="n_sweeps must be at least 2, found 1; try n_sweeps=10"):
         visited(bmlab.toy(), rng=np.random.default_rng(0), n_sweeps=1)

@@ -5,21 +5,23 @@ can miss the same valley, so a trial of samples has a veto, and so have proven b
 error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades auto() against exact.
 """
 
-from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..arrays import generator
+from ..budgets import OutOfTime, deadline, memory_to_spend, time_in_words
+from ..checks import check_choice, check_positive, generator
 from ..estimate import Estimate, LogZ, quietly, warned
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 from .bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
 from .bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .exact.enumeration import exact
-from .exact.planning import Plan, memory_to_spend, plan, time_in_words
+from .exact.planning import Plan, plan
+from .rounds import CHAINS, LEAST, first_amount, grow
 from .sampling.annealed_importance import ais
 from .sampling.gibbs_sampling import gibbs
 from .sampling.replica_exchange import temper
@@ -30,7 +32,6 @@ PRICE = 4e-6  # seconds times n^2 that the three theories take
 SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
 ALIKE, MIXES = 5, 0.02  # independent draws a chain (R-hat 1.1), and in a draw, above which Gibbs needs no rival
 EASY = 500  # temperatures below which ais needs none
-CHAINS = 100  # of Gibbs, and the least of ais
 
 
 def auto(
@@ -45,9 +46,9 @@ def auto(
               machines; for samples it is two standard errors, for Bethe it is foretold, which proves nothing.
     Raises ValueError where want or seconds is none of these.
     """
-    rng = generator(rng)
-    if want not in FITS or not seconds > 0:
-        raise ValueError(f"want must be 'moments' or 'log_z' and seconds positive, found {want!r} and {seconds}")
+    check_model(model)
+    rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
+    check_choice("want", want, tuple(FITS))
     way = plan(model)
     if _fits(way, seconds):
         return _explained(exact(model), 0.0, f"exact takes about {time_in_words(way.seconds)}")
@@ -61,9 +62,8 @@ def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Brack
     Every bound is proven for real numbers; in doubles it is right to about 1e-12 of its size.
     Raises ValueError where seconds is not positive.
     """
-    rng = generator(rng)
-    if not seconds > 0:
-        raise ValueError(f"seconds must be positive, found {seconds}; try 5.0")
+    check_model(model)
+    rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
     if not _fits(plan(model, pairs="couplings"), seconds):
         return bracket_without_exact(model, rng, seconds)
     log_z = exact(model, pairs="couplings").log_z
@@ -97,9 +97,10 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator, sec
     def visit(n_sweeps, last):
         return visited(model, rng=rng, start=last and last.answer.state, n_sweeps=n_sweeps), n_sweeps
 
-    if model.n <= LARGEST and perf_counter() < until:
+    first = first_amount(model, "visited", until - perf_counter())
+    if model.n <= LARGEST and first >= LEAST:
         with quietly():
-            below["visited"] = max(ran.answer.log_z.lower for ran in grow(visit, FIRST["visited"], until))
+            below["visited"] = max(ran.answer.log_z.lower for ran in grow(visit, first, until))
     return between(below, upper_bounds(model, begin + seconds))
 
 
@@ -120,37 +121,19 @@ def _chosen(model, rng, until, want, evidence, seconds, start):
     return _explained(ran.answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
 
 
-class Ran(NamedTuple):
-    """Hold the answer of one run of a sampler, the steps of each of its chains, and the seconds it took."""
-
-    answer: Estimate
-    steps: int
-    seconds: float
-
-
-def grow(run: Callable, amount: int, until: float) -> Iterator[Ran]:
-    """Yield ever longer runs, run(amount, last Ran) -> (answer, steps); the last as long as the time left allows."""
-    ran = None
-    while True:
-        begin = perf_counter()
-        answer, steps = run(amount, ran)
-        ran = Ran(answer, steps, perf_counter() - begin)
-        yield ran
-        more = 0.8 * (until - perf_counter()) / ran.seconds
-        if more < 1:
-            return
-        amount = int(amount * (4 if more > 16 else more))
-
-
 def _best_sampler(model, rng, until, want, seconds, start):
     """Return (name, its rounds to go on with, its last Ran)."""
     plain, tried = ("gibbs" if want == "moments" else "ais"), []
     for name in (plain, "temper"):
-        rounds = grow(partial(SAMPLERS[name], model, rng, start), FIRST[name], until)
-        stop = perf_counter() + TRIAL * seconds
-        for ran in rounds:
-            if perf_counter() + (0 if name == plain else 4 * ran.seconds) > stop:  # the rival must end in time
-                break
+        first = max(LEAST, first_amount(model, name, until - perf_counter()))
+        rounds = grow(partial(SAMPLERS[name], model, rng, start), first, until)
+        stop, ran = perf_counter() + TRIAL * seconds, None
+        with deadline(np.inf if name == plain else until), suppress(OutOfTime):
+            for ran in rounds:
+                if perf_counter() + (0 if name == plain else 4 * ran.seconds) > stop:  # the rival must end in time
+                    break
+        if ran is None:  # its pilot alone has used up the time
+            return tried[0]
         tried.append((name, rounds, ran))
         if name == plain and _is_easy(ran):
             return tried[0]
@@ -193,7 +176,7 @@ def _is_state_of(sampler, model, start):
 
 def _ais(model, rng, _, steps, last):
     """As many temperatures as bring the variance of the log weights to about 0.5, as many chains as steps are left."""
-    n_temperatures = CHAINS
+    n_temperatures = int(np.clip(steps // CHAINS, LEAST, CHAINS))
     if last:
         n_temperatures = int(np.clip(2 * last.answer.state.log_weights.var() * last.steps, 50, 5000))
     n_chains = max(CHAINS, steps // n_temperatures)
@@ -201,7 +184,6 @@ def _ais(model, rng, _, steps, last):
 
 
 SAMPLERS = {"gibbs": partial(_chains, gibbs), "ais": _ais, "temper": partial(_chains, temper)}
-FIRST = {"gibbs": 100, "ais": 2 * CHAINS**2, "temper": 50, "visited": 100}  # sweeps, or steps of all chains
 
 
 def _stderr(model, answer, want):

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import generator, is_sparse
+from ..asking import asked, check_method
+from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
 from ..estimate import Estimate, Method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 from . import likelihood
 from .likelihood import gradient
-from .observations import checked_couplings, checked_moments, named, ordered, shares
+from .observations import checked_couplings, checked_moments, checked_rows, named, ordered, shares
 from .record import Loop, Step
 
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
@@ -64,7 +65,7 @@ class Rule:
 
     def schedule(self, rate: Any, loop: Loop) -> Iterator[tuple[float, Any]]:
         """Yield for each step that follows the rate of the move to it, and its rows; one rate a step."""
-        rates: Any = repeat(rate) if np.isscalar(rate) else rate
+        rates: Any = repeat(check_positive("rate", rate, 0.05, zero=True)) if is_one(rate) else check_rates(rate)
         sizes = (size for size, _ in pairwise(chain([0.0], rates)))
         rows = repeat(self.data)
         if self.batch:
@@ -89,12 +90,14 @@ class Rule:
         ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
         weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
         with quietly():
-            return ask(model, rows, start=None if self.batch else self.start_after(before), **weighted)
+            start = None if self.batch else self.start_after(before)
+            return asked("clamped", ask, model, rows, start=start, **weighted)
 
     def free_phase(self, model, rows, before):
         """Ask for the moments of the free machine."""
         with quietly():
-            return self.infer(model, start=rows if self.chains == "data" else self.start_after(before))
+            start = rows if self.chains == "data" else self.start_after(before)
+            return asked("infer", self.infer, model, start=start)
 
     def start_after(self, before):
         """Return where a phase starts that has answered `before`."""
@@ -137,18 +140,25 @@ class Rule:
 
 def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, **options) -> tuple[Rule, Step]:
     """Return the checked rule of a climb, and the step after which it goes on."""
+    if not isinstance(model, Step):
+        check_model(model)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
-    given = isinstance(data, Estimate)
+    rng, given = rng if rng is None else generator(rng), isinstance(data, Estimate)
     data = checked_moments(step.model, data) if given else ordered(step.model, data)
+    if not given:
+        checked_rows(step.model, data)
     whole = isinstance(data, Estimate) or (data.shape[1] == step.model.n and not np.isnan(data).any())
-    rule = Rule(
-        data, infer, couplings=checked_couplings(couplings, step.model.n), sample_weight=sample_weight, **options
-    )
+    if options.get("batch") is not None:
+        options |= {
+            "batch": check_count("batch", options["batch"], 1, 2**53 if isinstance(data, Estimate) else len(data))
+        }
+    couplings = checked_couplings(couplings, step.model.n)
+    rule = Rule(data, infer, couplings=couplings, sample_weight=sample_weight, **options)
     _check(rule, rng, given)
     if given and step.data is UNASKED:
         step = replace(step, data=data)
-    if rule.batch and not isinstance(model, Step):
-        step = replace(step, loop=Loop(-1, (), int(generator(rng).integers(2**63))))
+    if rule.batch and rng is not None and not isinstance(model, Step):
+        step = replace(step, loop=Loop(-1, (), int(rng.integers(2**63))))
     return replace(rule, once=whole and rule.clamped is None and rule.batch is None), step
 
 
@@ -193,8 +203,13 @@ def _towards_zero(weights, much):
 
 def _check(rule, rng, given):
     """Raise ValueError for options out of range, or that do not go together."""
-    if rule.chains not in ("previous", "fresh", "data"):
-        raise ValueError(f"chains must be 'previous', 'fresh' or 'data', found {rule.chains!r}")
+    check_choice("chains", rule.chains, ("previous", "fresh", "data"))
+    check_method("infer", rule.infer, "model", start=None)
+    if rule.clamped is not None:
+        check_method("clamped", rule.clamped, "model", "data", start=None)
+    check_positive("penalty", rule.penalty, 0.01, zero=True)
+    check_positive("l1", rule.l1, 0.01, zero=True)
+    check_share("momentum", rule.momentum)
     if given and (rule.batch or rule.clamped or rule.chains == "data" or rule.sample_weight is not None):
         raise ValueError("batch, clamped, sample_weight and chains='data' ask for rows, found moments; pass the rows")
     if rule.sample_weight is not None:
@@ -206,13 +221,5 @@ def _check(rule, rng, given):
             "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
             "is missing; use chains='previous'"
         )
-    if rule.penalty < 0 or rule.l1 < 0 or not 0 <= rule.momentum < 1:
-        found = f"{rule.penalty}, {rule.l1} and {rule.momentum}"
-        raise ValueError(f"need penalty >= 0, l1 >= 0 and 0 <= momentum < 1, found {found}")
-    if rule.batch is not None:
-        if rng is None:
-            raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
-        if not 1 <= rule.batch <= len(rule.data):
-            raise ValueError(
-                f"batch must be 1 to {len(rule.data)}, the rows of the data, found {rule.batch}; None takes all"
-            )
+    if rule.batch is not None and rng is None:
+        raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")

@@ -2,20 +2,19 @@
 
 What a step of the loop needs to go on is the step itself and the state of the random generator.  The file holds both as
 .npz: arrays, and one JSON that says what they are; reading it runs no code.  It is written beside its place, flushed to
-the disk, and put in place by a rename, which the operating system does wholly or not at all; the file that was there
-before is kept until the next is in place.  So at every moment one of the two is whole, and a torn one is known by the
-sums that every part of a zip file carries.
+the disk, and put in place by a rename, which the operating system does wholly or not at all (files.py); the file that
+was there before is kept until the next is in place.  So at every moment one of the two is whole, and a torn one is
+known by the sums that every part of a zip file carries.
 
 What a file cannot hold is refused when the run begins: methods with a memory of their own, generators other than `rng`.
 """
 
 import inspect
 import json
-import os
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
 from hashlib import sha256
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from types import FunctionType
@@ -25,8 +24,9 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from ..arrays import is_sparse
+from ..checks import is_sparse
 from ..estimate import Estimate, LogZ, quietly
+from ..files import check_path, read_arrays, write_arrays
 from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
 from ..infer.sampling.annealed_importance import Runs
@@ -56,8 +56,9 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path, told: dict[str, Any], rng: np.random.Generator | None):
-        self.path, self.rng = Path(path), rng
+        self.path, self.rng = check_path("checkpoint", path), rng
         self.before = self.path.with_name(self.path.name + ".before")
+        self.seen = self._on_disk()
         self.run = {name: _digest(value, name, rng) for name, value in told.items()}
         if isinstance(told["model"], Step):
             packed(told["model"], {})
@@ -68,17 +69,12 @@ class Checkpoint:
         """Write the state of the run, and keep the file that was there."""
         arrays: dict[str, Any] = {}
         told = packed({"run": self.run, "step": step, "best": best, "random": self._random()}, arrays)
-        body = BytesIO()
-        parts: dict[str, Any] = arrays | {JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}
-        np.savez(body, **parts)
-        new = self.path.with_name(self.path.name + ".new")
-        with open(new, "wb") as file:
-            file.write(body.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        if self.path.exists():
-            os.replace(self.path, self.before)
-        os.replace(new, self.path)
+        if self._on_disk() != self.seen:
+            raise ValueError(
+                f"{self.path} is written by another run at the same time; give each run its own checkpoint"
+            )
+        write_arrays(self.path, arrays | {JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}, keep=self.before)
+        self.seen = self._on_disk()
 
     def load(self) -> tuple[Step, Best] | None:
         """Return the last state that is whole, and set the generator to what it was; None where there is no file.
@@ -102,6 +98,13 @@ class Checkpoint:
             return state["step"], state["best"]
         if torn:
             raise ValueError(f"{torn}, and there is none before it; delete it to begin again")
+        return None
+
+    def _on_disk(self):
+        """Which file there is: another run may write one."""
+        with suppress(FileNotFoundError):
+            stat = self.path.stat()
+            return stat.st_ino, stat.st_mtime_ns, stat.st_size
         return None
 
     def _random(self) -> Any:
@@ -137,13 +140,10 @@ class Checkpoint:
 
 def _read(path):
     """Return what save() wrote; raise ValueError where the file is torn, or is something else."""
+    arrays = read_arrays(path, "checkpoint", "begin again")
     try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
         return unpacked(json.loads(arrays[JSON].tobytes()), arrays)
-    except FileNotFoundError:
-        raise
-    except Exception as error:  # whatever a reader says of bytes that were not written by save()
+    except Exception as error:  # whatever a reader says of parts that were not written by save()
         raise ValueError(f"{path} holds no whole checkpoint ({type(error).__name__})") from None
 
 

@@ -17,8 +17,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..arrays import generator
+from ..checks import check_array, check_count, check_positive, generator
 from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ..fields import energy_of, field_of
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs_sampling import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
@@ -43,7 +44,8 @@ def clamped_mean_field(
     tolerance  of the last sweep's largest move of a mean
     log_z      the mean of -F/T over the patterns: a proven lower bound, converged or not
     """
-    rows = checked_rows(model, data)
+    rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
+    max_sweeps = check_count("max_sweeps", max_sweeps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
 
@@ -53,11 +55,11 @@ def clamped_mean_field(
     classes = [row for row in rows_by_class(model) if hidden[:, row[0]].any()]
     with one_thread():
         if start is None:
-            m = np.where(hidden, np.tanh(model.field(m) / model.temperature), m)
+            m = np.where(hidden, np.tanh(field_of(model, m) / model.temperature), m)
         while moved > tolerance and sweeps < max_sweeps:
             moved, sweeps = sweep_down(m.T, means, 0.0, classes), sweeps + 1
         entropy = np.where(hidden, scipy.special.entr((1 + m) / 2) + scipy.special.entr((1 - m) / 2), 0.0).sum(1)
-        log_z = float((entropy - model.energy(m) / model.temperature).mean())
+        log_z = float((entropy - energy_of(model, m) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, m) / len(m))
     settled = moved <= tolerance
     return warned(
@@ -94,9 +96,8 @@ def clamped_gibbs(
     converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
     """
     rng = generator(rng)
-    if n_chains < 1 or n_sweeps < 1:
-        raise ValueError(f"n_chains and n_sweeps must be at least 1, found {n_chains} and {n_sweeps}; raise them")
-    rows = checked_rows(model, data)
+    n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)
+    rows, burn_in = checked_rows(model, data), check_count("burn_in", burn_in, 0)
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(start, shape)
     s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
@@ -131,9 +132,9 @@ def clamped_gibbs(
 
 
 def _checked_start(start, shape):
-    if np.size(start) != np.prod(shape):
+    start = check_array("start", start, "pass start=None")
+    if start.size != np.prod(shape) or not (np.abs(start) <= 1).all():
         raise ValueError(
-            f"start must be the state of an answer about {shape[-2]} rows, found shape {np.shape(start)}; "
-            "pass start=None"
+            f"start must be the state of an answer about {shape[-2]} rows, found shape {start.shape}; pass start=None"
         )
     return np.reshape(start, shape)

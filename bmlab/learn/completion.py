@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import names_of
+from ..asking import asked, check_method
+from ..checks import check_array, check_count, check_positive, generator, in_words
 from ..couplings import Pattern
 from ..estimate import Estimate, LogZ, Method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
 from ..infer.exact.planning import cutset_part, plan
 from ..infer.sampling.simulated_annealing import annealed
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_likelihood
 from .observations import ordered
@@ -69,6 +71,8 @@ class Completion:
         Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
         needs `rng`, is a guess and marked so.  Raises ValueError where rng is needed and missing.
         """
+        check_positive("seconds", seconds, 5, zero=True, infinite=True)
+        rng = rng if rng is None else generator(rng)
         state = np.empty_like(np.atleast_2d(self.known))
         proven = np.empty(len(state), dtype=bool)
         for row, where in _distinct(self.known):
@@ -81,6 +85,7 @@ class Completion:
 
         Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
         """
+        size, rng = check_count("size", size, 0), generator(rng)
         s = np.empty((len(self.answers), size, self.model.n))
         for row, where in _distinct(self.known):
             drawn = sample(_clamped(self.model, row), size * len(where), rng)
@@ -96,6 +101,8 @@ def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Comp
     infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
     Raises ValueError for another shape or value, and as `infer` does.
     """
+    check_model(model)
+    check_method("infer", infer, "model")
     known = _checked(model, known)
     mean, answers = np.empty_like(np.atleast_2d(known)), {}
     error = np.zeros_like(mean)
@@ -115,6 +122,8 @@ def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method =
     p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     Raises ValueError for what is no unit or no value.
     """
+    check_model(model)
+    check_method("infer", infer, "model")
     query, given = _row(model, query, "query"), _row(model, given, "given")
     if (query * given < 0).any():
         return LogZ(0.0, 0.0, 0.0, 0.0)
@@ -133,7 +142,7 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    known = ordered(model, known) if names_of(known) else np.array(known, dtype=float)
+    known = ordered(model, known) if names_of(known) else check_array("known", known).copy()
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
         raise ValueError(
             f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
@@ -152,7 +161,7 @@ def _row(model, condition, name):
     if isinstance(condition, dict):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
-        raise ValueError(f"{name} must be a dict or a pair (units, values), found {condition!r}; try {{0: 1}}")
+        raise ValueError(f"{name} must be a dict or a pair (units, values), found {in_words(condition)}; try {{0: 1}}")
     model.clamp(*condition)  # refuses what is no unit or no value, and units that repeat
     row = np.zeros(model.n)
     row[model.indices(condition[0])] = condition[1]
@@ -173,7 +182,7 @@ def _clamped(model, row):
 
 def _answer(model, row, infer):
     part = _clamped(model, row)
-    return (infer if part.has_couplings else exact)(part)
+    return asked("infer", infer if part.has_couplings else exact, part)
 
 
 def _filled(row, values):

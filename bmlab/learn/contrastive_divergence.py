@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..arrays import generator
+from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
 from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -62,12 +62,14 @@ def pcd(
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
     """
     rng, model = generator(rng), named(model, data)
-    data = checked_visible(model, data)
-    rates = _checked_rates(rate, steps)
-    if chains not in ("previous", "data"):
-        raise ValueError(f"chains must be 'previous' or 'data', found {chains!r}")
-    if min(batch, n_chains, n_sweeps) < 1:
-        raise ValueError(f"batch, n_chains and n_sweeps must be 1 or more, found {batch}, {n_chains} and {n_sweeps}")
+    data, steps = checked_visible(model, data), check_count("steps", steps)
+    rates, chains = _checked_rates(rate, steps), check_choice("chains", chains, ("previous", "data"))
+    batch, n_chains, n_sweeps = (
+        check_count("batch", batch),
+        check_count("n_chains", n_chains),
+        check_count("n_sweeps", n_sweeps),
+    )
+    penalty = check_positive("penalty", penalty, 0.01, zero=True)
     rows = batches(len(data), batch, rng)
     with one_thread():
         climb = RestrictedAscent(model, data, None if chains == "data" else n_chains, rng)
@@ -165,8 +167,11 @@ def _check_restricted(model, visible):
 
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
-    rates = np.full(steps, rate) if np.isscalar(rate) else np.fromiter(rate, float)
-    if steps < 1 or len(rates) != steps:
+    one = is_one(rate)
+    rates = (
+        np.full(steps, check_positive("rate", rate, 0.05, zero=True)) if one else np.fromiter(check_rates(rate), float)
+    )
+    if len(rates) != steps:
         raise ValueError(
             f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
             f"{steps} steps; try np.linspace(0.1, 0, steps)"

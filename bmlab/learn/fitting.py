@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import generator
+from ..checks import check_count, check_positive, generator
 from ..estimate import Estimate, Method, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
@@ -73,8 +73,9 @@ def fit(
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
     """
-    if steps < 1 or every < 1 or patience < 1:
-        raise ValueError(f"steps, every and patience must be at least 1, found {steps}, {every} and {patience}")
+    steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
+    for name, asked in (("gradient_norm", gradient_norm), ("change", change)):
+        check_positive(name, 0 if asked is None else asked, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)

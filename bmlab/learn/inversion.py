@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import names_of, symmetric
+from ..checks import check_flag, check_positive, check_share
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
 from .record import Fit
@@ -41,6 +42,7 @@ def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0
     diagonal     whether w_ii m_i, a unit's pull on itself, counts in b (the authors' form) or is left out
     Raises ValueError where a unit is constant or the covariance singular: add noise or a pseudo-count.
     """
+    diagonal = check_flag("diagonal", diagonal)
     mean, corr = _moments(data, noise, pseudocount)
     weights, curvature = response(mean, corr)
     own = 1 / (1 - mean**2) - curvature
@@ -122,8 +124,7 @@ def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _moments(data, noise, pseudocount):
     data = checked_units(data)
-    if not 0 <= noise < 0.5 or pseudocount < 0:
-        raise ValueError(f"need 0 <= noise < 0.5 and pseudocount >= 0, found {noise} and {pseudocount}; try noise=0.1")
+    noise, pseudocount = check_share("noise", noise, 0.5), check_positive("pseudocount", pseudocount, zero=True)
     share = len(data) / (len(data) + pseudocount)
     corr = share * (1 - 2 * noise) ** 2 * data.T @ data / len(data)
     np.fill_diagonal(corr, 1.0)

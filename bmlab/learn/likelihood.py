@@ -13,13 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ..asking import asked, check_estimate, check_method
+from ..checks import in_words
 from ..estimate import Estimate, LogZ, Method, as_corr, coupled_pairs, pair_sums
+from ..fields import energy_of, field_of
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from ..threads import one_thread
 from .few_unknown import FEW, over_states, summed
 from .observations import checked_rows, distinct, shares
+from .pooling import averaged, combined, first_doubt, mean_log_z, pooled
 
 
 def clamped(
@@ -35,6 +39,9 @@ def clamped(
     Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
     """
     rows = checked_rows(model, data)
+    check_method("infer", infer, "model", start=None)
+    if start is not None and not isinstance(start, list):
+        raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
     share, groups = shares(sample_weight, len(rows)), _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
         return clamped_alike(model, rows, groups[0][0], infer, start, share)
@@ -45,7 +52,7 @@ def clamped(
         clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], within[k])
         for k, (unknown, where) in enumerate(groups)
     ]
-    return _pooled(answers, np.array([each[where].sum() for _, where in groups]))
+    return pooled(answers, np.array([each[where].sum() for _, where in groups]))
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
@@ -57,12 +64,14 @@ def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T."""
+    check_model(model)
+    clamped, free = check_estimate("clamped", clamped, model.n), check_estimate("free", free, model.n)
     return (clamped.corr - free.corr) / model.temperature, (clamped.mean - free.mean) / model.temperature
 
 
 def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0."""
-    c, f = clamped.log_z, free.log_z
+    c, f = check_estimate("clamped", clamped).log_z, check_estimate("free", free).log_z
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
     return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
@@ -74,6 +83,7 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
     not know log Z the answer is nan.  Raises ValueError as clamped() does.
     """
     rows = checked_rows(model, data)
+    check_method("infer", infer, "model")
     log_z = np.empty(len(rows))
     for unknown, where in _by_unknown(np.isnan(rows), model, infer):
         if unknown is None:
@@ -81,12 +91,14 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
         elif _coupled(model, unknown):
             known = np.setdiff1d(np.arange(model.n), unknown)
             patterns, which = np.unique(rows[where][:, known], axis=0, return_inverse=True)
-            answers = np.array([infer(model.clamp(known, v)).log_z for v in watched(patterns, "pattern")])
+            answers = np.array(
+                [asked("infer", infer, model.clamp(known, v)).log_z for v in watched(patterns, "pattern")]
+            )
             log_z[where] = answers[which.ravel()]
         else:
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
-    return log_z - float(infer(model).log_z)
+    return log_z - asked("infer", infer, model).log_z.value
 
 
 def _by_unknown(unknown, model, infer):
@@ -144,8 +156,8 @@ def _summed_out(model, rows, unknown):
     """
     s = rows.copy()
     s[:, unknown] = 0  # a unit at 0 has no energy and sends no field
-    f = model.field(s)[:, unknown] / model.temperature
-    log_z = np.logaddexp(f, -f).sum(1) - model.energy(s) / model.temperature
+    f = field_of(model, s)[:, unknown] / model.temperature
+    log_z = np.logaddexp(f, -f).sum(1) - energy_of(model, s) / model.temperature
     s[:, unknown] = np.tanh(f)
     return s, log_z
 
@@ -154,23 +166,25 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
     patterns, share = distinct(rows[:, known], share)
+    if start is not None and len(start) != len(patterns):
+        raise ValueError(f"start must hold {len(patterns)} states, one a pattern, found {len(start)}; leave it out")
     answers = [
-        infer(model.clamp(known, v), start=None if start is None else start[k])
+        asked("infer", infer, model.clamp(known, v), start=None if start is None else start[k])
         for k, v in enumerate(watched(patterns, "pattern"))
     ]
     s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
     s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
-    mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)
+    mean_stderr[unknown] = combined([a.mean_stderr for a in answers], share)
     corr, corr_stderr = _joined_corr(model, s, unknown, share, answers, mean_stderr)
     return Estimate(
         share @ s,
         corr,
-        _mean_log_z([a.log_z for a in answers], share),
+        mean_log_z([a.log_z for a in answers], share),
         mean_stderr,
         corr_stderr,
         method=f"clamped, {answers[0].method}",
         converged=all(a.converged for a in answers),
-        message=min(answers, key=lambda a: a.converged).message,
+        message=first_doubt(answers),
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
     )
@@ -179,11 +193,11 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
 def _joined_corr(model, s, unknown, share, answers, error):
     """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
     pairs = pair_sums(model, s * np.sqrt(share)[:, None])
-    _put_hidden(model, pairs, unknown, _averaged([a.corr for a in answers], share))
+    _put_hidden(model, pairs, unknown, averaged([a.corr for a in answers], share))
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
     errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
     if not np.isscalar(answers[0].corr_stderr):
-        _put_hidden(model, errors, unknown, _combined([a.corr_stderr for a in answers], share))
+        _put_hidden(model, errors, unknown, combined([a.corr_stderr for a in answers], share))
     return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
 
 
@@ -197,33 +211,3 @@ def _put_hidden(model, pairs, unknown, hidden):
     place[unknown] = np.arange(len(unknown))
     both = (place[row] >= 0) & (place[col] >= 0)
     pairs[both] = hidden[place[row[both]], place[col[both]]]
-
-
-def _pooled(answers, share):
-    """Average answers about different rows, by their share of all rows."""
-    return Estimate(
-        _averaged([a.mean for a in answers], share),
-        _averaged([a.corr for a in answers], share),
-        _mean_log_z([a.log_z for a in answers], share),
-        _combined([a.mean_stderr for a in answers], share),
-        _combined([a.corr_stderr for a in answers], share),
-        method=answers[-1].method,
-        converged=all(a.converged for a in answers),
-        message=min(answers, key=lambda a: a.converged).message,
-        state=[a.state for a in answers],
-        info={"road": f"{len(answers)} sets of unknowns"},
-    )
-
-
-def _averaged(parts, share) -> Any:
-    return sum(p * part for p, part in zip(share, parts, strict=True))
-
-
-def _combined(errors, share):
-    """Standard error of a weighted mean of independent answers."""
-    return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
-
-
-def _mean_log_z(answers, share):
-    value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
-    return LogZ(value, float(_combined([a.stderr for a in answers], share)), lower, upper)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ..asking import asked, check_method
+from ..checks import check_positive
 from ..estimate import Estimate, Method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
@@ -21,7 +23,6 @@ from .newton import newton
 from .observations import (
     check_all_combinations,
     check_each_varies,
-    check_penalty,
     checked_couplings,
     checked_moments,
     checked_rows,
@@ -59,7 +60,9 @@ def maximize(
     its four combinations), where the free phase has no log Z, and as infer does.
     Cost: 10 units about a millisecond; 20 units some 50 times exact().
     """
-    check_penalty(penalty)
+    check_positive("penalty", penalty, 0.01, zero=True)
+    check_positive("tolerance", tolerance, 1e-6)
+    check_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
     with one_thread():
@@ -138,7 +141,7 @@ def _asked(model, phase, infer, before):
     """Return the Step of a model, each phase begun where that of the step before ended."""
     start, free_start = (before.data.state, before.free.state) if before else (None, None)
     with all_threads():
-        seen, free = phase(model, start), infer(model, start=free_start)
+        seen, free = phase(model, start), asked("infer", infer, model, start=free_start)
     if np.isnan(free.log_z.value):
         raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
     return Step(model, seen, free)

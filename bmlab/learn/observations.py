@@ -5,15 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import check_spins, is_sparse, names_of
+from ..arrays import names_of
+from ..asking import check_estimate
+from ..checks import check_array, check_spins, in_words, is_sparse
 from ..estimate import Estimate, as_corr, coupled_pairs
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 
 ABSENT = 1e-12  # a probability below is none: no data are so many
 
 
 def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
     """Return the model; where it has no names, with the columns of a DataFrame as names, hidden units as h1, h2, ..."""
+    check_model(model)
     names = names_of(data)
     if model.names or not 0 < len(names) <= model.n:
         return model
@@ -25,7 +28,10 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
 
     A unit without a column is hidden, nan.  Raises ValueError for a column that is no unit.
     """
-    names, rows = names_of(data), np.atleast_2d(np.asarray(data, dtype=float))
+    names, rows = names_of(data), check_array("data", data, "pass rows (N, units) of -1/+1")
+    if not rows.ndim:
+        raise ValueError(f"data must be rows (N, units), found {in_words(data)}; pass [[1, -1, ...], ...]")
+    rows = np.atleast_2d(rows)
     if not names or not model.names:
         return rows
     units = model.indices(list(names))
@@ -36,25 +42,30 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
 
 def checked_visible(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine."""
-    data = np.atleast_2d(check_spins(ordered(model, data)))
-    if data.ndim > 2 or not len(data) or data.shape[1] > model.n:
+    check_model(model)
+    return _visible(model, ordered(model, data))
+
+
+def _visible(model, data):
+    data = check_spins("data", data)
+    if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
         raise ValueError(
-            f"data must have at least one row and at most {model.n} columns, found {data.shape}; "
-            "pass (N, visible units)"
+            f"data must have at least one row and 1 to {model.n} columns, found {data.shape}; pass (N, visible units)"
         )
     return data
 
 
 def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
+    check_model(model)
     data = ordered(model, data)
-    checked_visible(model, np.where(np.isnan(data), 1.0, data))
+    _visible(model, np.where(np.isnan(data), 1.0, data))
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
 def checked_units(data: Any) -> np.ndarray:
     """Return data as (N, n) of -1/+1, float64; raise ValueError where it is not or where it is empty."""
-    data = np.atleast_2d(check_spins(data))
+    data = np.atleast_2d(check_spins("data", data))
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     return data
@@ -62,6 +73,7 @@ def checked_units(data: Any) -> np.ndarray:
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     """Return an Estimate of the moments of all units of the data, with corr laid out as the model's weights."""
+    check_estimate("data", data)
     if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
             f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
@@ -76,7 +88,7 @@ def shares(sample_weight: Any, count: int) -> np.ndarray | None:
     """Return the share (N,) of each row, None where all are equal; raise ValueError for weights that are none."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
+    weight = check_array("sample_weight", sample_weight, f"pass np.ones({count})")
     if weight.shape != (count,) or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
             f"sample_weight must be one number for each of the {count} rows, 0 or more and not all 0, found shape "
@@ -99,16 +111,10 @@ def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
     """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None
-    couplings = (couplings.toarray() if is_sparse(couplings) else np.asarray(couplings)).astype(bool)
-    if couplings.shape != (n, n) or (couplings != couplings.T).any():
-        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found shape {couplings.shape}; try W != 0")
-    return couplings
-
-
-def check_penalty(penalty: float) -> None:
-    """Raise ValueError for a penalty that is none."""
-    if not 0 <= penalty < np.inf:
-        raise ValueError(f"penalty must be 0 or more, and finite, found {penalty}; try penalty=0.01")
+    mask = check_array("couplings", couplings, "try W != 0")
+    if mask.shape != (n, n) or not np.isfinite(mask).all() or (mask != mask.T).any():
+        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {in_words(couplings)}; try W != 0")
+    return (mask != 0) & ~np.eye(n, dtype=bool)
 
 
 def check_each_varies(mean: np.ndarray, way_out: str) -> None:

@@ -26,14 +26,15 @@ from typing import Any
 import numpy as np
 
 from ..arrays import log_2cosh, names_of, symmetric
+from ..checks import check_positive
 from ..estimate import warned
+from ..fields import field_of
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
 from .observations import (
     check_all_combinations,
     check_each_varies,
-    check_penalty,
     checked_couplings,
     checked_units,
     checked_visible,
@@ -64,7 +65,7 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
-    check_penalty(penalty)
+    check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         s, share = distinct(data, shares(sample_weight, len(data)))
         s, share = s[share > 0], share[share > 0]
@@ -157,7 +158,7 @@ def _gain_of_turning(model, data):
     """A(v with v_i turned) - A(v) for each pattern and each i: (N, v)."""
     visible = data.shape[1]
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
-    field = model.field(unset) / model.temperature
+    field = field_of(model, unset) / model.temperature
     f, across = field[:, visible:], _across(model, visible) / model.temperature
     gain, before = -2 * data * field[:, :visible], log_2cosh(f).sum(1)
     for i in watched(range(visible if f.size else 0), "unit"):

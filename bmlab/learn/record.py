@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import is_sparse
+from ..checks import is_sparse
 from ..estimate import Estimate, LogZ
 from ..html_repr import step_card
 from ..model import BoltzmannMachine

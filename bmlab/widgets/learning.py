@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import traitlets
 
-from ..arrays import is_sparse
+from ..checks import is_sparse
 from ..learn.record import Step
 from .pictures import course
 from .view import View, script

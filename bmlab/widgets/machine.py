@@ -2,7 +2,8 @@
 
 import traitlets
 
-from ..model import BoltzmannMachine
+from ..checks import check_count
+from ..model import BoltzmannMachine, check_model
 from .pictures import converging
 from .view import View, script
 
@@ -29,6 +30,8 @@ class MachineView(View):
     names = traitlets.List().tag(sync=True)
 
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
+        check_model(model)
+        seed = check_count("seed", seed, 0)
         if model.n > MOST:
             raise ValueError(f"MachineView shows up to {MOST} units, found {model.n}; try bmlab.toy()")
         self._shown = repr(model)

@@ -6,7 +6,8 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from ..model import BoltzmannMachine
+from ..checks import check_count, check_row, in_words
+from ..model import BoltzmannMachine, check_model
 from .pictures import completed
 from .reading import Readers
 from .view import View, script
@@ -43,7 +44,12 @@ class PaintView(View):
         start: ArrayLike | None = None,
     ):
         height, width = _checked(machines, log_z, shape, start)
-        names = [str(name) for name in (range(len(machines)) if names is None else names)]
+        names = range(len(machines)) if names is None else names
+        names = [str(name) for name in names] if np.iterable(names) else []
+        if len(names) != len(machines):
+            raise ValueError(
+                f"names must be {len(machines)}, one a machine, found {len(names)}; leave them out for 0, 1, ..."
+            )
         start = np.zeros(height * width) if start is None else np.asarray(start)
         readers = Readers(machines, log_z)
         p, means = readers.read(start)
@@ -61,17 +67,29 @@ class PaintView(View):
         return f"PaintView({len(self.names)} machines, {self.shape[0]} x {self.shape[1]})"
 
 
+def _sides(shape):
+    if not isinstance(shape, (list, tuple)) or len(shape) != 2:
+        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
+    return [check_count("shape", side) for side in shape]
+
+
 def _checked(machines, log_z, shape, start):
     """Return the shape of the image, which holds all units where none was asked for."""
-    n = machines[0].n
-    height, width = (int(np.sqrt(n)),) * 2 if shape is None else shape
+    if not isinstance(machines, (list, tuple)) or not machines:
+        raise ValueError(f"machines must be a list, one a class, found {in_words(machines)}; pass [machine, machine]")
+    for machine in machines:
+        check_model(machine)
+    n, log_z = machines[0].n, check_row("log_z", log_z)
+    if any(machine.n != n for machine in machines):
+        raise ValueError(f"machines must all have {n} units, found others; learn them from images of one size")
+    height, width = (int(np.sqrt(n)),) * 2 if shape is None else _sides(shape)
     pixels = height * width
     if pixels > n or (shape is None and pixels < n):
         raise ValueError(
             f"an image of {height, width} has {pixels} pixels, the machines {n} units; pass shape=(rows, columns)"
         )
-    if start is not None and np.shape(start) != (pixels,):
-        raise ValueError(f"start must have {pixels} pixels, found shape {np.shape(start)}; try start.ravel()")
+    if start is not None and not np.isin(check_row("start", start, pixels), (-1, 0, 1)).all():
+        raise ValueError("start must be -1/+1, and 0 where unknown, found others; try np.sign(start)")
     if len(log_z) != len(machines):
         raise ValueError(
             f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "

@@ -28,6 +28,7 @@ STARTS = 9  # of mean field
 ROUGH, ROUNDS = 1e-6, 100  # it stops at moves so small or after so many sweeps: any means give a bound
 LARGEST = 2000  # units up to which n x n matrices are inverted
 GAP = 1e-3  # nats: trees are good enough
+SWEEP, INVERSE = 1e-7, 4e-10  # seconds times n^2 of ten sweeps, and times n^3 of eigenvalues and an inverse
 TURN = 4e-5  # seconds a unit that one evaluation of trees takes, there and back
 PRICE = 3e-7  # seconds an edge that a search for one spanning tree takes
 
@@ -60,8 +61,9 @@ def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
 
 def lower_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     """Return lower bounds on log Z by name; what does not fit until this moment of perf_counter() is left out."""
+    is_small = model.n <= LARGEST and perf_counter() + STARTS * SWEEP * model.n**2 < until
     product = descend(
-        model, theory(model), starts=STARTS if model.n <= LARGEST else 1, tolerance=ROUGH, max_sweeps=ROUNDS
+        model, theory(model), starts=STARTS if is_small else 1, tolerance=ROUGH, max_sweeps=ROUNDS, until=until
     )
     found = {"mean field": float(-product.values[0] - model.offset / model.temperature)}
     if model.n <= LARGEST and perf_counter() + 50 * TURN * model.n < until:
@@ -74,8 +76,8 @@ def upper_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     graph, offset = graph_of(model), model.offset / model.temperature
     alone = log_2cosh(model.biases / model.temperature).sum()
     found = {"couplings": float(np.abs(graph.j).sum() / 2 + alone - offset)}
-    if model.n <= LARGEST:
-        found["Gaussian"] = gaussian_bound(model)
+    if model.n <= LARGEST and perf_counter() + INVERSE * model.n**3 < until:
+        found["Gaussian"] = gaussian_bound(model, until)
     most = np.diff(graph.indptr).max(initial=0)  # about so many trees cover the couplings
     if perf_counter() + TURN * model.n + PRICE * most * len(graph.j) < until:
         mixture = first_mixture(model, graph)

@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from ...checks import check_count, check_positive, in_words
 from ...estimate import Estimate, LogZ, as_corr, warned
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from ..variational.belief_propagation import Graph, curvature, graph_of, pair_table
@@ -61,6 +62,8 @@ def trw(
     info      "bounds": B after each step; "trees": how many
     Cost: a step is some 40 solutions of all trees, each n turns of a loop over vectors of the number of trees.
     """
+    check_model(model)
+    n_trees, tolerance = check_count("n_trees", n_trees, 0), check_positive("tolerance", tolerance, 0.01, zero=True)
     graph, bounds = graph_of(model), []
     for mixture, gap in watched(tighten(model, start), "tree", n_trees + 1):
         bounds.append(mixture.bound - model.offset / model.temperature)
@@ -112,11 +115,9 @@ def _fits(start, graph, n):
     """Whether a mixture is of the trees of this graph; refuse one of other units."""
     if start is None:
         return False
-    if len(start.trees.unit) != n:
-        raise ValueError(
-            f"start must be the `state` of a trw() answer for {n} units, found one for "
-            f"{len(start.trees.unit)}; leave it out"
-        )
+    of = f"one for {len(start.trees.unit)}" if isinstance(start, Mixture) else in_words(start)
+    if not isinstance(start, Mixture) or len(start.trees.unit) != n:
+        raise ValueError(f"start must be the `state` of a trw() answer for {n} units, found {of}; leave it out")
     return np.array_equal(start.edges, [graph.row, graph.col])
 
 

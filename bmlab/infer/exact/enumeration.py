@@ -7,6 +7,7 @@ planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cuts
 variable_elimination.py for more.  Every road is right to rounding, at any temperature.
 """
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -14,24 +15,15 @@ import numpy as np
 import scipy
 
 from ...arrays import log_2cosh
+from ...budgets import memory_to_spend, size_in_words, time_in_words
+from ...checks import check_positive
 from ...couplings import Pattern
 from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from . import variable_elimination
 from .cutset_conditioning import sum_by_cutset
 from .matrix_products import sum_by_products
-from .planning import (
-    TABLE_SECONDS,
-    TABLE_UNITS,
-    Part,
-    Plan,
-    cutset_part,
-    memory_to_spend,
-    plan,
-    size_in_words,
-    time_in_words,
-    wants_all,
-)
+from .planning import TABLE_SECONDS, TABLE_UNITS, Part, Plan, cutset_part, plan, wants_all
 from .small_tables import sum_by_tables
 
 
@@ -55,7 +47,10 @@ def exact(
     narrow lattices of any length, and restricted machines with one small layer, whatever the size of the other.
     Raises ValueError with the price where it would cost more.
     """
+    check_model(model)
     begin, everything = perf_counter(), wants_all(model, pairs)
+    check_positive("max_seconds", max_seconds, 600, infinite=True)
+    check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
     if model.n <= TABLE_UNITS and everything and not model.is_sparse:  # the general way below would take as long again
         return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs)
@@ -86,10 +81,12 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
 
 def entropy(model: BoltzmannMachine) -> float:
     """Return the entropy of the machine in nats, S = log Z + <E>/T; raises as exact() does."""
+    check_model(model)
+    model = replace(model, offset=0.0)
     answer = exact(model, pairs="couplings")
     product = answer.corr * model.weights  # nan * 0 where dense units are not coupled
     correlated = product.sum() if model.is_sparse else np.nansum(product)
-    mean_energy = model.offset - correlated / 2 - model.biases @ answer.mean
+    mean_energy = -correlated / 2 - model.biases @ answer.mean
     return float(answer.log_z + mean_energy / model.temperature)
 
 

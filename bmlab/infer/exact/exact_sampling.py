@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import generator, states
-from ...model import BoltzmannMachine
+from ...arrays import states
+from ...budgets import check_memory
+from ...checks import check_count, generator
+from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
 from . import variable_elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
@@ -33,7 +35,8 @@ class GroundState(NamedTuple):
 
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
-    rng = generator(rng)
+    check_model(model)
+    size, rng = check_count("size", size, 0), generator(rng)
     way = plan(model, pairs="couplings")
     refuse_if_too_dear(way)
     s = np.empty((size, model.n))
@@ -56,8 +59,9 @@ def _draw(own, part, size, rng):
 
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
     """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError for n > 24."""
-    if model.n > 24:
-        raise ValueError(f"probabilities() would list 2^{model.n} states and stops at 2^24; use sample() or exact()")
+    check_model(model)
+    size = 24 * 2.0 ** min(model.n, 1000)
+    check_memory(f"probabilities() would list 2^{model.n} states", size, "use sample() or exact()")
     first, second = np.split(np.arange(model.n), [model.n // 2])  # the second half changes fastest
     w, x, y = model.dense_weights, states(len(first)), states(len(second))
     with one_thread():
@@ -77,9 +81,11 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     At T = COLD times the largest parameter only the lowest states are left, so a perfect sample is one of them, and
     log Z + E/T is the log of their number (inf where that passes a double).
     """
+    check_model(model)
     weights = model.weights.data if model.is_sparse else model.weights
     largest = max(np.abs(model.biases).max(initial=0), np.abs(weights).max(initial=0)) or 1.0
-    cold = replace(model, temperature=COLD * largest, offset=0.0)  # an offset would cancel, with its digits
+    unit = {"weights": model.weights / largest, "biases": model.biases / largest}
+    cold = replace(model, **unit, temperature=COLD, offset=0.0)  # an offset would cancel, with its digits
     state = sample(cold, 1, np.random.default_rng(0))[0]
     with np.errstate(over="ignore"):
         count = np.exp(exact(cold, pairs="couplings").log_z + cold.energy(state) / cold.temperature)

@@ -12,7 +12,6 @@ A prediction is work over the speed of this processor, which is measured once, i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
@@ -21,8 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from ...budgets import size_in_words, time_in_words
+from ...checks import check_choice
 from ...couplings import Pattern
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from ...threads import all_threads, one_thread, thread_count
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .matrix_products import WIDE_UNITS
@@ -87,6 +88,7 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None) -> Plan:
 
     Raises ValueError where `pairs` is neither None, "couplings" nor "all".
     """
+    check_model(model)
     everything = wants_all(model, pairs)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
         return Plan((_without_search(np.arange(model.n)),))
@@ -101,8 +103,7 @@ def _searched(pattern, everything):
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
     """Whether correlations of all pairs are asked for; ValueError where `pairs` is no such word."""
-    if pairs not in (None, "couplings", "all"):
-        raise ValueError(f"pairs must be None, 'couplings' or 'all', found {pairs!r}")
+    pairs = check_choice("pairs", pairs, (None, "couplings", "all"))
     return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
@@ -140,13 +141,13 @@ def _independent_units(units, everything):
 
 def _small_tables(units):
     work = 2.0 ** len(units)
-    return Part(units, "small tables", None, work, 16 * work, TABLE_SECONDS + work * 8 / _speed().exp)
+    return Part(units, "small tables", None, work, 16 * work, TABLE_SECONDS + work * 8 / speed().exp)
 
 
 def _matrix_products(units):
     n = min(len(units), 300)  # dear enough, and still a double
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(n / 3)
-    seconds = work / (_speed().many if n >= WIDE_UNITS else _speed().one) + 3 * face * 4 / _speed().exp + 1.2e-4
+    seconds = work / (speed().many if n >= WIDE_UNITS else speed().one) + 3 * face * 4 / speed().exp + 1.2e-4
     return Part(units, "matrix products", None, work, 8 * 3 * face + 2**26, seconds)
 
 
@@ -158,18 +159,18 @@ def cutset_part(units: np.ndarray, graph, everything: bool, most: float = LISTED
     n, k = len(units), len(cutset)
     by_state = n * n / 2 if everything else n * k  # multiply-adds
     held = 5 * max(TILE, COLUMNS * n if everything else 0) + k * 2.0**k * max(1, n - k) / TILE
-    seconds = 2.0**k * (by_state / _speed().one + (n - k + 4) * 8 / _speed().exp) + 3e-8 * n**2 + 2e-3
+    seconds = 2.0**k * (by_state / speed().one + (n - k + 4) * 8 / speed().exp) + 3e-8 * n**2 + 2e-3
     return Part(units, "cutset conditioning", cutset, 2.0**k * (by_state + n - k), 8 * (2 * n**2 + held), seconds)
 
 
 def _variable_elimination(units, graph, everything, seconds):
     """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
-    order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * _speed().exp / ENTRY)))))
+    order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * speed().exp / ENTRY)))))
     if order is None:
         return None
     n, entries = len(units), order.entries
     columns = n if everything else 0
-    seconds = entries * (ENTRY + columns * COLUMN) / _speed().exp + (5e-5 + 1.5e-8 * n if everything else 2e-5) * n
+    seconds = entries * (ENTRY + columns * COLUMN) / speed().exp + (5e-5 + 1.5e-8 * n if everything else 2e-5) * n
     held = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
     return Part(units, "variable elimination", order, (1 + columns) * entries, held, seconds)
 
@@ -180,7 +181,8 @@ class _Speed(NamedTuple):
     exp: float  # exponentials a second on one thread, in cache
 
 
-def _speed():
+def speed() -> _Speed:
+    """Return the speeds of this processor, with the threads that a product gets here."""
     return _measured(thread_count())
 
 
@@ -204,27 +206,3 @@ def _seconds(call: Callable[[], object]) -> float:
         call()
         times.append(perf_counter() - begin)
     return min(times[1:])
-
-
-def memory_to_spend() -> float:
-    """Half of the machine's memory in bytes; 8 GiB where the system does not tell."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2
-    except (AttributeError, ValueError, OSError):
-        return 8.0 * 2**30
-
-
-def time_in_words(seconds: float) -> str:
-    """Return a duration as a person would say it."""
-    for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{1000 * seconds:.3g} ms"
-
-
-def size_in_words(size: float) -> str:
-    """Return a number of bytes as a person would say it."""
-    for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
-        if size >= scale / 10:
-            return f"{size / scale:,.3g} {unit}"
-    return f"{size / 2**10:.2g} KiB"

@@ -55,6 +55,8 @@ def best_order(weights, widest: int = 26) -> Order | None:
     """Return the cheaper of two orders, least fill and reverse Cuthill-McKee; None where both pass `widest`."""
     graph = scipy.sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
+    if graph.nnz and np.diff(graph.indptr).min() > widest:  # the first unit to leave has a larger scope
+        return None
     along_the_band = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
     orders = [_follow(graph, _least_fill, widest), _follow(graph, lambda *_: iter(along_the_band), widest)]
     return min((order for order in orders if order), key=lambda order: order.entries, default=None)

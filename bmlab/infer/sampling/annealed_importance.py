@@ -30,9 +30,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import generator, is_sparse, log_2cosh
+from ...arrays import log_2cosh
+from ...checks import check_count, generator, is_sparse
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
@@ -71,9 +72,9 @@ def ais(
               equal spread of the weights, so that each loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
     """
-    rng = generator(rng)
-    if n_chains < 2 or n_temperatures < 2:
-        raise ValueError(f"n_chains and n_temperatures must be at least 2, found {n_chains} and {n_temperatures}")
+    check_model(model)
+    rng, n_chains = generator(rng), check_count("n_chains", n_chains, 2)
+    n_temperatures = check_count("n_temperatures", n_temperatures, 2)
     with one_thread():
         first = _first_biases(model)
         betas = _schedule(model, first, rng, n_chains, n_temperatures)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...checks import check_choice
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from .numpy_engine import NumpyEngine
@@ -52,8 +53,7 @@ class Chains:
         backend: str = "auto",
     ):
         for name, value, known in (("order", order, ORDERS), ("rule", rule, RULES), ("backend", backend, BACKENDS)):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}; found {value!r}")
+            check_choice(name, value, known)
         if rule != "gibbs" and backend == "numba":
             raise ValueError(f"the Numba backend has no rule {rule!r}; use backend='numpy'")
         self.model, self.s, self.rng = model, np.array(s, dtype=np.int8, order="C"), rng

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
 from ...threads import one_thread
@@ -48,6 +49,10 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
     n_parts = min(n_spans, -(-GROUPS // (len(groups) - 1)))
     part = np.arange(n_spans) * n_parts // n_spans  # that each span belongs to
+    held = 16.0 * n_parts * len(groups) * (model.weights.nnz if model.is_sparse else model.n**2)
+    check_memory(
+        f"averages of {model.n} units would be kept of {n_parts * len(groups)} groups", held, "use fewer chains"
+    )
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
     lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
     sizes = np.outer(np.bincount(part, lengths), np.diff(groups))

@@ -14,10 +14,11 @@ others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; f
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import check_spins, generator
+from ...checks import check_array, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
-from ...model import BoltzmannMachine
-from .chains import Chains
+from ...fields import energy_of, neighbours
+from ...model import BoltzmannMachine, check_model
+from .chains import RULES, Chains
 from .diagnostics import RHAT, average, convergence
 from .numpy_engine import chance_of_plus
 
@@ -29,17 +30,32 @@ def sweep(model: BoltzmannMachine, s: ArrayLike, u: ArrayLike, *, units=None, ru
     """Update one unit after the other in all chains: s (..., n) and uniforms u (..., n) give new states (..., n).
 
     Deterministic: the same s and u give the same states.  The readable reference of what gibbs() does fast.
+    u       a unit turns +1 where u is below its chance: below 0 for certain, from 1 on never
     units   which unit the k-th column of u is for; None: 0, 1, ..., n - 1
     rule    "gibbs", or "metropolis"
     """
-    s, u = np.array(s, dtype=float), np.asarray(u)
+    s, u, line = _checked_sweep(model, s, u, units, rule)
     with np.errstate(over="ignore"):  # where exp() leaves a double, p is 0
-        for k, i in enumerate(range(model.n) if units is None else units):
-            index, w = model.neighbours(i)
+        for k, i in enumerate(line):
+            index, w = neighbours(model, i)
             h = s[..., index] @ w + model.biases[i]
             p = chance_of_plus(2 * h / model.temperature, s[..., i], rule)
             s[..., i] = np.where(u[..., k] < p, 1, -1)
     return s
+
+
+def _checked_sweep(model, s, u, units, rule):
+    """Return a copy of the states, the uniforms, and the units in line."""
+    check_model(model)
+    check_choice("rule", rule, RULES)
+    line = range(model.n) if units is None else model.indices(units).tolist()
+    s, u = check_spins("states", s).copy(), check_array("uniforms", u)
+    if s.shape[-1:] != (model.n,) or u.shape != (*s.shape[:-1], len(line)) or np.isnan(u).any():
+        raise ValueError(
+            f"states must be (..., {model.n}) and uniforms, one a unit, (..., {len(line)}), found {s.shape} and "
+            f"{u.shape}, or nan; try u = rng.random(s.shape)"
+        )
+    return s, u, line
 
 
 def gibbs(
@@ -72,17 +88,15 @@ def gibbs(
               info has R-hat and the effective sample size of the worst unit.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
     """
-    rng = generator(rng)
-    if n_sweeps < 1:
-        raise ValueError(f"n_sweeps must be at least 1, found {n_sweeps}; try 1000")
-    if not 0 <= draws <= n_sweeps:
-        raise ValueError(f"draws must be 0 to n_sweeps = {n_sweeps}, found {draws}; raise n_sweeps")
+    check_model(model)
+    rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
+    draws = check_count("draws", draws, 0, n_sweeps)
     s = first_states(model, rng, start, n_chains)
     chains, kept = Chains(model, s.T, rng, order=order, rule=rule, backend=backend), []
     chains.sweep(burn_in)
     found = average(model, _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept), len(s), n_sweeps)
     agree, states = bool(found.rhat < RHAT), np.array(kept) if draws else None
-    energy = {} if states is None else {"energy": convergence(model.energy(states).T)}
+    energy = {} if states is None else {"energy": convergence(energy_of(model, states).T)}
     return warned(
         Estimate(
             found.mean,
@@ -117,12 +131,11 @@ def first_states(
 
     Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
     """
-    if n_chains is not None and n_chains < 1:
-        raise ValueError(f"n_chains must be at least 1, found {n_chains}; try 100")
+    n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
     if start is None:
         return rng.choice([-1.0, 1.0], size=(n_chains or CHAINS, model.n))
-    given = np.atleast_2d(check_spins(start, "start"))
-    if given.ndim > 2 or not len(given):
+    given = np.atleast_2d(check_spins("start", start))
+    if given.ndim > 2 or not len(given) or given.shape[1] < min(1, model.n):
         raise ValueError(f"start must be states (chains, {model.n}), found shape {given.shape}; pass one state a row")
     chains, known = given.shape
     if known > model.n:

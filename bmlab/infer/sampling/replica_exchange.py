@@ -7,18 +7,20 @@ The replicas know log Z, by thermodynamic integration of d log Z / d beta = -<E>
 
 with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)).  For M_k half-way between the mean energies of k and k+1 the
 first term is the trapezoid rule; the two others are all that it leaves out, whatever M_k is (Bennett 1976, J. Comput.
-Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is seen by comparing ladders.
+Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is seen by comparing ladders.  It is least
+where the two averages are equal, D_k M_k = -d_k; elsewhere, in the cold, one may rest on states that nobody ever sees.
 """
 
+from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ...arrays import generator
+from ...checks import check_array, check_count, generator, in_words
 from ...estimate import UNKNOWN, Estimate, LogZ, warned
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .diagnostics import average, mean_and_stderr
 from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, tossed
@@ -26,6 +28,7 @@ from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, t
 LADDERS = 32  # where neither start nor n_chains tells
 TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many independent draws
 RHAT = 1.1
+RECENT, ROUNDS = 100, 20  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
 BLOCK = 2**20  # numbers in a block of states kept until they are summed
 
 
@@ -52,22 +55,24 @@ def temper(
     info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
     """
-    rng = generator(rng)
-    if n_sweeps < 1 or (n_chains is not None and n_chains < 1):
-        raise ValueError(f"n_sweeps and n_chains must be at least 1, found {n_sweeps} and {n_chains}")
+    check_model(model)
+    rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
+    n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
     replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)
     ladders = len(replicas.at)
-    level = sum((e.mean(0) for e in replicas.sweeps(burn_in)), replicas.energies().mean(0)) / (burn_in + 1)
-    tally = Tally(replicas, np.asarray(level))
+    recent = deque([replicas.energies()], maxlen=RECENT)
+    recent.extend(replicas.sweeps(burn_in))
+    tally = Tally(replicas, balanced(replicas.beta, np.concatenate(recent)))
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
     trips = tally.round_trips / ladders
-    converged = bool(found.rhat < RHAT and trips >= TRIPS)
+    log_z = tally.log_z()
+    converged = bool(found.rhat < RHAT and trips >= TRIPS and (replicas.beta[-1] > 0 or np.isfinite(log_z)))
     doubt = ": the ladders disagree, or are too short to tell. Raise n_sweeps and burn_in"
     return warned(
         Estimate(
             found.mean,
             found.corr,
-            tally.log_z(),
+            log_z,
             found.mean_stderr,
             found.corr_stderr,
             method="temper",
@@ -77,7 +82,7 @@ def temper(
             state=replicas.ladder(),
             info={
                 "temperatures": replicas.temperatures,
-                "acceptance": tally.sums[0].mean(0) / n_sweeps,
+                "acceptance": tally.swaps.mean(0) / n_sweeps,
                 "round_trips": trips,
                 "rhat": found.rhat,
             },
@@ -91,7 +96,7 @@ def _first_ladder(model, rng, start, temperatures, n_chains):
         temperatures = start.temperatures
     if temperatures is None:
         return choose_ladder(model, rng, n_chains or LADDERS)
-    t = np.array(temperatures, dtype=float)
+    t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
             f"temperatures must increase from the machine's {model.temperature:g}, found {t}; leave them "
@@ -103,26 +108,42 @@ def _first_ladder(model, rng, start, temperatures, n_chains):
 def _check_start(start, temperatures, n_chains, n):
     if temperatures is not None:
         raise ValueError("start brings its temperatures along; pass start or temperatures, not both")
-    if not isinstance(start, Ladder) or start.s.shape[2] != n:
+    states = check_array("start", start.s) if isinstance(start, Ladder) else np.empty(0)
+    if states.ndim != 3 or states.shape[1:] != (len(start.temperatures), n) or not (np.abs(states) == 1).all():
         raise ValueError(
-            f"start must be the `state` of a temper() answer for {n} units, found {type(start).__name__} "
-            f"of shape {np.shape(getattr(start, 's', start))}; leave it out"
+            f"start must be the `state` of a temper() answer for {n} units, found {in_words(start)}; leave it out"
         )
     if n_chains not in (None, len(start.s)):
         raise ValueError(f"start has {len(start.s)} chains, n_chains is {n_chains}; leave n_chains out")
 
 
+def bennett(step: np.ndarray, middle: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Return log f (2, ..., rungs - 1) of the colder and of the hotter neighbour, for energies (..., rungs)."""
+    return scipy.special.log_expit(step * np.array([energies[..., :-1] - middle, middle - energies[..., 1:]]))
+
+
+def balanced(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Return M (rungs - 1,) such that both averages of f are about equal, from energies (draws, rungs)."""
+    step, level = -np.diff(beta), energies.mean(0)
+    middle = (level[:-1] + level[1:]) / 2
+    for _ in range(ROUNDS):
+        cold, hot = np.logaddexp.reduce(bennett(step, middle, energies), axis=1)
+        middle = middle + (cold - hot) / step
+    return middle
+
+
 class Tally:
     """Sum up what log Z, swaps and round trips need, while the coldest states pass by.
 
-    level (rungs,) are energies that <E> is near to.
-    sums (3, n_chains, rungs - 1): chance of a swap, and Bennett's f of the colder and of the hotter neighbour.
+    middle (rungs - 1,) are the M of Bennett's sums.
+    swaps (n_chains, rungs - 1) is the sum of the chances of a swap; logs (2, n_chains, rungs - 1) are the logs of the
+    sums of Bennett's f of the colder and of the hotter neighbour, which in deep cold are no doubles themselves.
     """
 
-    def __init__(self, replicas: Replicas, level: np.ndarray):
-        self.replicas = replicas
-        self.step, self.middle = -np.diff(replicas.beta), (level[:-1] + level[1:]) / 2
-        self.sums = np.zeros((3, len(replicas.at), len(self.step)))
+    def __init__(self, replicas: Replicas, middle: np.ndarray):
+        self.replicas, self.middle, self.step = replicas, middle, -np.diff(replicas.beta)
+        self.swaps = np.zeros((len(replicas.at), len(self.step)))
+        self.logs = np.full((2, *self.swaps.shape), -np.inf)
         self.was_hot, self.round_trips = np.zeros(replicas.at.size, bool), 0  # since it was last the coldest
 
     def cold_states(self, n_sweeps: int) -> Iterator[np.ndarray]:
@@ -138,21 +159,20 @@ class Tally:
 
     def _add(self, energies):
         at = self.replicas.at
-        self.sums += (
-            swap_chance(self.replicas.beta, energies),
-            scipy.special.expit(self.step * (energies[:, :-1] - self.middle)),
-            scipy.special.expit(self.step * (self.middle - energies[:, 1:])),
-        )
+        self.swaps += swap_chance(self.replicas.beta, energies)
+        self.logs = np.logaddexp(self.logs, bennett(self.step, self.middle, energies))
         self.round_trips += self.was_hot[at[:, 0]].sum()
         self.was_hot[at[:, 0]] = False
         self.was_hot[at[:, -1]] = True
 
     def log_z(self) -> LogZ:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
-        _, cold, hot = self.sums
-        if self.replicas.beta[-1] > 0 or not (cold.mean(0) * hot.mean(0) > 0).all():
+        sums = np.logaddexp.reduce(self.logs, axis=1)
+        if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # not one draw in which two neighbours met
             return UNKNOWN
-        total = np.log(hot.mean(0) / cold.mean(0)) - self.step * self.middle
-        noise = hot / hot.mean(0) - cold / cold.mean(0)  # of one ladder, to first order
+        cold, hot = means = sums - np.log(len(self.swaps))
+        total = hot - cold - self.step * self.middle
+        ratios = np.exp(self.logs - means[:, None])
+        noise = ratios[1] - ratios[0]  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
         return LogZ(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import generator
-from ...model import BoltzmannMachine
+from ...checks import check_array, generator
+from ...fields import energy_of
+from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .chains import Chains
 from .gibbs_sampling import first_states
@@ -54,21 +55,22 @@ def annealed(
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
     """
-    rng = generator(rng)
+    check_model(model)
+    rng, schedule = generator(rng), _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
-    states, energies = chains.s.T.astype(float), model.energy(chains.s.T)
-    for temperature in watched(_checked(schedule), "sweep"):
+    states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
+    for temperature in watched(schedule, "sweep"):
         chains.beta[:] = 1 / temperature
         chains.sweep()
-        now = model.energy(chains.s.T)
+        now = energy_of(model, chains.s.T)
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]
     return Annealed(energies, states)
 
 
 def _checked(schedule):
-    schedule = np.array(schedule, dtype=float)
-    if schedule.ndim != 1 or not (schedule > 0).all():
+    schedule = check_array("schedule", schedule, "try np.geomspace(10, 0.1, 100)")
+    if schedule.ndim != 1 or not ((schedule > 0) & (schedule < np.inf)).all():
         raise ValueError(
             f"schedule must be a row of positive temperatures, found {schedule}; try np.geomspace(10, 0.1, 100)"
         )

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...fields import energy_of
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from .chains import Chains
@@ -52,7 +53,7 @@ class Replicas:
 
     def energies(self) -> np.ndarray:
         """Return the energies at each rung, (n_chains, rungs)."""
-        return self.model.energy(self.chains.s.T)[self.at]
+        return energy_of(self.model, self.chains.s.T)[self.at]
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
@@ -88,7 +89,7 @@ def _cooled(model, rng, n_chains):
     chains, beta, states = Chains(model, tossed(rng, model.n, n_chains), rng), [0.0], []
     while True:
         chains.beta[:] = beta[-1]
-        energies = np.concatenate([model.energy(s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
+        energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
         states.append(chains.s.T.copy())
         if beta[-1] == 1 / model.temperature:
             return Ladder(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import generator
+from ...checks import check_count, generator
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
-from ...model import BoltzmannMachine
+from ...fields import energy_of
+from ...model import BoltzmannMachine, check_model
 from .chains import Chains
 from .gibbs_sampling import first_states
 
@@ -59,9 +60,8 @@ def visited(
               (info["missed"]).  A valley that no chain has found is not seen by this test.
     Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
     """
-    rng = generator(rng)
-    if n_sweeps < 2:
-        raise ValueError(f"n_sweeps must be at least 2, found {n_sweeps}; try 1000")
+    check_model(model)
+    rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
     chains = Chains(model, s.T, rng, order="sequential")
     early = _sweep_on(model, distinct(model, s), chains, half)
@@ -90,7 +90,7 @@ def distinct(model: BoltzmannMachine, s: np.ndarray) -> Visited:
     bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
     packed = np.ascontiguousarray(np.packbits(bits, axis=1))
     key = packed.view(f"V{packed.shape[1]}")[:, 0]
-    return merged(Visited(key, model.energy(s), np.ones(len(key), int)))
+    return merged(Visited(key, energy_of(model, s), np.ones(len(key), int)))
 
 
 def merged(*parts: Visited) -> Visited:

@@ -24,11 +24,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import log_2cosh
+from ...arrays import check_entries, log_2cosh
+from ...checks import check_count, check_positive
 from ...estimate import Estimate, LogZ, as_corr, warned
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
-from .coordinate_descent import Solution, check_sweeps, ending
+from .coordinate_descent import Solution, ending
 from .linear_response import couplings, respond
 
 LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
@@ -77,6 +78,7 @@ def bethe(
               the loops matter.
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
     """
+    check_model(model)
     return warned(believed(model, start, tolerance, max_sweeps).answer)
 
 
@@ -87,6 +89,10 @@ def believed(
     max_sweeps: int = 1000,
 ) -> Solution:
     """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
+    tolerance, max_sweeps = (
+        check_positive("tolerance", tolerance, 1e-13, zero=True),
+        check_count("max_sweeps", max_sweeps),
+    )
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
     found = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
@@ -135,14 +141,17 @@ def _as_matrix(model, graph, values):
 
 def _first_messages(model, graph, start):
     """Messages u[e] (edges,): edge e holds what col[e] tells row[e]."""
-    if start is None or not len(graph.j):
+    if start is None:
         return np.zeros(len(graph.j))
-    if np.shape(start) != (model.n, model.n):
+    start = check_entries("start", start)
+    if start.shape != (model.n, model.n):
         raise ValueError(
             f"start must be the `state` of a bethe() answer for {model.n} units, found shape "
-            f"{np.shape(start)}; pass start=None"
+            f"{start.shape}; pass start=None"
         )
-    return np.asarray(start[graph.row, graph.col], dtype=float).ravel()
+    if not len(graph.j):
+        return np.zeros(0)
+    return np.asarray(scipy.sparse.csr_array(start)[graph.row, graph.col], dtype=float).ravel()
 
 
 def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
@@ -155,7 +164,6 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
     """Send messages until they move no more, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
-    check_sweeps(max_sweeps)
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
     for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
         before = u.copy()

@@ -5,8 +5,12 @@ m(T_1) -> m(T_2) -> ...,      each temperature begun at the answer of the one be
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
+from ...asking import asked, check_method
+from ...checks import in_words
 from ...estimate import Estimate, Method
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 
 
 def cooled(model: BoltzmannMachine, temperatures: Iterable[float], method: Method) -> Iterator[Estimate]:
@@ -16,8 +20,16 @@ def cooled(model: BoltzmannMachine, temperatures: Iterable[float], method: Metho
     the deepest depends on the path.  For any method with a warm start: mean_field, tap, bethe.  Peterson and Anderson
     (1987), Complex Systems 1, 995.
     """
+    check_model(model)
+    check_method("method", method, "model", start=None)
+    if not np.iterable(temperatures) or isinstance(temperatures, (str, dict)):
+        raise ValueError(f"temperatures must be several, found {in_words(temperatures)}; try np.geomspace(10, 1, 20)")
+    return _cooled(model, temperatures, method)
+
+
+def _cooled(model, temperatures, method):
     state = None
     for temperature in temperatures:
-        answer = method(model.at(temperature), start=state)
+        answer = asked("method", method, model.at(temperature), start=state)
         state = answer.state
         yield answer

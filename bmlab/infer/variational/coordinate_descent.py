@@ -8,12 +8,15 @@ sweeps converge slowly, Newton's step is tried, and taken if G falls.
 """
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
+from ...checks import check_array, check_count, check_positive, check_share
 from ...estimate import Estimate, LogZ, as_corr
+from ...fields import field_of
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from .linear_response import positive_solver, respond
@@ -108,30 +111,26 @@ def descend(
     damping: float = 0.0,
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
+    until: float = np.inf,
 ) -> Descent:
     """Go down from several starts until a sweep moves no mean by more than `tolerance`; arguments as in mean_field().
 
+    It ends at this moment of perf_counter(), wherever it is.
+
     Raises ValueError for no start or sweep, a start that does not fit, and a damping that is not in [0, 1).
     """
-    check_sweeps(max_sweeps)
-    if not 0 <= damping < 1:
-        raise ValueError(f"damping must be at least 0 and below 1, found {damping}; try 0.5")
+    max_sweeps, damping = check_count("max_sweeps", max_sweeps), check_share("damping", damping)
+    tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
     for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
         moved = sweep_down(m, theory.lowest, damping, rows)
-        if moved <= tolerance:
+        if moved <= tolerance or perf_counter() > until:
             break
         if sweeps == due:
             m = np.column_stack([_newton(model, theory, column) for column in m.T])
             last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
     return _fixed_points(theory, m, moved, sweeps, moved <= tolerance)
-
-
-def check_sweeps(max_sweeps: int) -> None:
-    """Raise ValueError where there is no sweep to make."""
-    if max_sweeps < 1:
-        raise ValueError(f"max_sweeps must be at least 1, found {max_sweeps}; try 100")
 
 
 def rows_by_class(model: BoltzmannMachine) -> list[tuple]:
@@ -151,10 +150,9 @@ def sweep_down(m: np.ndarray, lowest: Callable, damping: float, rows: list) -> f
 
 def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) -> np.ndarray:
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
-    if starts < 1:
-        raise ValueError(f"starts must be at least 1, found {starts}; try 5")
+    starts = check_count("starts", starts)
     alone = model.biases / model.temperature
-    m = np.tanh(alone) if start is None else np.array(start, dtype=float)
+    m = np.tanh(alone) if start is None else check_array("start", start, "pass start=None").copy()
     if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
         raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
     if starts == 1 or not abs(model.weights).sum():
@@ -183,7 +181,7 @@ def _newton(model, theory, m):
     solve = positive_solver(model, own, pull)
     if solve is None:
         return m
-    lowest = theory.lowest(model.field(m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
+    lowest = theory.lowest(field_of(model, m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
     there = np.clip(m + root * solve(own * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
     now = theory.value(m)
     return there if theory.value(there) <= now + ROUNDING * abs(now) else m

@@ -59,7 +59,8 @@ def respond(model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.nd
     at_couplings, diagonal, stable = inverse
     _, i, j = couplings(model)
     root = np.sqrt(1 - m**2)
-    return Response(root[i] * root[j] * at_couplings + m[i] * m[j], stable, float(np.abs(diagonal - 1).max(initial=0)))
+    pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
+    return Response(pairs, stable and bool(np.isfinite(pairs).all()), float(np.abs(diagonal - 1).max(initial=0)))
 
 
 def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Callable | None:

@@ -17,8 +17,10 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
+from ...checks import check_row
 from ...estimate import Estimate, warned
-from ...model import BoltzmannMachine
+from ...fields import energy_of
+from ...model import BoltzmannMachine, check_model
 from .coordinate_descent import Theory, descend, solution
 from .linear_response import couplings
 
@@ -46,15 +48,24 @@ def mean_field(
               False) corr is no covariance.  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
     """
+    check_model(model)
     said = theory(model)
     return warned(solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer)
 
 
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return F(m) of independent units with means m (n,); it is at least -T log Z for every m in [-1, 1]^n."""
-    m = np.asarray(m, dtype=float)
+    check_model(model)
+    m = check_row("means m", m, model.n)
+    if not (np.abs(m) <= 1).all():
+        raise ValueError(f"means m must be in [-1, 1], found {np.abs(m).max():g}; try mean_field(model).mean")
+    return free_energy_of(model, m)
+
+
+def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
+    """Return F(m) of means m (n,) in [-1, 1]."""
     entropy = scipy.special.entr((1 + m) / 2).sum() + scipy.special.entr((1 - m) / 2).sum()
-    return float(model.energy(m) - model.temperature * entropy)
+    return float(energy_of(model, m) - model.temperature * entropy)
 
 
 def theory(model: BoltzmannMachine) -> Theory:
@@ -63,7 +74,7 @@ def theory(model: BoltzmannMachine) -> Theory:
     return Theory(
         "mean_field",
         True,
-        lambda m: free_energy(bare, m) / model.temperature,
+        lambda m: free_energy_of(bare, m) / model.temperature,
         lambda field, units, m: np.tanh(field),
         lambda m: _curvature(model, m),
     )

@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 
 from ...estimate import Estimate, warned
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, check_model
 from .coordinate_descent import Theory, descend, solution
 from .linear_response import couplings, row_sums
 
@@ -47,6 +47,7 @@ def tap(
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
     """
+    check_model(model)
     said = theory(model)
     answer = solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer
     return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))

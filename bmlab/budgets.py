@@ -1,0 +1,74 @@
+"""What time and memory a call may take, and how to say so."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from math import inf
+from time import perf_counter
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+
+_until = ContextVar("moment of perf_counter() by which the loops of this call must end", default=inf)
+
+
+class OutOfTime(Exception):
+    """A loop went on until the deadline; whoever set it knows what to do without."""
+
+
+@contextmanager
+def deadline(until: float) -> Iterator[None]:
+    """Let every loop inside raise OutOfTime after this moment of perf_counter()."""
+    token = _until.set(min(until, _until.get()))
+    try:
+        yield
+    finally:
+        _until.reset(token)
+
+
+def timed(things: Iterable) -> Iterable:
+    """Return the things to be gone through, until the deadline where there is one."""
+    return _timed(things, _until.get()) if _until.get() < inf else things
+
+
+def _timed(things, until):
+    for thing in things:
+        if perf_counter() > until:
+            raise OutOfTime
+        yield thing
+
+
+def memory_to_spend() -> float:
+    """Half of the machine's memory in bytes, or of the address space where that is limited; 8 GiB if none tells."""
+    most = 16.0 * 2**30
+    with suppress(AttributeError, ValueError, OSError):
+        most = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource else -1
+    return min(most, limit if limit >= 0 else most) / 2
+
+
+def check_memory(what: str, size: float, way_out: str) -> None:
+    """Raise ValueError, with the price, where this many bytes are more than memory_to_spend()."""
+    most = memory_to_spend()
+    if size > most:
+        raise ValueError(f"{what}, {size_in_words(size)} where {size_in_words(most)} are to spend; {way_out}")
+
+
+def time_in_words(seconds: float) -> str:
+    """Return a duration as a person would say it."""
+    for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{1000 * seconds:.3g} ms"
+
+
+def size_in_words(size: float) -> str:
+    """Return a number of bytes as a person would say it."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
+        if size >= scale / 10:
+            return f"{size / scale:,.3g} {unit}"
+    return f"{size / 2**10:.2g} KiB"

@@ -1,0 +1,218 @@
+"""Arguments at the door: each check returns a value as the package wants it, or says in one sentence what to type.
+
+Numbers may come as Python's or NumPy's, whole ones also as 1e4; arrays as lists, tables, in any order and precision, or
+as anything sparse.  What is masked is missing, nan.  Every refusal is a ValueError: name, value, what to type.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy
+
+LARGEST = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether values are of scipy.sparse, which is not loaded for the question: nothing is sparse before."""
+    return type(values) is not np.ndarray and "scipy.sparse" in sys.modules and scipy.sparse.issparse(values)
+
+
+def in_words(value: Any) -> str:
+    """Return what was typed, in a few words."""
+    if value is None or isinstance(value, (Real, str, np.generic)) or (not np.iterable(value) and callable(value)):
+        name = getattr(value, "__name__", "")
+        kind = "the class" if isinstance(value, type) else "the function"
+        return f"{kind} {name}" if name else str(value) if isinstance(value, (Real, np.generic)) else repr(value)[:60]
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"{_a('array' if isinstance(value, np.ndarray) else type(value).__name__)} of shape {shape}"
+    text = repr(value)
+    return text if isinstance(value, (list, tuple, dict)) and len(text) < 60 else _a(type(value).__name__)
+
+
+def _a(noun):
+    return f"{'an' if noun[:1] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def _real(value):
+    """A number as a float; nan where it is none."""
+    value = value.item() if isinstance(value, np.ndarray) and not value.ndim else value
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        return np.inf
+
+
+def check_count(name: str, value: Any, least: int = 1, most: int = 2**53) -> int:
+    """Return a whole number from `least` to `most`; 1e4 is one."""
+    number = _real(value)
+    if not (least <= number <= most and number.is_integer()):
+        limits = f"at least {least}" if most == 2**53 else f"{least} to {most}"
+        what = limits if number.is_integer() else f"a whole number, {limits}"
+        near = min(most, max(least, 10))
+        raise ValueError(f"{name} must be {what}, found {in_words(value)}; try {name}={near}")
+    return int(number)
+
+
+def check_number(name: str, value: Any, example: float = 1.0) -> float:
+    """Return any finite number."""
+    number = _real(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, found {in_words(value)}; try {name}={example:g}")
+    return number
+
+
+def check_positive(name: str, value: Any, example: float = 1.0, *, zero: bool = False, infinite: bool = False) -> float:
+    """Return a number above 0; where they are allowed, 0 or infinity."""
+    number = _real(value)
+    if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
+        what = ("0 or more" if zero else "positive") + ("" if infinite else " and finite")
+        raise ValueError(f"{name} must be {what}, found {in_words(value)}; try {name}={example:g}")
+    return number
+
+
+def check_share(name: str, value: Any, below: float = 1.0) -> float:
+    """Return a number that is at least 0 and below a limit."""
+    number = _real(value)
+    if not 0 <= number < below:
+        raise ValueError(
+            f"{name} must be at least 0 and below {below:g}, found {in_words(value)}; try {name}={below / 5:g}"
+        )
+    return number
+
+
+def check_choice(name: str, value: Any, known: tuple) -> Any:
+    """Return one of the words (or None) that are known."""
+    for word in known:
+        if value is word or (isinstance(value, str) and isinstance(word, str) and value == word):
+            return word
+    words = [repr(word) for word in known]
+    raise ValueError(
+        f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {in_words(value)}; try {name}={words[0]}"
+    )
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return True or False."""
+    if not (isinstance(value, (bool, np.bool_, int)) and value in (0, 1)):
+        raise ValueError(f"{name} must be True or False, found {in_words(value)}; try {name}=True")
+    return bool(value)
+
+
+def is_one(rate: Any) -> bool:
+    """Whether a rate is one thing, and not one number a step."""
+    return isinstance(rate, (str, dict)) or not np.iterable(rate)
+
+
+def check_rates(rates: Iterable[float]) -> Iterator[float]:
+    """Yield rates, each a positive number."""
+    return (check_positive("rate", rate, 0.05, zero=True) for rate in rates)
+
+
+def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
+    """Return real numbers as float64, in their own shape; nan for what is masked or None."""
+    advice = advice or f"pass {name} as an array of numbers"
+    try:
+        array: Any = values.toarray() if is_sparse(values) else values
+        array = array.astype(float).filled(np.nan) if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
+        texts = array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array.flat)
+        if array.dtype.kind not in "biufO" or texts or values is None:
+            raise TypeError
+        return array.astype(float, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be numbers, in rows of equal length, found {in_words(values)}; {advice}"
+        ) from None
+
+
+def check_finite(name: str, values: np.ndarray) -> None:
+    """Raise ValueError where a value is infinite or nan."""
+    wrong = values[~np.isfinite(values)]
+    if wrong.size:
+        raise ValueError(f"{name} must be finite, found {wrong[0]}; check the learning rate")
+
+
+def check_row(name: str, values: Any, size: int | None = None) -> np.ndarray:
+    """Return a row (n,) of finite numbers."""
+    row = check_array(name, values)
+    if row.ndim != 1 or (size is not None and len(row) != size):
+        wanted = "(n,)" if size is None else f"({size},)"
+        raise ValueError(f"{name} must be one row of numbers, found shape {row.shape}; pass shape {wanted}")
+    check_finite(name, row)
+    return row
+
+
+def check_spins(name: str, values: Any) -> np.ndarray:
+    """Return values that are all -1/+1 as float64; raise ValueError with the way out otherwise."""
+    array = check_array(name, values)
+    if not (np.abs(array) == 1).all():
+        way_out = f"use bmlab.spins({name})" if np.isin(array, (0, 1)).all() else "threshold it first"
+        way_out = "leave out what is missing (nan), or fill it in" if np.isnan(array).any() else way_out
+        raise ValueError(f"{name} must be -1/+1, found {some_values(array)}; {way_out}")
+    return array
+
+
+def check_states(n: int, s: Any) -> np.ndarray:
+    """Return states of n units, or means, (..., n) as float64; 0 is a unit that sends no field."""
+    s = check_array("states", s)
+    if s.shape[-1:] != (n,):
+        raise ValueError(f"states must have {n} units along their last axis, found shape {s.shape}; pass (..., {n})")
+    if not (np.abs(s) <= 1).all():
+        raise ValueError(
+            f"states must be -1/+1, found {some_values(s)}; leave out what is missing, use bmlab.spins(0/1)"
+        )
+    return s
+
+
+def check_no_bits(s: np.ndarray) -> np.ndarray:
+    """Return states; raise ValueError where all are 0 or 1, and both occur."""
+    if np.isin(s, (0, 1)).all() and len(np.unique(s)) == 2:
+        raise ValueError("states must be -1/+1, found {0, 1}; use bmlab.spins(states)")
+    return s
+
+
+def some_values(values: np.ndarray) -> str:
+    """Return up to four of the values, in words."""
+    distinct = np.unique(values)
+    return "{" + ", ".join(f"{v:g}" for v in distinct[:4]) + (", ..." if distinct.size > 4 else "") + "}"
+
+
+def check_scale(largest_weight: float, biases: np.ndarray, offset: float, temperature: float) -> None:
+    """Raise ValueError where numbers are so large that squares of energies over T, or 1/T, are no doubles."""
+    top = max(largest_weight, biases.max(initial=0), abs(offset))
+    if not 1 / LARGEST < temperature < LARGEST or not top < LARGEST * min(1.0, temperature):
+        raise ValueError(
+            f"energies and temperatures must stay below {LARGEST:g}, and energies below {LARGEST:g} temperatures, "
+            f"found {top:.2g} at temperature {temperature:.2g}; count them in other units"
+        )
+
+
+def check_names(names: Any, n: int) -> tuple[str, ...]:
+    """Return names as a tuple of n distinct strings, or ()."""
+    if not isinstance(names, str) and not np.iterable(names):
+        raise ValueError(f"names must be {n} strings, found {in_words(names)}; pass names=() for none")
+    names = (names,) if isinstance(names, str) else tuple(names)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise ValueError(f"names must be strings, found {wrong[0]!r}; try names=[str(name) for name in names]")
+    if names and len(names) != n:
+        raise ValueError(f"names must be {n}, one a unit, found {len(names)}; pass names=() for none")
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise ValueError(f"names must differ from each other, found {twice[0]!r} twice; rename one")
+    return tuple(map(str, names))
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Return the generator of whatever numpy.random.default_rng takes: one is kept, a seed makes one (SPEC 7)."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"rng must be a NumPy generator or a seed, found {in_words(rng)}; pass np.random.default_rng(0)"
+        ) from None

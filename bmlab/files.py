@@ -1,0 +1,89 @@
+"""Files that hold no code: .npz, written beside their place and put there whole, read with distrust."""
+
+import os
+import time
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .budgets import memory_to_spend, size_in_words
+from .checks import in_words
+
+
+def check_path(name: str, path: Any) -> Path:
+    """Return the path of a file; raise ValueError for what is none."""
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or Path(path).is_dir():
+        raise ValueError(f"{name} must be the name of a file, found {in_words(path)}; try {name}='machine.npz'")
+    return Path(path)
+
+
+def check_folder(folder: Any) -> Path:
+    """Return the path of a folder; raise ValueError for what is none."""
+    if not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder) or not Path(folder).is_dir():
+        raise ValueError(f"folder must be the name of a folder, found {in_words(folder)}; try folder='mnist'")
+    return Path(folder)
+
+
+def write_arrays(path: Path, arrays: dict[str, Any], keep: Path | None = None) -> None:
+    """Write an .npz wholly or not at all: the old file stays, at `keep` if that is asked for, until the new is whole.
+
+    Raises OSError where the disk is full, or the folder missing.
+    """
+    new, body = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}.new"), BytesIO()
+    try:
+        np.savez(body, **arrays)
+        with open(new, "wb") as file:
+            file.write(body.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())
+        if keep is not None and path.exists():
+            os.replace(path, keep)
+        os.replace(new, path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
+    finally:
+        with suppress(OSError):
+            new.unlink()
+
+
+def read_arrays(path: Path, what: str, again: str) -> dict[str, np.ndarray]:
+    """Return the arrays of an .npz; raise ValueError where it is torn, something else, or too large to unpack.
+
+    Raises FileNotFoundError, or another OSError, where it cannot be opened.
+    """
+    packed = _read(path, what)
+    try:
+        with np.load(BytesIO(packed), allow_pickle=False) as file:
+            size = sum(part.file_size for part in file.zip.infolist())
+            if size > memory_to_spend():
+                raise ValueError(f"it unpacks to {size_in_words(size)}")
+            return {name: _array(file[name]) for name in file.files}
+    except Exception as error:  # whatever a reader says of bytes that save() did not write
+        raise ValueError(f"{path} holds no whole {what} ({str(error) or 'it ends too early'}); {again}") from None
+
+
+def read_text(path: Path, what: str) -> str:
+    """Return a text of UTF-8; raise ValueError for other bytes, and as read_arrays()."""
+    try:
+        return _read(path, what).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no text ({error.reason} at byte {error.start}); save the {what} as UTF-8"
+        ) from None
+
+
+def _read(path, what):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise type(error)(f"{path} cannot be read ({error.strerror}); check the path of the {what}") from None
+
+
+def _array(part):
+    if not isinstance(part, np.ndarray):
+        raise ValueError("a part of it is no array")
+    return part

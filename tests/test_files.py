@@ -1,0 +1,85 @@
+"""Files are written wholly or not at all, and what is read cannot harm."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+import bmlab
+from bmlab import budgets, files
+from bmlab.estimate import quietly
+from bmlab.learn import checkpoints
+
+DATA = bmlab.states(3)
+
+
+def test_a_full_disk_leaves_the_good_file(tmp_path, monkeypatch):
+    path = tmp_path / "machine.npz"
+    bmlab.toy().save(path)
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match=r"machine.npz cannot be written \(No space left on device\); give another path"):
+        bmlab.medium().save(path)
+    assert bmlab.load(path).n == 3 and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("indptr", [[0, -(10**8), 2, 4], [0, 3, 1, 4], [0, 2, 3, 10**8], [0.0, 1.5, 3, 4]])
+def test_pointers_of_a_crafted_file_never_reach_compiled_code(tmp_path, indptr):
+    path = tmp_path / "machine.npz"
+    parts = {"data": np.ones(4), "indices": [1, 0, 2, 1], "biases": np.zeros(3), "temperature": 1.0, "offset": 0.0}
+    np.savez(path, indptr=indptr, **parts)
+    with pytest.raises(ValueError, match=r"holds no whole machine .*write it again"):
+        bmlab.load(path)
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "machine.npz"
+    np.savez_compressed(path, weights=np.zeros((1000, 1000)), biases=np.zeros(1000), temperature=1.0, offset=0.0)
+    assert path.stat().st_size < 20_000 and bmlab.load(path).n == 1000
+    monkeypatch.setattr(files, "memory_to_spend", lambda: 2.0**20)
+    with pytest.raises(ValueError, match=r"it unpacks to 7\.64 MiB"):
+        bmlab.load(path)
+
+
+def test_every_flipped_byte_gets_a_machine_or_one_sentence(tmp_path):
+    path = tmp_path / "machine.npz"
+    bmlab.ising(3).save(path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :])
+        try:
+            assert bmlab.load(path).n == 3
+        except ValueError as error:
+            assert "machine.npz holds no whole machine" in str(error)
+
+
+def test_the_second_of_two_runs_on_one_checkpoint_is_told(tmp_path):
+    told = {"model": bmlab.toy(), "data": DATA, "infer": bmlab.exact, "clamped": None}
+    one, other = (checkpoints.Checkpoint(tmp_path / "run.npz", told, None) for _ in range(2))
+    step = bmlab.fit(bmlab.toy(), DATA, steps=1, rate=0.1).steps[-1]
+    one.save(step, checkpoints.Best())
+    with pytest.raises(ValueError, match=r"run\.npz is written by another run at the same time; give each"):
+        other.save(step, checkpoints.Best())
+    one.save(step, checkpoints.Best())
+
+
+def test_a_deadline_ends_every_loop_and_a_pilot():
+    with budgets.deadline(0.0), pytest.raises(budgets.OutOfTime):
+        bmlab.temper(bmlab.medium(), rng=0)
+    with quietly():
+        assert bmlab.temper(bmlab.toy(), rng=0, n_sweeps=10, burn_in=0).mean.shape == (3,)
+
+
+def test_the_memory_to_spend_is_at_most_half_of_the_address_space(monkeypatch):
+    resource = pytest.importorskip("resource")
+    before = budgets.memory_to_spend()
+    monkeypatch.setattr(budgets.resource, "getrlimit", lambda kind: (2**30, resource.RLIM_INFINITY))
+    assert budgets.memory_to_spend() == 2.0**29 < before
+    with pytest.raises(
+        ValueError, match=r"states\(\) would list 2\^26 states, .* where 0.5 GiB are to spend; use exact"
+    ):
+        bmlab.states(26)
