@@ -2,9 +2,10 @@
 
 Threads that wake for a small product cost more than they bring, and two idle pools (NumPy's and SciPy's) spin against
 each other: up to 150 times slower, measured.  How many there are belongs to the process, so who asks for one thread is
-counted: the first to enter sets it, the last to leave puts back what was there.
+counted: the first to enter sets it, the last to leave puts back what was there, whatever interrupts it.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,31 +15,34 @@ from threading import Lock, get_ident
 from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
+if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _depth: Counter[int] = Counter()  # of one_thread() in each Python thread that is inside
-_before: list[int] = []  # the threads of each BLAS when the first entered
+_before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold every BLAS at one thread."""
     me = get_ident()
-    _deepen(me, 1)
+    before = _depth[me]
     try:
+        _hold(me, before + 1)
         yield
     finally:
-        _deepen(me, -1)
+        _let_go(me, before)
 
 
 @contextmanager
 def all_threads() -> Iterator[None]:
     """Lift what this Python thread holds by one_thread(); where another one holds it too, one thread remains."""
     me = get_ident()
-    depth = _depth[me]
-    _deepen(me, -depth)
+    before = _depth[me]
     try:
+        _hold(me, 0)
         yield
     finally:
-        _deepen(me, depth)
+        _let_go(me, before)
 
 
 def thread_count() -> int:
@@ -47,18 +51,30 @@ def thread_count() -> int:
         return max((blas.num_threads for blas in _libraries()), default=1)
 
 
-def _deepen(me, more):
+def _let_go(me, depth):
+    """Go back to a depth, even where Ctrl-C comes in between."""
+    try:
+        _hold(me, depth)
+    except BaseException:
+        _hold(me, depth, again=True)
+        raise
+
+
+def _hold(me, depth, again=False):
+    """Let a Python thread be inside one_thread() so many times; to do it `again` sets the threads in any case."""
     with _lock:
-        was_held, was_inside = bool(_depth), me in _depth
-        _depth[me] += more
-        if not _depth[me]:
-            del _depth[me]
-        if _depth and not was_held:
+        was_inside = me in _depth
+        if depth and not _before:
             _before[:] = [blas.num_threads for blas in _libraries()]
-        if not was_inside and _depth[me]:
+        _depth[me] = depth
+        if not depth:
+            del _depth[me]
+        if depth and (again or not was_inside):
             _set([1] * len(_before))
-        elif was_inside and not _depth[me]:
+        elif _before and not depth and (again or was_inside):
             _set([count if _is_free(blas) else None for blas, count in zip(_libraries(), _before, strict=True)])
+            if not _depth:
+                _before.clear()
 
 
 def _is_free(blas):

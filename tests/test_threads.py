@@ -1,5 +1,10 @@
 """One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
 
+import gc
+import linecache
+import os
+import signal
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, local
@@ -173,17 +178,17 @@ def test_speeds_are_measured_with_the_threads_they_are_meant_for(count, monkeypa
     seen = []
     monkeypatch.setattr(planning, "_seconds", lambda call: seen.append(count()) or 1.0)
     with one_thread():
-        planning._speed()
+        planning.speed()
     assert seen == [1, 1, 3]
 
 
 @pytest.mark.usefixtures("_speeds_are_not_kept")
 def test_a_speed_is_kept_for_so_many_threads_only(count, monkeypatch):
     monkeypatch.setattr(planning, "_seconds", lambda call: 1.0 / count())
-    three = planning._speed().many
+    three = planning.speed().many
     with ThreadPoolExecutor(1) as pool, one_thread():
-        assert pool.submit(lambda: planning._speed().many).result() == three / 3
-    assert planning._speed().many == three
+        assert pool.submit(lambda: planning.speed().many).result() == three / 3
+    assert planning.speed().many == three
 
 
 def test_each_python_thread_is_limited_where_the_number_is_its_own():
@@ -216,3 +221,58 @@ def test_the_real_libraries_obey_from_any_python_thread():
 
     with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
+
+
+def interrupted_at(moment):
+    """Enter and leave one_thread() with all_threads() inside, and be interrupted when the lines of _hold() and _set()
+    have begun so many times; return whether that happened."""
+    left, inside = iter(range(moment)), (threads._hold.__code__, threads._set.__code__)
+
+    def trace(frame, event, _):
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        if frame.f_code in inside and event == "line" and "with" not in line and next(left, None) is None:
+            sys.settrace(None)  # no signal comes between the end of a with block and the release of its lock
+            raise KeyboardInterrupt
+        return trace
+
+    try:
+        sys.settrace(trace)
+        with one_thread(), all_threads():
+            pass
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_an_interrupt_at_any_line_leaves_the_limits_as_they_were(count):
+    moments = 0
+    while interrupted_at(moments):
+        gc.collect()
+        assert count() == 3 and not threads._depth, moments
+        with one_thread():
+            assert count() == 1
+        moments += 1
+    assert moments > 20
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
+    """The lock is held while another thread sets BLAS: the fork waits for it, and the child finds it free."""
+    inside, done = Event(), Event()
+
+    def hold():
+        with threads._lock:
+            inside.set()
+            done.wait(0.2)
+
+    with ThreadPoolExecutor() as pool:
+        pool.submit(hold)
+        inside.wait()
+        child = os.fork()
+        if not child:
+            signal.alarm(5)
+            with one_thread():
+                os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
