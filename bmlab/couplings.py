@@ -27,7 +27,8 @@ class Pattern:
     def __init__(self, weights: Any):
         held = scipy.sparse.csr_array(weights)
         self.graph = scipy.sparse.csr_array((np.ones(held.nnz), held.indices, held.indptr), shape=held.shape)
-        self._bytes = held.indptr.tobytes(), held.indices.tobytes()
+        ends, index = held.indptr.astype(np.int64), held.indices.astype(np.int64)  # 32 bits of three are 64 bits of one
+        self._bytes = ends.tobytes(), index.tobytes()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self._bytes == other._bytes
