@@ -42,7 +42,7 @@ import test_tree_reweighting
 import test_visited_states
 
 import bmlab
-from bmlab import arrays, checks, estimate, interop, model, threads
+from bmlab import arrays, checks, estimate, files, interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing, rounds
 from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
@@ -206,8 +206,8 @@ MUTANTS = [
     Mutant(
         "the visited sum drops the offset",
         visited_states.distinct,
-        "model.energy(s)",
-        "model.energy(s) - model.offset",
+        "energy_of(model, s)",
+        "energy_of(model, s) - model.offset",
         partial(test_visited_states.law_bound),
     ),
     Mutant(
@@ -437,28 +437,28 @@ MUTANTS = [
     ),
     Mutant(
         "mean field counts each coupling twice",
-        naive_mean_field.free_energy,
-        "model.energy(m)",
-        "2 * model.energy(m) + model.biases @ m - model.offset",
+        naive_mean_field.free_energy_of,
+        "energy_of(model, m)",
+        "2 * energy_of(model, m) + model.biases @ m - model.offset",
         partial(law.law_bounds, bmlab.mean_field),
     ),
     Mutant(
         "the diagonal is in the mean-field energy",
-        naive_mean_field.free_energy,
-        "model.energy(m)",
-        "model.energy(m) - m @ m",
+        naive_mean_field.free_energy_of,
+        "energy_of(model, m)",
+        "energy_of(model, m) - m @ m",
         partial(law.law_bounds, bmlab.mean_field),
     ),
     Mutant(
         "the entropy is forgotten",
-        naive_mean_field.free_energy,
+        naive_mean_field.free_energy_of,
         "- model.temperature * entropy",
         "",
         partial(law.law_no_weights, bmlab.mean_field),
     ),
     Mutant(
         "the entropy forgets T",
-        naive_mean_field.free_energy,
+        naive_mean_field.free_energy_of,
         "model.temperature * entropy",
         "entropy",
         partial(law.law_same, bmlab.mean_field, law.hotter),
@@ -528,7 +528,7 @@ MUTANTS = [
     ),
     Mutant(
         "each temperature starts afresh",
-        cooling.cooled,
+        cooling._cooled,
         "start=state",
         "start=None",
         partial(test_coordinate_descent.law_cooled, bmlab.mean_field),
@@ -920,9 +920,9 @@ MUTANTS = [
     ),
     Mutant(
         "the file before is not kept",
-        checkpoints.Checkpoint.save,
-        "os.replace(self.path, self.before)",
-        "os.remove(self.path)",
+        files.write_arrays,
+        "os.replace(path, keep)",
+        "os.remove(path)",
         partial(in_a_folder, test_checkpoints.law_torn),
     ),
     Mutant(
@@ -1165,7 +1165,7 @@ MUTANTS = [
     Mutant(
         "log p of a row forgets log Z of the free machine",
         likelihood.log_prob,
-        " - float(infer(model).log_z)",
+        ' - asked("infer", infer, model).log_z.value',
         "",
         partial(test_likelihood.law_log_prob),
     ),
