@@ -27,8 +27,7 @@ class Pattern:
     def __init__(self, weights: Any):
         held = scipy.sparse.csr_array(weights)
         self.graph = scipy.sparse.csr_array((np.ones(held.nnz), held.indices, held.indptr), shape=held.shape)
-        ends, index = held.indptr.astype(np.int64), held.indices.astype(np.int64)  # 32 bits of three are 64 bits of one
-        self._bytes = ends.tobytes(), index.tobytes()
+        self._bytes = _bytes(held)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self._bytes == other._bytes
@@ -42,16 +41,21 @@ def classes(weights: Any) -> list[np.ndarray]:
     n = weights.shape[0]
     if is_sparse(weights):
         there = np.packbits(weights.data != 0).tobytes()
-        return _greedy(n, there, weights.indices.tobytes(), weights.indptr.tobytes(), weights.indices.dtype)
+        return _greedy(n, there, *_bytes(weights))
     there = weights != 0
     if np.count_nonzero(there) == n * (n - 1):
         return list(np.arange(n)[:, None])
     return _greedy(n, np.packbits(there).tobytes())
 
 
+def _bytes(held):
+    """Return the places of a CSR array as bytes, always of 64-bit numbers: three of 32 bits can read as one."""
+    return held.indptr.astype(np.int64).tobytes(), held.indices.astype(np.int64).tobytes()
+
+
 @lru_cache(maxsize=8)
-def _greedy(n, there, *places):
-    rows, full = _adjacency(n, np.frombuffer(there, np.uint8), *places)
+def _greedy(n, there, ends=b"", columns=b""):
+    rows, full = _adjacency(n, np.frombuffer(there, np.uint8), ends, columns)
     colour, count = np.full(n, -1), 0
     for i in range(n):
         free = count  # a new class
@@ -64,11 +68,11 @@ def _greedy(n, there, *places):
     return [order[begin:end] for begin, end in pairwise([0, *ends])]
 
 
-def _adjacency(n, bits, indices=None, indptr=None, dtype=None):
+def _adjacency(n, bits, ends, columns):
     """Return, from the bytes that name the pattern, the neighbours of each unit, and who is coupled to all before."""
-    if indices is None:
+    if not ends:
         rows = np.unpackbits(bits, count=n * n).reshape(n, n).view(bool)
         return rows, np.tril(rows, -1).sum(1) == np.arange(n)
-    columns, ends = np.frombuffer(indices, dtype), np.frombuffer(indptr, dtype)
-    held = np.unpackbits(bits, count=len(columns)).view(bool)
-    return [columns[a:b][held[a:b]] for a, b in pairwise(ends)], np.zeros(n, bool)
+    units = np.frombuffer(columns, np.int64)
+    held = np.unpackbits(bits, count=len(units)).view(bool)
+    return [units[a:b][held[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))], np.zeros(n, bool)

@@ -54,7 +54,7 @@ LOOPS = {  # name -> units of its own bars, and a call
             ).model.weights
         ),
     ),
-    "clamped": ("pattern", lambda: bmlab.clamped(bonds, DATA).mean),
+    "clamped": ("pattern", lambda: bmlab.clamped(bonds, DATA, bmlab.mean_field).mean),
     "clamped_gibbs": ("sweep", lambda: bmlab.clamped_gibbs(bonds, DATA, rng=new()).mean),
     "complete": ("row", lambda: bmlab.complete(blank, np.where(DATA > 0, DATA, np.nan)).mean),
     "draw": ("sweep", lambda: density.draw(MODEL, 5, new(), bmlab.ais(MODEL, rng=new(), n_chains=50))),
