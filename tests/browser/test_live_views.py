@@ -59,6 +59,15 @@ def until(notebook, view, words, seconds=20):
     view.get_by_text(words).first.wait_for(timeout=1000 * seconds)
 
 
+def eventually(notebook, holds, seconds=20):
+    """Wait until something holds; AssertionError where it does not in time."""
+    for _ in range(10 * seconds):
+        if holds():
+            return
+        notebook.page.wait_for_timeout(100)
+    assert holds()
+
+
 def pixels(view):
     return view.locator("canvas").first.evaluate("c => c.toDataURL()")
 
@@ -105,8 +114,7 @@ def test_explore(shown):
 def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
     notebook, view = shown("lattice")
     before = pixels(view)
-    notebook.page.wait_for_timeout(500)
-    assert pixels(view) != before
+    eventually(notebook, lambda: pixels(view) != before)
     canvas = view.locator("canvas")
     canvas.focus()
     canvas.press(" ")
@@ -131,8 +139,7 @@ def test_without_its_kernel_a_lattice_goes_on_and_a_slider_says_what_is_missing(
     notebook.shut_down().page.wait_for_timeout(1000)
     before = pixels(view)
     slide(view, "temperature T")
-    notebook.page.wait_for_timeout(300)
-    assert pixels(view) != before
+    eventually(notebook, lambda: pixels(view) != before)
     notebook, view = shown("explore")
     until(notebook, view, "T = 3")
     notebook.shut_down().page.wait_for_timeout(1000)
@@ -146,17 +153,14 @@ def test_who_asks_for_less_motion_starts_it_himself(shown):
     notebook.page.wait_for_timeout(300)
     assert pixels(view) == before
     view.get_by_role("button", name="Run").click()
-    notebook.page.wait_for_timeout(300)
-    assert pixels(view) != before
+    eventually(notebook, lambda: pixels(view) != before)
 
 
 def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
     notebook, view = shown("machine")
     assert slide(view, "updates a second", times=5) == "60,000"
     until(notebook, view, "in the wrong place")
-    notebook.page.wait_for_timeout(4000)
-    wrong = float(text_of(view).split(" % of")[0].split()[-1])
-    assert wrong < 5  # a thousand updates of 8 states are enough for that
+    eventually(notebook, lambda: float(text_of(view).split(" % of")[0].split()[-1]) < 5)  # some thousand updates
     unit = view.get_by_role("button", name="unit 0")
     unit.focus()
     unit.press("Enter")
