@@ -99,6 +99,14 @@ def test_missing_entries_are_hidden_in_their_rows():
     law_missing()
 
 
+def test_what_is_known_may_be_plus_one_throughout():
+    """Zeros stand for what is unknown, beside nothing but +1: these are no bits."""
+    model, rows = machine(4, temperature=1.4), np.array([[1, 1, np.nan, np.nan], [1, np.nan, 1, 1]])
+    one_by_one = bmlab.clamped(model, rows, lambda model, start=None: bmlab.exact(model))
+    assert_equal(bmlab.clamped(model, rows), one_by_one)
+    assert np.isclose(bmlab.log_prob(model, rows).mean(), (one_by_one.log_z - bmlab.exact(model).log_z))
+
+
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_missing_entries_can_be_sampled():
     model, data = machine(7, temperature=1.4), missing(DATA)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import states
 from ..estimate import Estimate, LogZ, as_corr, pair_sums
+from ..fields import energy_of, field_of
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .observations import distinct
@@ -38,7 +39,7 @@ def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None =
 def over_states(model: BoltzmannMachine, patterns: np.ndarray, share: np.ndarray):
     """Return <s | v> (N, n) and log Z(clamped to v) (N,) of patterns, 0 where unknown; and sum_v share_v Cov(s | v)."""
     s, covariance = patterns.copy(), np.zeros((model.n, model.n))
-    fields, log_z = model.field(patterns), -model.energy(patterns) / model.temperature  # a unit at 0 has no energy
+    fields, log_z = field_of(model, patterns), -energy_of(model, patterns) / model.temperature  # a unit at 0 has none
     unknown = patterns == 0
     counts = unknown.sum(1)
     for k in np.unique(counts[counts > 0]):
