@@ -133,9 +133,9 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
 
 def check_finite(name: str, values: np.ndarray) -> None:
     """Raise ValueError where a value is infinite or nan."""
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
-        raise ValueError(f"{name} must be finite, found {wrong[0]}; check the learning rate")
+    right = np.isfinite(values)
+    if not right.all():
+        raise ValueError(f"{name} must be finite, found {values[~right][0]}; check the learning rate")
 
 
 def check_row(name: str, values: Any, size: int | None = None) -> np.ndarray:

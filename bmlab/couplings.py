@@ -41,11 +41,11 @@ def classes(weights: Any) -> list[np.ndarray]:
     n = weights.shape[0]
     if is_sparse(weights):
         there = np.packbits(weights.data != 0).tobytes()
-        return _greedy(n, there, *_bytes(weights))
+        return list(_greedy(n, there, *_bytes(weights)))
     there = weights != 0
     if np.count_nonzero(there) == n * (n - 1):
         return list(np.arange(n)[:, None])
-    return _greedy(n, np.packbits(there).tobytes())
+    return list(_greedy(n, np.packbits(there).tobytes()))
 
 
 def _bytes(held):
@@ -65,6 +65,7 @@ def _greedy(n, there, ends=b"", columns=b""):
             free = taken.argmin()
         colour[i], count = free, max(count, free + 1)
     order, ends = np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour, minlength=count))
+    order.flags.writeable = False  # kept for other machines, too
     return [order[begin:end] for begin, end in pairwise([0, *ends])]
 
 

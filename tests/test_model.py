@@ -186,6 +186,15 @@ def test_units_of_one_colour_are_not_coupled_and_each_unit_has_one_colour(model)
         assert not model.weights[units][:, units].any()
 
 
+def test_nobody_changes_the_colours_of_other_machines():
+    for weights in (bmlab.ising((4, 4)).weights, bmlab.ising((4, 4)).dense_weights):
+        one, other = (bmlab.BoltzmannMachine(weights, np.zeros(16)) for _ in range(2))
+        one.colours.clear()
+        with pytest.raises(ValueError, match="read-only"):
+            other.colours[0][0] = 3
+        assert len(other.colours) == 2
+
+
 def test_the_colours_of_known_graphs():
     """A full machine n classes of one; a lattice its checkerboard; a restricted machine its layers."""
     assert [c.tolist() for c in bmlab.toy().colours] == [[0], [1], [2]]
