@@ -14,8 +14,10 @@ from pathlib import Path
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+import pandas as pd
 import pytest
 from crashing import DATA, parts, run
+from scipy import sparse
 from test_ascent import blank
 from test_fitting import alike
 
@@ -180,15 +182,20 @@ def test_a_closure_is_refused(tmp_path):
 
 
 def law_same_run(folder):
-    """Equal data as a list, or as integers, is the same run."""
+    """Equal data, however it is written, is the same run; other data, if only by a mask, is not."""
     run(folder / "same.bm", 3)
     infer, loop = parts()
-    for data in (DATA.tolist(), DATA.astype(int)):
+    frame = pd.DataFrame(DATA)
+    for data in (DATA.tolist(), DATA.astype(np.int8), DATA.astype(np.float32), sparse.coo_matrix(DATA), frame):
         try:
             found = bmlab.fit(blank(5), data, infer, steps=3, checkpoint=folder / "same.bm", **loop)
         except ValueError as error:
             raise AssertionError("the same run was taken for another") from error
         assert found.steps[0].loop.number == 2
+    masked = np.ma.masked_array(DATA, np.eye(*DATA.shape))
+    for data in (masked, frame.rename(columns=str)):
+        with pytest.raises(ValueError, match=r"same\.bm belongs to another run \(other data\)"):
+            bmlab.fit(blank(5), data, infer, steps=3, checkpoint=folder / "same.bm", **loop)
 
 
 def test_equal_data_in_another_form_is_the_same_run(tmp_path):
@@ -247,8 +254,10 @@ def law_torn(folder):
 def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
     law_torn(tmp_path)
     path = tmp_path / "a.bm"
-    with pytest.warns(UserWarning, match="holds no whole checkpoint"):
-        assert alike(run(path, 12, every=2), run(None, 12))
+    with pytest.warns(bmlab.NotConverged, match="holds no whole checkpoint") as told:
+        found = run(path, 12, every=2)
+    assert alike(found, run(None, 12)) and found.converged and f"({told[0].message})" in found.message
+    assert Path(told[0].filename).name == "crashing.py"  # where fit() was called
     path.write_bytes(b"torn")
     path.with_name("a.bm.before").unlink()
     with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint .*, and there is none before it; delete it"):

@@ -24,8 +24,9 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from ..checks import is_sparse
-from ..estimate import Estimate, LogZ, quietly
+from ..arrays import names_of
+from ..checks import check_array, is_sparse
+from ..estimate import Estimate, LogZ, NotConverged, quietly
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
@@ -36,6 +37,10 @@ from .record import Loop, Step
 
 JSON = "checkpoint"  # the name of the part that says what the others are
 SAME = 1e-9  # answers differ by less, from rounding, where nothing random but `rng` is drawn
+
+
+class Torn(NotConverged):
+    """Warn that a checkpoint is torn, and that the run goes on from the one before it."""
 
 
 class Best(NamedTuple):
@@ -58,7 +63,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, told: dict[str, Any], rng: np.random.Generator | None):
         self.path, self.rng = check_path("checkpoint", path), rng
         self.before = self.path.with_name(self.path.name + ".before")
-        self.seen = self._on_disk()
+        self.seen, self.torn = self._on_disk(), ""
         self.run = {name: _digest(value, name, rng) for name, value in told.items()}
         if isinstance(told["model"], Step):
             packed(told["model"], {})
@@ -70,9 +75,7 @@ class Checkpoint:
         arrays: dict[str, Any] = {}
         told = packed({"run": self.run, "step": step, "best": best, "random": self._random()}, arrays)
         if self._on_disk() != self.seen:
-            raise ValueError(
-                f"{self.path} is written by another run at the same time; give each run its own checkpoint"
-            )
+            raise ValueError(f"{self.path} is written by another run at the same time; give each run its own")
         write_arrays(self.path, arrays | {JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}, keep=self.before)
         self.seen = self._on_disk()
 
@@ -94,7 +97,8 @@ class Checkpoint:
             if self.rng is not None:
                 self.rng.bit_generator.state = state["random"]
             if torn:
-                warn(f"{torn}; going on from {path}, the one before it.", UserWarning, stacklevel=4)
+                self.torn = f"{torn}; going on from {path}, the one before it."
+                warn(self.torn, Torn, stacklevel=4)
             return state["step"], state["best"]
         if torn:
             raise ValueError(f"{torn}, and there is none before it; delete it to begin again")
@@ -111,11 +115,9 @@ class Checkpoint:
         return None if self.rng is None else self.rng.bit_generator.state
 
     def _check_run(self, run, path):
-        other = [name for name in {**self.run, **run} if self.run.get(name) != run.get(name)]
+        other = ", ".join(name for name in {**self.run, **run} if self.run.get(name) != run.get(name))
         if other:
-            raise ValueError(
-                f"{path} belongs to another run (other {', '.join(other)}); delete it, or give another path"
-            )
+            raise ValueError(f"{path} belongs to another run (other {other}); delete it, or give another path")
 
     def _check_repeatable(self, model, data, infer, clamped):
         """Ask methods that are not of this package twice, with `rng` set back: they may draw from elsewhere."""
@@ -199,7 +201,7 @@ def _whole(method):
 
 
 def _digest(value, name, rng):
-    """A short name of an argument's value, the same in every run; equal data as list or array have the same."""
+    """A short name of an argument's value, the same in every run, however equal numbers are written."""
     arrays: dict[str, np.ndarray] = {}
     told = json.dumps(_identity(value, name, rng, arrays)).encode()
     return sha256(told + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()[:16]
@@ -215,11 +217,11 @@ def _identity(value, name, rng, arrays):
     function = inspect.unwrap(value) if callable(value) else None
     if isinstance(function, FunctionType) and function.__closure__ is None:
         return f"{function.__module__}.{function.__qualname__}"
-    if isinstance(value, (str, BoltzmannMachine, Estimate, Step)) or is_sparse(value):
+    if isinstance(value, (str, BoltzmannMachine, Estimate, Step)):
         return packed(value, arrays)
     try:
-        return packed(np.asarray(value, dtype=float), arrays)
-    except (TypeError, ValueError):
+        return [packed(check_array(name, value), arrays), *names_of(value)]
+    except ValueError:
         raise ValueError(
             f"a run that goes on from a file must be told all that it depends on, and {name} holds a "
             f"{type(value).__name__}; write methods as plain functions, and bind numbers, arrays and the rng of fit() "

@@ -165,7 +165,8 @@ class _Watch:
             self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
         if best is not None:
             self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
-        return Fit(self.kept[-1].model, not missed, self.stopped or ALL_STEPS, tuple(self.kept))
+        torn = f" ({self.file.torn})" if self.file and self.file.torn else ""
+        return Fit(self.kept[-1].model, not missed, f"{self.stopped or ALL_STEPS}{torn}", tuple(self.kept))
 
 
 def _score(step, held_out, infer):
