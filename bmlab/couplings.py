@@ -36,6 +36,11 @@ class Pattern:
         return hash(self._bytes)
 
 
+def entries(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the numbers of a matrix, sparse or not, at (rows, columns); SciPy answers none with a matrix."""
+    return np.asarray(matrix[places], dtype=float).ravel() if len(places[0]) else np.zeros(0)
+
+
 def classes(weights: Any) -> list[np.ndarray]:
     """Return the classes of units (indices) of weights (n, n), an array or CSR; a weight of 0 couples nothing."""
     n = weights.shape[0]

@@ -113,7 +113,13 @@ FIT = bmlab.fit(M, ROWS, steps=2, rate=0.01)
 MODELS = [
     *same(bmlab.BoltzmannMachine(M.weights.tolist(), M.biases.tolist())),
     *good(as_sparse(M), Made(stored_zeros), replace(M, offset=3.0), M.at(100.0), M.at(0.3)),
-    *good(replace(M, weights=0 * M.weights), drawn(1), replace(M, names=tuple("abcde")), bmlab.ising((2, 3))),
+    *good(
+        replace(M, weights=sparse.csr_array((5, 5))),
+        replace(M, weights=0 * M.weights),
+        drawn(1),
+        replace(M, names=tuple("abcde")),
+        bmlab.ising((2, 3)),
+    ),
     *good(
         replace(M, offset=1e5), M.at(1e-4), M.at(1e4), Made(rescaled(M, 1e4)), drawn(0), as_sparse(drawn(0)), hard=True
     ),

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..couplings import entries
 from ..estimate import Estimate, LogZ, coupled_pairs
 from ..model import BoltzmannMachine
 from .variational import naive_mean_field, tap_equations
@@ -116,7 +117,7 @@ def tested(model: BoltzmannMachine, evidence: Evidence, samples: Estimate, stder
 def moments_of(model: BoltzmannMachine, mean: np.ndarray, corr: Any) -> np.ndarray:
     """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
     row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
-    return np.concatenate([mean, np.asarray(corr[row, col]).ravel()])
+    return np.concatenate([mean, entries(corr, (row, col))])
 
 
 def rms(x: np.ndarray) -> float:

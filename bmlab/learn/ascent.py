@@ -22,6 +22,7 @@ import numpy as np
 
 from ..asking import asked, check_method
 from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
+from ..couplings import entries
 from ..estimate import Estimate, Method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
@@ -164,9 +165,7 @@ def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, *
 
 def _at_couplings(model, matrix):
     """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
-    if not model.is_sparse:
-        return np.ravel(matrix)
-    return np.asarray(matrix[coupled_pairs(model)]) if model.has_couplings else np.zeros(0)
+    return entries(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
 
 
 def _largest(change):

@@ -14,6 +14,7 @@ import scipy
 
 from ..asking import asked, check_method
 from ..checks import check_positive
+from ..couplings import entries
 from ..estimate import Estimate, Method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
@@ -75,7 +76,7 @@ def maximize(
 
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
     """Return the Step at the top, and how far the parameters/T still moved at the last."""
-    theta = np.append(np.asarray(model.weights[pairs]).ravel(), model.biases) / model.temperature
+    theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
         seen = checked_moments(model, data)
     else:
@@ -151,7 +152,7 @@ def _slope(step, pairs, penalty):
     """The slope of L less its penalty, by the weights that exist and by the biases."""
     d_weights, d_biases = gradient(step.model, step.data, step.free)
     d_weights = d_weights - penalty * step.model.weights
-    return np.append(np.asarray(d_weights[pairs]).ravel(), d_biases)
+    return np.append(entries(d_weights, pairs), d_biases)
 
 
 def _plain(theta):

@@ -8,6 +8,7 @@ import numpy as np
 from ..arrays import names_of
 from ..asking import check_estimate
 from ..checks import check_array, check_spins, in_words, is_sparse
+from ..couplings import entries
 from ..estimate import Estimate, as_corr, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 
@@ -131,7 +132,7 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple) -> None:
     """Raise ValueError where a coupled pair lacks a combination: the larger its weight and biases, the likelier."""
     row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        p = (1 + one * mean[row] + other * mean[col] + one * other * np.asarray(corr[pairs]).ravel()) / 4
+        p = (1 + one * mean[row] + other * mean[col] + one * other * entries(corr, pairs)) / 4
         for k in np.flatnonzero(p < ABSENT):
             raise ValueError(
                 f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "

@@ -17,7 +17,7 @@ import scipy
 from ...arrays import log_2cosh
 from ...budgets import memory_to_spend, size_in_words, time_in_words
 from ...checks import check_positive
-from ...couplings import Pattern
+from ...couplings import Pattern, entries
 from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model
 from . import variable_elimination
@@ -137,8 +137,7 @@ def _on_couplings(model, blocks):
     found = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
     for units, own, block in blocks:
         row, col = coupled_pairs(own) if own.is_sparse else np.nonzero(own.weights)
-        if len(row):
-            found.append((np.asarray(block[row, col]).ravel(), units[row], units[col]))
+        found.append((entries(block, (row, col)), units[row], units[col]))
     value, row, col = (np.concatenate(column) for column in zip(*found, strict=True))
     if model.is_sparse:
         return as_corr(model, scipy.sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)

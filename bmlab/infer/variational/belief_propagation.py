@@ -26,6 +26,7 @@ import scipy
 
 from ...arrays import check_entries, log_2cosh
 from ...checks import check_count, check_positive
+from ...couplings import entries
 from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
@@ -100,7 +101,7 @@ def believed(
     covariance, own, pull = curvature(model, graph, mean, p)
     response = respond(model, mean, own, pull)
     corr = as_corr(model, response.pairs)
-    gap = np.abs(np.asarray(corr[graph.row, graph.col]) - mean[graph.row] * mean[graph.col] - covariance)
+    gap = np.abs(entries(corr, (graph.row, graph.col)) - mean[graph.row] * mean[graph.col] - covariance)
     inconsistency = max(response.inconsistency, float(gap.max(initial=0)))
     answer = Estimate(
         mean,
@@ -149,9 +150,7 @@ def _first_messages(model, graph, start):
             f"start must be the `state` of a bethe() answer for {model.n} units, found shape "
             f"{start.shape}; pass start=None"
         )
-    if not len(graph.j):
-        return np.zeros(0)
-    return np.asarray(scipy.sparse.csr_array(start)[graph.row, graph.col], dtype=float).ravel()
+    return entries(scipy.sparse.csr_array(start), (graph.row, graph.col))
 
 
 def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
@@ -219,4 +218,4 @@ def curvature(
     if not model.is_sparse:
         return covariance, own, pull.toarray()
     _, row, col = couplings(model)  # all stored couplings, zeros as well
-    return covariance, own, np.asarray(pull[row, col], float).ravel() if len(row) else np.zeros(0)
+    return covariance, own, entries(pull, (row, col))
