@@ -41,6 +41,8 @@ def _a(noun):
 
 def _real(value):
     """A number as a float; nan where it is none."""
+    if isinstance(value, float):  # nearly always
+        return float(value)
     value = value.item() if isinstance(value, np.ndarray) and not value.ndim else value
     try:
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
@@ -183,9 +185,9 @@ def some_values(values: np.ndarray) -> str:
     return "{" + ", ".join(f"{v:g}" for v in distinct[:4]) + (", ..." if distinct.size > 4 else "") + "}"
 
 
-def check_scale(largest_weight: float, biases: np.ndarray, offset: float, temperature: float) -> None:
+def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperature: float) -> None:
     """Raise ValueError where numbers are so large that squares of energies over T, or 1/T, are no doubles."""
-    top = max(largest_weight, biases.max(initial=0), abs(offset))
+    top = max([abs(offset), *(size for x in (weights, biases) if x.size for size in (x.max(), -x.min()))])
     if not 1 / LARGEST < temperature < LARGEST or not top < LARGEST * min(1.0, temperature):
         raise ValueError(
             f"energies and temperatures must stay below {LARGEST:g}, and energies below {LARGEST:g} temperatures, "
@@ -195,6 +197,8 @@ def check_scale(largest_weight: float, biases: np.ndarray, offset: float, temper
 
 def check_names(names: Any, n: int) -> tuple[str, ...]:
     """Return names as a tuple of n distinct strings, or ()."""
+    if isinstance(names, tuple) and not names:
+        return names
     if not isinstance(names, str) and not np.iterable(names):
         raise ValueError(f"names must be {n} strings, found {in_words(names)}; pass names=() for none")
     names = (names,) if isinstance(names, str) else tuple(names)

@@ -65,12 +65,10 @@ class BoltzmannMachine:
 
     def __post_init__(self):
         biases = read_only(check_row("biases", self.biases).copy())
-        checked = {"weights": check_weights(self.weights, len(biases)), "names": check_names(self.names, len(biases))}
+        weights, names = check_weights(self.weights, len(biases)), check_names(self.names, len(biases))
         temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
-        check_scale(abs(checked["weights"]).max() if len(biases) else 0.0, np.abs(biases), offset, temperature)
-        checked |= {"biases": biases, "temperature": temperature, "offset": offset}
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        check_scale(weights.data if is_sparse(weights) else weights, biases, offset, temperature)
+        vars(self).update(weights=weights, biases=biases, temperature=temperature, offset=offset, names=names)
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names)
