@@ -40,7 +40,7 @@ lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebo
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env --nbval-cell-timeout=120 tests notebooks
+		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
 	@$(IN_VENV) -m ruff format --check .
