@@ -40,6 +40,7 @@ from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
+from .parts import workers
 from .progress_bars import progress
 
 __all__ = [
@@ -110,4 +111,5 @@ __all__ = [
     "toy",
     "trw",
     "visited",
+    "workers",
 ]

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock, get_ident
 
@@ -19,6 +20,7 @@ if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that i
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _depth: Counter[int] = Counter()  # of one_thread() in each Python thread that is inside
 _before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
+_alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
 
 
 @contextmanager
@@ -39,10 +41,26 @@ def all_threads() -> Iterator[None]:
     me = get_ident()
     before = _depth[me]
     try:
-        _hold(me, 0)
+        _hold(me, before if _alone.get() else 0)
         yield
     finally:
         _let_go(me, before)
+
+
+@contextmanager
+def one_thread_only() -> Iterator[None]:
+    """Hold every BLAS at one thread, whatever asks for more inside: for work beside other work, the same to the bit."""
+    token = _alone.set(True)
+    try:
+        with one_thread():
+            yield
+    finally:
+        _alone.reset(token)
+
+
+def may_start_threads() -> bool:
+    """Whether one_thread_only() is not held here."""
+    return not _alone.get()
 
 
 def thread_count() -> int:
