@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -496,6 +497,7 @@ calls("Completion.mode", {"rng": 0, "seconds": 5.0}, rng=SEEDS, seconds=positive
 calls("Completion.sample", {"size": 3, "rng": 0}, size=counts(3, 0), rng=SEEDS)
 calls("about", {})
 calls("progress", {})
+calls("workers", {"engine": map}, engine=good(map, ThreadPool(1)) + bad(None, 2, "dask", M, bmlab.toy, len) + NONSENSE)
 calls("toy", {})
 calls("medium", {})
 calls(
@@ -609,7 +611,16 @@ method(
 method("entropy", {})
 BUDGETS = {"max_seconds": positive(600.0, infinite=True), "max_bytes": positive(1e9, none=True, infinite=True)}
 PAIRS = good(None, "all", "couplings") + bad("couplingss", 3, True, ["all"]) + NONSENSE
-method("exact", {"max_seconds": 600.0, "max_bytes": 1e9}, start=IGNORED, pairs=PAIRS, **BUDGETS)
+WANTED = choices("moments", "log_z")
+method(
+    "exact",
+    {"max_seconds": 600.0, "max_bytes": 1e9},
+    start=IGNORED,
+    pairs=PAIRS,
+    want=WANTED,
+    checkpoint=CHECKPOINTS,
+    **BUDGETS,
+)
 CLIMB = {
     "model": SMALL_MODELS,
     "data": rows(ROWS) + bad(wider(ROWS)) + good(EXACT),
@@ -755,7 +766,7 @@ calls(
     chains=choices("previous", "data"),
     penalty=positive(0.01, zero=True),
 )
-method("plan", {}, pairs=PAIRS)
+method("plan", {}, pairs=PAIRS, want=WANTED)
 method("probabilities", {})
 calls(
     "pseudo_log_likelihood", {"model": M, "data": ROWS}, model=SMALL_MODELS, data=no_estimate(rows(ROWS, missing=False))

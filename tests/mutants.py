@@ -52,6 +52,7 @@ from bmlab.infer.exact import (
     exact_sampling,
     matrix_products,
     planning,
+    roads,
     small_tables,
     variable_elimination,
 )
@@ -388,7 +389,7 @@ MUTANTS = [
     ),
     Mutant(
         "n ln 2 is forgotten",
-        enumeration._by_product,
+        roads._by_product,
         "log_2cosh(field).sum()",
         "np.log(np.cosh(field)).sum()",
         partial(law.law_no_weights, bmlab.exact, (300,)),

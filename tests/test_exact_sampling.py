@@ -100,7 +100,7 @@ def test_a_stored_weight_of_zero_hides_no_coupling():
 
 def test_cold_samples_that_would_take_too_long_are_refused():
     cold = bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0)).at(1e-6)
-    with pytest.raises(ValueError, match=r"would need 2\^35 listed states"):
+    with pytest.raises(ValueError, match=r"would need 2\^36 states, about .* (minutes|hours)"):
         bmlab.sample(cold, 1, np.random.default_rng(0))
 
 

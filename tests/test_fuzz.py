@@ -296,7 +296,7 @@ def law_estimate(name, given, answer):
     z = answer.log_z
     if not (z.lower <= log_z + 1e-9 * size and log_z <= z.upper + 1e-9 * size):
         return "wrong", f"log Z {log_z} is outside [{z.lower}, {z.upper}]"
-    if not answer.converged:
+    if not answer.converged or (name == "exact" and given.get("want") == "log_z"):
         return "right", ""
     if not np.isfinite(answer.mean).all() or np.isinf(z.value):
         return "nan", f"{answer!r}, mean {answer.mean}"

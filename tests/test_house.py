@@ -32,8 +32,8 @@ HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
     ["_version", "budgets", "checks", "threads", "html_repr", "optional"],
-    ["arrays", "fields", "files", "introspection", "progress_bars"],
-    ["couplings"],
+    ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
+    ["couplings", "parts"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
     ["asking"],

@@ -20,7 +20,8 @@ from ..model import BoltzmannMachine, check_model
 from .bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
 from .bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .exact.enumeration import exact
-from .exact.planning import Plan, plan
+from .exact.planning import plan
+from .exact.prices import Plan
 from .rounds import CHAINS, LEAST, first_amount, grow
 from .sampling.annealed_importance import ais
 from .sampling.gibbs_sampling import gibbs

@@ -17,10 +17,13 @@ from ...checks import check_count, generator
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
 from . import variable_elimination
+from .clamped_parts import draw_by_parts
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .enumeration import cutset_instead, exact, part_of, refuse_if_too_dear
+from .enumeration import exact, part_of
 from .matrix_products import draw_by_products
 from .planning import plan
+from .prices import refuse_if_too_dear
+from .roads import Question, affordable, cutset_instead
 
 COLD = 1e-9  # states whose energies differ by less, in units of the largest weight, count as equal
 
@@ -49,10 +52,11 @@ def _draw(own, part, size, rng):
     if part.road == "variable elimination":
         return variable_elimination.draw(part.guide, variable_elimination.eliminate(own, part.guide)[1], size, rng)
     if part.road == "matrix products":
-        s = draw_by_products(own, size, rng)
+        part = affordable(own, part, Question(everything=False))
+        s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)
         if s is not None:
             return s
-        part = cutset_instead(own, part.units)
+        part = cutset_instead(own, part.units, Question(everything=False))
     cutset: Any = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
     return draw_by_cutset(own, cutset, size, rng)
 

@@ -37,12 +37,21 @@ def sum_by_products(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndar
             given_row = _sum_out(faces[i], faces[j], faces[other], lists[j])
             moments = lists[i].T @ given_row  # [total, <s_j>; <s_i>, <s_i s_j'>] times Z
             total, mean[groups[i]], across = moments[0, 0], moments[1:, 0], moments[1:, 1:]
+            if _is_out_of_range(total, model.n):
+                return None
             corr[groups[i], groups[j]], corr[groups[j], groups[i]] = across, across.T
             own = lists[i][:, 1:]
             corr[groups[i], groups[i]] = own.T @ (given_row[:, :1] * own)
-    if _is_out_of_range(total, model.n):
-        return None
     return log_scale + np.log(total), mean / total, corr / total
+
+
+def log_z_by_products(model: BoltzmannMachine) -> float | None:
+    """Return log Z without the offset, by one product of the three; None where they leave a double's range."""
+    groups, lists = _groups(model.n)
+    with _quiet(model.n):
+        faces, log_scale = _faces(model, groups, lists)
+        total = sum(float(weight.sum()) for _, weight in _tiles(*faces))
+    return None if _is_out_of_range(total, model.n) else log_scale + np.log(total)
 
 
 def _is_out_of_range(total, n):

@@ -3,7 +3,7 @@
 Parts of a machine that are not coupled to each other are solved apart.  Each part takes the cheapest of
 
     small tables          all 2^n states in one matrix, between two tables of half the units
-    matrix products       3 * 2^n multiply-adds in three products
+    matrix products       3 * 2^n multiply-adds in three products; of more than 33 units in parts, which workers share
     cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
     variable elimination  tables of 2^width numbers, one for each unit
 
@@ -15,84 +15,59 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from ...budgets import size_in_words, time_in_words
 from ...checks import check_choice
 from ...couplings import Pattern
 from ...model import BoltzmannMachine, check_model
+from ...parts import parts_run_here, worker_count
 from ...threads import all_threads, one_thread, thread_count
+from .clamped_parts import TABLE_UNITS, held_units
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .matrix_products import WIDE_UNITS
+from .prices import Part, Plan
 from .variable_elimination import best_order
 
-TABLE_UNITS = 13  # up to here the tables are the fastest
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
 FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,
 UNSEARCHED_UNITS = 26  # up to here matrix products take less time than the search for something cheaper
 LISTED_UNITS = 34  # nobody waits for more states than 2^34
+WANTED = ("moments", "log_z")
 WIDEST = 27  # nor for larger tables
 ENTRY = 75  # what an entry of a table costs there and back, in exponentials
 COLUMN = 8  # and its share of each unit, where all pairs are wanted
 
 
-class Part(NamedTuple):
-    """Hold the road for some units: its name, what it needs to know, and what it costs."""
+def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
+    """Return the cheapest road for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
 
-    units: np.ndarray
-    road: str
-    guide: Any
-    work: float
-    bytes: float
-    seconds: float
-
-
-class Plan(NamedTuple):
-    """Hold how exact() would answer: its parts, solved one after the other."""
-
-    parts: tuple[Part, ...]
-
-    @property
-    def work(self) -> float:
-        """Multiply-adds, or entries of tables."""
-        return sum(part.work for part in self.parts)
-
-    @property
-    def bytes(self) -> float:
-        """What is held at once."""
-        return max((part.bytes for part in self.parts), default=0.0)
-
-    @property
-    def seconds(self) -> float:
-        """The predicted time."""
-        return float(sum(part.seconds for part in self.parts))
-
-    @property
-    def method(self) -> str:
-        """The roads taken, each named once, the dearest first."""
-        return ", ".join(dict.fromkeys(part.road for part in sorted(self.parts, key=lambda p: -p.seconds)))
-
-    def __str__(self):
-        apart = f" in {len(self.parts)} parts" if len(self.parts) > 1 else ""
-        return (
-            f"{self.method}{apart}: {self.work:.2g} operations, {size_in_words(self.bytes)}, "
-            f"about {time_in_words(self.seconds)}"
-        )
-
-
-def plan(model: BoltzmannMachine, *, pairs: str | None = None) -> Plan:
-    """Return the cheapest road for exact(model, pairs=pairs) and its price; nothing is computed yet.
-
-    Raises ValueError where `pairs` is neither None, "couplings" nor "all".
+    Its seconds and bytes are those of the workers at hand, its core_seconds those of all of them together.
+    Raises ValueError where `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
     """
     check_model(model)
     everything = wants_all(model, pairs)
+    check_choice("want", want, WANTED)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
-        return Plan((_without_search(np.arange(model.n)),))
-    return _searched(Pattern(model.weights), everything)
+        way = Plan((_without_search(np.arange(model.n)),))
+    else:
+        way = _searched(Pattern(model.weights), everything)
+    return Plan(tuple(_of_question(part, want, not model.biases.any()) for part in way.parts))
+
+
+def _of_question(part, want, even):
+    """Return a Part at the price of what is asked: one product of three, half of the pieces without biases, workers."""
+    if part.road != "matrix products":
+        return part
+    share, pieces = (1 / 3 if want == "log_z" else 1), part.pieces
+    if pieces > 1:
+        share, pieces = (share / 2, pieces / 2) if even else (share, pieces)
+        together = min(pieces, worker_count())
+        size = part.bytes * (together if parts_run_here() else 1)
+        part = part._replace(pieces=pieces, side_by_side=together, bytes=size)
+    return part._replace(work=part.work * share, seconds=part.seconds * share)
 
 
 @lru_cache(maxsize=8)
@@ -145,10 +120,19 @@ def _small_tables(units):
 
 
 def _matrix_products(units):
-    n = min(len(units), 300)  # dear enough, and still a double
-    work, face = 3 * 2.0**n, 4.0 ** np.ceil(n / 3)
-    seconds = work / (speed().many if n >= WIDE_UNITS else speed().one) + 3 * face * 4 / speed().exp + 1.2e-4
-    return Part(units, "matrix products", None, work, 8 * 3 * face + 2**26, seconds)
+    n, held = min(len(units), 300), held_units(len(units))  # dear enough, and still a double
+    size, pieces = len(units) - held, 2.0 ** min(held, 300)
+    work, face = 3 * 2.0**n, 4.0 ** np.ceil(size / 3)
+    one_product = speed().one if held or size < WIDE_UNITS else speed().many
+    seconds = work / one_product + pieces * (3 * face * 4 / speed().exp + 1.2e-4)
+    return Part(units, "matrix products", held, work, 8 * 3 * face + 2**26, seconds, pieces)
+
+
+def in_halves(part: Part, count: int) -> Part:
+    """Return a Part in pieces at its price where each piece is halved so often before its products stay in range."""
+    size, own = len(part.units) - part.guide, part.seconds / part.pieces
+    smallest = _without_search(np.arange(size - count)).seconds
+    return part._replace(seconds=part.pieces * (2.0**count * smallest + count * own / 3))
 
 
 def cutset_part(units: np.ndarray, graph, everything: bool, most: float = LISTED_UNITS) -> Part | None:

@@ -1,0 +1,430 @@
+"""workers(): the same bits on any engine, from parts that follow from the question; exact sums in parts, resumed."""
+
+import os
+import pickle
+import random
+import signal
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from io import StringIO
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.pool import ThreadPool
+from threading import get_ident
+from time import sleep
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import bmlab
+from bmlab import parts, progress_bars
+from bmlab.infer.exact import clamped_parts, planning, resuming
+from bmlab.parts import Part, in_parts, worker_count
+from bmlab.threads import all_threads
+
+
+def drawn(n, biases=True, temperature=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = bmlab.sherrington_kirkpatrick(n, rng).weights
+    return bmlab.BoltzmannMachine(weights, rng.normal(size=n) * biases, temperature)
+
+
+class Hostile:
+    """Does every part twice, in another order, each on a pickled copy of the task; answers in the order asked."""
+
+    largest = 0
+
+    def __call__(self, task, parts):
+        parts, answers = list(parts), {}
+        for k in random.Random(0).sample(range(len(parts)), len(parts)):
+            packed = pickle.dumps((task, parts[k]))
+            self.largest = max(self.largest, len(packed))
+            first, again = (call(part) for call, part in (pickle.loads(packed), pickle.loads(packed)))
+            assert pickle.dumps(first) == pickle.dumps(again), "a part is no pure function of its arguments"
+            answers[k] = pickle.loads(pickle.dumps(again))
+        return (answers[k] for k in range(len(parts)))
+
+
+def numbers(answer):
+    """All numbers of an answer, to the bit."""
+    if isinstance(answer, bmlab.Estimate):
+        return numbers([answer.mean, answer.corr, answer.log_z, answer.log_z.stderr, answer.state])
+    if isinstance(answer, (list, tuple)):
+        return [x for part in answer for x in numbers(part)]
+    return [np.asarray(answer).tobytes()]
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """Parts of few units, so that small questions come in many."""
+    monkeypatch.setattr(clamped_parts, "PART_UNITS", 14)
+
+
+QUESTIONS = {
+    "exact": lambda: bmlab.exact(drawn(18)),
+    "exact, without biases": lambda: bmlab.exact(drawn(17, biases=False)),
+    "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
+    "sample": lambda: bmlab.sample(drawn(17), 20, np.random.default_rng(0)),
+}
+
+
+# The laws
+
+
+def law_same_bits(name):
+    """The same bits here, one after the other, and where every part is pickled, done twice and out of order."""
+    here = numbers(QUESTIONS[name]())
+    for engine in (map, Hostile()):
+        with bmlab.workers(engine):
+            assert numbers(QUESTIONS[name]()) == here
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_any_engine_gives_the_same_bits(name):
+    law_same_bits(name)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_any_number_of_workers_gives_the_same_bits(count):
+    with bmlab.workers(map):
+        here = numbers(QUESTIONS["exact"]())
+    with ThreadPoolExecutor(count) as pool, bmlab.workers(pool):
+        assert worker_count() == count and numbers(QUESTIONS["exact"]()) == here
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_part_is_small(name):
+    hostile = Hostile()
+    with bmlab.workers(hostile):
+        QUESTIONS[name]()
+    assert 0 < hostile.largest < 100_000
+
+
+def double(x):
+    return 2 * x
+
+
+def nested(k):
+    return list(in_parts(told, range(3))), [get_ident(), worker_count()]
+
+
+def told(k):
+    with all_threads():
+        counts = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    return [get_ident(), *counts]
+
+
+def test_a_part_of_a_part_stays_where_it_is_and_has_one_thread():
+    with threadpool_limits(3, user_api="blas"), bmlab.workers(Hostile()):
+        for answers, here_alone in in_parts(nested, range(2)):
+            assert answers == [here_alone] * 3 and here_alone == [get_ident(), 1]
+
+
+def test_parts_know_nothing_of_the_contexts_around_them():
+    with bmlab.workers(map), bmlab.progress(), np.errstate(over="raise"):
+        assert list(in_parts(contexts, [0])) == [(False, True, "warn")]
+        assert not parts._inside.get()
+
+
+def contexts(_):
+    return progress_bars._shown.get(), parts._inside.get(), np.geterr()["over"]
+
+
+class Recorder:
+    """An executor that runs nothing until it is asked, and knows what was given up."""
+
+    def __init__(self):
+        self.given = []
+
+    def submit(self, task, part):
+        self.given.append(Waiting(task, part))
+        return self.given[-1]
+
+
+class Waiting:
+    def __init__(self, task, part):
+        self.task, self.part, self.state = task, part, "waiting"
+
+    def result(self):
+        self.state = "done"
+        return self.task(self.part)
+
+    def cancel(self):
+        self.state = "cancelled"
+
+
+def leave_by_break():
+    list(islice(in_parts(double, range(10**6)), 3))
+
+
+def leave_by_error():
+    with pytest.raises(ZeroDivisionError):
+        list(in_parts(partial(divmod, 1), range(10**6)))
+
+
+def leave_by_interrupt():
+    answers = in_parts(double, range(10**6))
+    next(answers)
+    with pytest.raises(KeyboardInterrupt):
+        answers.throw(KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("leave", [leave_by_break, leave_by_error, leave_by_interrupt])
+def test_what_is_left_early_leaves_nothing_waiting(leave):
+    engine = Recorder()
+    with bmlab.workers(engine):
+        leave()
+    assert 3 <= len(engine.given) < 10**4 and {one.state for one in engine.given} == {"done", "cancelled"}
+
+
+def test_a_part_that_fails_is_named():
+    for engine in (nullcontext(), bmlab.workers(map), bmlab.workers(Recorder())):
+        with engine, pytest.raises(ZeroDivisionError) as failed:
+            list(in_parts(partial(divmod, 1), [2, 1, 0]))
+        assert failed.value.__notes__ == ["This was part 3 of 3."]
+
+
+def test_the_bar_moves_by_parts(monkeypatch):
+    told, real = [], progress_bars._tqdm()
+
+    def recording(**options):
+        told.append(real(**options | {"file": StringIO()}))
+        return told[-1]
+
+    monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    with bmlab.workers(map), bmlab.progress():
+        bmlab.exact(drawn(18))
+    (bar,) = told
+    assert (bar.unit, bar.total, bar.n) == ("part", 16, 16)
+
+
+@pytest.mark.parametrize("engine", [None, 3, "dask", type, bmlab.toy, len, [map]])
+def test_what_cannot_map_is_refused(engine):
+    with pytest.raises(ValueError, match=r"engine must be a Dask client.*; try concurrent.futures"):
+        bmlab.workers(engine)
+
+
+def test_the_context_ends_with_its_block():
+    with bmlab.workers(Recorder()):
+        with bmlab.workers(map):
+            assert worker_count() == 1
+        assert worker_count() > 0
+    assert parts._engine.get() is None
+
+
+# Engines
+
+
+def elsewhere(make):
+    with make() as pool, bmlab.workers(pool):
+        return worker_count(), numbers(QUESTIONS["exact"]())
+
+
+ENGINES = {
+    "ProcessPoolExecutor": partial(ProcessPoolExecutor, 2, mp_context=get_context("forkserver")),
+    "Pool": partial(ThreadPool, 2),
+    "joblib": partial(joblib.Parallel, n_jobs=2, backend="threading"),
+    "joblib, late": partial(joblib.Parallel, n_jobs=2, backend="threading", return_as="generator"),
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_pools_give_the_same_bits(name):
+    assert elsewhere(ENGINES[name]) == (2, numbers(QUESTIONS["exact"]()))
+
+
+def test_loky_gives_the_same_bits():
+    loky = pytest.importorskip("loky")
+    executor = loky.get_reusable_executor(2)
+    assert elsewhere(lambda: executor) == (2, numbers(QUESTIONS["exact"]()))
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "memory_limit": "2GiB"}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_dask_gives_the_same_bits(name, client):
+    here = numbers(QUESTIONS[name]())
+    with bmlab.workers(client):
+        assert worker_count() == 2 and numbers(QUESTIONS[name]()) == here
+
+
+def deadly(marker, task, number):
+    """Part 5 kills its own worker the first time that it is done."""
+    if number == 5 and not os.path.exists(marker):
+        open(marker, "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task(number)
+
+
+def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
+    marker, before = str(tmp_path / "killed"), set(client.run(os.getpid).values())
+    task = partial(clamped_parts._part, drawn(18), 4, True)
+    here = numbers([Part(task)(number) for number in range(16)])
+    with bmlab.workers(client):
+        found = numbers(list(in_parts(partial(deadly, marker, task), range(16))))
+    assert os.path.exists(marker) and found == here
+    assert len(before & set(client.run(os.getpid).values())) < 2
+
+
+def test_a_part_that_fails_on_dask_is_tried_again_and_named(client, tmp_path):
+    with bmlab.workers(client), pytest.raises(ZeroDivisionError) as failed:
+        list(in_parts(partial(counted_division, str(tmp_path)), [2, 1, 0]))
+    assert failed.value.__notes__ == ["This was part 3 of 3."]
+    assert sum(name.startswith("0 ") for name in os.listdir(tmp_path)) == 3
+
+
+def counted_division(folder, x):
+    open(os.path.join(folder, f"{x} {len(os.listdir(folder))} {os.getpid()}"), "x").close()
+    return 1 / x
+
+
+def test_dask_keeps_nothing_of_what_is_left_early(client):
+    before = set(client.futures)
+    with bmlab.workers(client):
+        next(in_parts(double, range(100)))
+    while set(client.futures) - before or any(client.processing().values()):  # it hears of it a moment later
+        sleep(0.01)
+
+
+# Exact sums in parts
+
+
+def law_parts(biases=True, temperature=1.0, offset=3.0):
+    """Parts agree with one sum over all states, at any temperature."""
+    model = bmlab.BoltzmannMachine(drawn(16).weights, drawn(16, biases).biases, temperature, offset)
+    energy = model.energy(bmlab.states(16)) / temperature
+    log_z = np.logaddexp.reduce(-energy)
+    p, s = np.exp(-energy - log_z), bmlab.states(16)
+    answer, size = bmlab.exact(model), np.abs(energy).max()
+    assert answer.info["road"] == "matrix products" and bmlab.plan(model).parts[0].pieces == (4 if biases else 2)
+    assert abs(answer.log_z - log_z) < 1e-14 * size + 1e-12
+    assert np.abs(answer.mean - p @ s).max() < 1e-13 * size + 1e-12
+    assert np.abs(answer.corr - (s.T * p) @ s).max() < 1e-13 * size + 1e-12
+
+
+@pytest.mark.parametrize("biases", [True, False])
+@pytest.mark.parametrize("temperature", [0.002, 0.05, 1.0])
+def test_parts_agree_with_all_states(biases, temperature):
+    law_parts(biases, temperature)
+
+
+def test_parts_of_a_cold_machine_are_halved_and_priced_so(monkeypatch):
+    cold = drawn(21, temperature=0.002)
+    monkeypatch.setattr(clamped_parts, "PART_UNITS", 20)
+    assert clamped_parts.halvings(cold, 1) > 3 and clamped_parts.halvings(drawn(21), 1) == 0
+    (part,) = bmlab.plan(cold).parts
+    dear = planning.in_halves(part, 6).seconds
+    assert dear > 2 * part.seconds
+    assert bmlab.exact(cold).info["predicted_seconds"] > part.seconds / part.side_by_side
+    for call in (bmlab.exact, bmlab.ground_state):
+        monkeypatch.setattr(bmlab.infer.exact.roads, "in_halves", lambda part, count: part._replace(seconds=1e9))
+        with pytest.raises(ValueError, match=r"would need 2\^21 states, about .* years"):
+            call(cold)
+
+
+def test_samples_in_parts_follow_the_law():
+    """Of 4000 samples no mean may be further off than 5 standard errors."""
+    for model in (drawn(16), drawn(16, temperature=0.002)):
+        answer, s = bmlab.exact(model), bmlab.sample(model, 4000, np.random.default_rng(1))
+        assert (np.abs(s.mean(0) - answer.mean) <= 5 * np.sqrt((1 - answer.mean**2) / 4000) + 1e-9).all()
+        across = np.abs(s.T @ s / 4000 - answer.corr)
+        assert (across <= 5 * np.sqrt(np.maximum(1 - answer.corr**2, 0) / 4000) + 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [drawn(10), drawn(18), bmlab.medium(), bmlab.ising((4, 9)).at(3), bmlab.ising((30,)).at(0.5)],
+    ids=["table", "parts", "medium", "lattice", "ring"],
+)
+def test_log_z_alone_is_log_z_and_the_rest_is_unknown(model):
+    answer, whole = bmlab.exact(model, want="log_z"), bmlab.exact(model)
+    assert abs(answer.log_z - whole.log_z) < 1e-12 * abs(whole.log_z) + 1e-12
+    assert answer.log_z.lower == answer.log_z.upper == answer.log_z
+    off = answer.corr[~np.eye(model.n, dtype=bool)] if not model.is_sparse else answer.corr.data
+    assert np.isnan(answer.mean).all() and np.isnan(off).sum() >= len(off) - model.n
+    assert type(answer.corr) is type(whole.corr)
+
+
+def test_the_plan_knows_the_workers_and_what_is_asked():
+    model = drawn(20)
+    with bmlab.workers(map):
+        one = bmlab.plan(model)
+    with ThreadPoolExecutor(4) as pool, bmlab.workers(pool):
+        four = bmlab.plan(model)
+        assert np.isclose(four.seconds, one.seconds / 4) and four.core_seconds == one.core_seconds
+        assert "64 pieces" in str(four) and " on 4 workers, " in str(four)
+        assert np.isclose(bmlab.plan(model, want="log_z").core_seconds, one.core_seconds / 3)
+        assert np.isclose(bmlab.plan(drawn(20, biases=False)).core_seconds, one.core_seconds / 2)
+
+
+def test_the_number_of_units_alone_says_how_many_are_held(monkeypatch):
+    monkeypatch.undo()
+    assert [clamped_parts.held_units(n) for n in (3, 33, 34, 46, 47, 50)] == [0, 0, 1, 13, 11, 14]
+
+
+# Going on
+
+
+class Stopped(Exception):
+    pass
+
+
+def stopping(after):
+    """A map that ends in the midst; workers() tries it with abs."""
+
+    def mapped(task, parts):
+        for k, part in enumerate(parts):
+            if k == after and task is not abs:
+                raise Stopped
+            yield task(part)
+
+    return mapped
+
+
+@pytest.mark.parametrize("want", ["moments", "log_z"])
+@pytest.mark.parametrize("every", [0.0, 1e9])
+def test_a_run_that_was_ended_goes_on_to_the_bit(want, every, tmp_path, monkeypatch):
+    monkeypatch.setattr(resuming, "EVERY", every)
+    model, path, done = drawn(18), tmp_path / "sums.npz", []
+    whole = numbers(bmlab.exact(model, want=want))
+    for after in (5, 0, 7):
+        with bmlab.workers(stopping(after)), pytest.raises(Stopped):
+            bmlab.exact(model, want=want, checkpoint=path)
+
+    def counting(task, parts):
+        done.extend(parts if task is not abs else ())
+        return map(task, parts)
+
+    with bmlab.workers(counting):
+        assert numbers(bmlab.exact(model, want=want, checkpoint=path)) == whole
+        assert [part for part in done if part > 0] == [12, 13, 14, 15]
+        assert numbers(bmlab.exact(model, want=want, checkpoint=path)) == whole  # all is done
+    assert path.stat().st_size < 50_000
+
+
+def test_two_groups_of_units_go_on_each_by_itself(tmp_path):
+    weights = np.zeros((32, 32))
+    weights[:16, :16], weights[16:, 16:] = drawn(16).weights, drawn(16, seed=1).weights
+    model, path = bmlab.BoltzmannMachine(weights, drawn(32).biases), tmp_path / "sums.npz"
+    whole = numbers(bmlab.exact(model))
+    with bmlab.workers(stopping(2)), pytest.raises(Stopped):
+        bmlab.exact(model, checkpoint=path)
+    assert numbers(bmlab.exact(model, checkpoint=path)) == numbers(bmlab.exact(model, checkpoint=path)) == whole
+
+
+def test_a_checkpoint_of_another_question_is_refused(tmp_path):
+    path = tmp_path / "sums.npz"
+    bmlab.exact(drawn(16), checkpoint=path)
+    for call in (partial(bmlab.exact, drawn(16, seed=1)), partial(bmlab.exact, drawn(16), want="log_z")):
+        with pytest.raises(ValueError, match="holds the answer to another question; give another path"):
+            call(checkpoint=path)
