@@ -12,13 +12,14 @@ import pytest
 pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
 from awkward_class import Kit, dumped, zipped
-from test_teaching_class import short_notebook
+from small_course import short_notebook
 
 from bmlab.teaching import deliveries
 from bmlab.teaching.collecting import Handout, collect
 from bmlab.teaching.course import without_solutions
 from bmlab.teaching.deliveries import files, sender
 from bmlab.teaching.matching import read_cells, rebuilt
+from bmlab.teaching.slicing import lean
 
 NAMES = ["01_theory", "02_exact_z"]
 
@@ -159,11 +160,38 @@ def test_what_is_run_is_what_the_grades_need_and_what_a_student_wrote(kit):
     notebook.cells.insert(2, nbformat.v4.new_code_cell("costly = sum(range(10**9))"))
     notebook.cells.append(nbformat.v4.new_code_cell("mine = 1"))
     found = rebuild(kit, notebook)
-    run = [found.notebook.cells[place].source for place in found.run]
+    run = list(found.run.values())
     assert "base = 1" in run and "mine = 1" in run and not any("costly" in source for source in run)
     notebook.cells[-1].source = "mine = costly"
-    found = rebuild(kit, notebook)
-    assert any("costly = " in found.notebook.cells[place].source for place in found.run)
+    assert any("costly = " in source for source in rebuild(kit, notebook).run.values())
+
+
+SET_UP = """\
+import sys
+import matplotlib.pyplot as plt
+from bmlab import plot, widgets
+sys.path.insert(0, "tables")
+base = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "last, used, kept",
+    [
+        ("widgets.MachineView(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1"),
+        ("print(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1\nprint(base)"),
+        (
+            "plot.field = 2",
+            "base",
+            "import sys\nfrom bmlab import plot\nsys.path.insert(0, 'tables')\nbase = 1\nplot.field = 2",
+        ),
+        ("", "plt", "import sys\nimport matplotlib.pyplot as plt\nsys.path.insert(0, 'tables')\nbase = 1"),
+        ("!ls", "base", SET_UP + "!ls"),
+    ],
+)
+def test_the_set_up_is_run_without_what_only_draws(last, used, kept):
+    """Imports that nothing uses are left out, and a view in the last line; what is no Python stays as it is."""
+    assert lean(SET_UP + last, {used}) == kept
 
 
 def test_a_blank_handout_leaves_everything_open(kit):

@@ -106,7 +106,7 @@ def due_tasks(
         row.id, row.platform, row.remarks = student.sender.id, student.sender.platform, student.remarks
         for name, attempt in student.attempts.items():
             known, found = row.notebooks.get(name), attempt.rebuilt
-            now = digest(courses[name], [found.notebook.cells[place].source for place in found.run], found.open)
+            now = digest(courses[name], list(found.run.values()), found.open)
             newer = not known or known.place == str(attempt.file.place) or known.rank < list(attempt.rank)
             if known and known.rank[0] and not attempt.rank[0]:
                 newer, row.remarks = False, [*row.remarks, f"{name}: a blank copy that came later was left aside"]
@@ -157,12 +157,14 @@ def run(found: Rebuilt, handout: Handout, limits: Mapping[str, Any]) -> Notebook
     """Return the notebook with the outputs of the cells that were run; nothing runs where nothing was answered."""
     notebook = deepcopy(found.notebook)
     open_tests = {test for one in exercises(handout.source) if one.answer in found.open for test in one.tests}
-    places = [place for place in found.run if record(notebook.cells[place]).get("grade_id") not in open_tests]
     idle = len(found.open) == len(exercises(handout.source))
-    outputs = sandbox.execute(
-        [] if idle else [notebook.cells[place].source for place in places], tables=handout.tables, **limits
-    )
-    for place, output in zip(places, outputs, strict=False):
+    reached = {
+        place: source
+        for place, source in found.run.items()
+        if not idle and record(notebook.cells[place]).get("grade_id") not in open_tests
+    }
+    outputs = sandbox.execute(list(reached.values()), tables=handout.tables, **limits)
+    for place, output in zip(reached, outputs, strict=True):
         notebook.cells[place].outputs = [from_dict(one) for one in output]
     for cell in notebook.cells:
         if record(cell).get("grade_id") in open_tests and cell.cell_type == "code":

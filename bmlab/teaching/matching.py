@@ -33,10 +33,10 @@ class Cell(NamedTuple):
 
 
 class Rebuilt(NamedTuple):
-    """A returned notebook put in order: `run` are the places of the cells that are executed, `open` has no answer."""
+    """A returned notebook put in order: `run` is what is executed of which cells, `open` has no answer."""
 
     notebook: NotebookNode
-    run: list[int]
+    run: dict[int, str]
     open: list[str]
     own: list[str]  # the sources of cells that are neither the handout's nor answers
 
@@ -171,12 +171,12 @@ def as_cell(cell: Cell) -> NotebookNode:
     return NotebookNode(fresh | {"metadata": NotebookNode()})
 
 
-def needed(cells: Sequence[NotebookNode], story: set[str]) -> tuple[list[int], set[str]]:
-    """The places of the code cells to run, and the names that nothing makes."""
+def needed(cells: Sequence[NotebookNode], story: set[str]) -> tuple[dict[int, str], set[str]]:
+    """What to run of the code cells, by their place, and the names that nothing makes."""
     code = [place for place, cell in enumerate(cells) if cell.cell_type == "code"]
     own = [bool(record(cells[place])) or plain(cells[place].source) not in story for place in code]
     kept, missing = needed_cells([cells[place].source for place in code], own)
-    return [code[k] for k in sorted(kept)], missing
+    return {code[k]: source for k, source in kept.items()}, missing
 
 
 def with_story(cells: list[NotebookNode], blank: NotebookNode, story: set[str]) -> list[NotebookNode]:

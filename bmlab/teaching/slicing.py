@@ -103,18 +103,48 @@ def touched(statement: ast.stmt) -> Iterator[str]:
             yield place.id
 
 
-def needed_cells(sources: Sequence[str], own: Sequence[bool]) -> tuple[set[int], set[str]]:
-    """Return which cells to run, by their place, and the names that no cell before makes.
+def needed_cells(sources: Sequence[str], own: Sequence[bool]) -> tuple[dict[int, str], set[str]]:
+    """Return what to run of which cells, by their place, and the names that no cell before makes.
 
-    `own` marks the cells that are run in any case: exercises, and whatever is not the handout's.
+    `own` marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's.
     """
     all_names = [names(source) for source in sources]
     modules = frozenset().union(*(each.imported for each in all_names))
     wanted: set[str] = set()
-    kept = set()
+    kept = {}
     for place in reversed(range(len(sources))):
         each = all_names[place]
         if own[place] or (each.made | each.changed - modules) & wanted:
-            kept.add(place)
-            wanted = wanted - each.made | each.needed
-    return kept, wanted - BUILTIN
+            kept[place] = sources[place] if own[place] else lean(sources[place], wanted)
+            wanted = wanted - each.made | names(kept[place]).needed
+    return dict(sorted(kept.items())), wanted - BUILTIN
+
+
+def lean(source: str, wanted: set[str]) -> str:
+    """Return a cell without the imports that nothing uses, and without a view or a figure that is its last line.
+
+    matplotlib and the live views take a second of processor time to import, and few tests look at them.
+    """
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return source
+    loads = [statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
+    drawing = {bound(alias) for load in loads if origin(load) in ("bmlab", "matplotlib") for alias in load.names}
+    if isinstance(body[-1], ast.Expr) and drawing & {*touched(body[-1])}:
+        body.pop()
+    rest = ast.Module([statement for statement in body if statement not in loads], [])
+    used = wanted | names(ast.unparse(rest)).needed | {"*"}
+    for load in loads:
+        load.names = [alias for alias in load.names if bound(alias) in used]
+    return ast.unparse(ast.Module([statement for statement in body if getattr(statement, "names", True)], []))
+
+
+def bound(alias: ast.alias) -> str:
+    """The name that an import makes."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def origin(load: ast.Import | ast.ImportFrom) -> str:
+    """The package that an import is from."""
+    return ((load.module if isinstance(load, ast.ImportFrom) else load.names[0].name) or "").partition(".")[0]
