@@ -1,7 +1,7 @@
 """Start the kernel that holds a student's code: python kernel.py CACHES TABLES -f CONNECTION_FILE, inside the wall.
 
-Its home holds the caches and nothing else; IPython keeps no history. The wall falls with the runner, so the kernel need
-not look after its parent, whose number means nothing in here.
+Its home holds the caches and nothing else, its work folder the tables (either may be ""); IPython keeps no history. The
+wall falls with the runner, so the kernel need not look after its parent, whose number means nothing in here.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 from ipykernel.kernelapp import launch_new_instance
 
 if __name__ == "__main__":
-    shutil.copytree(sys.argv.pop(1), Path.home(), dirs_exist_ok=True)
-    if tables := sys.argv.pop(1):
-        shutil.copytree(tables, "tables", dirs_exist_ok=True)
+    for target in (Path.home(), Path("tables")):
+        if source := sys.argv.pop(1):
+            shutil.copytree(source, target, dirs_exist_ok=True)
     launch_new_instance([*sys.argv[1:], "--HistoryManager.enabled=False", "--IPKernelApp.parent_handle=0"])

@@ -64,7 +64,7 @@ def prepared(
         runner, start = [sys.executable, "-P", str(HERE / "runner.py")], [sys.executable, "-P", str(HERE / "kernel.py")]
         folders, home = {"sockets": sockets, "work": str(folder / "work")}, HOME
         if kind in ENGINES:
-            start = ["python", "-P", "/bmlab/bmlab/teaching/kernel.py", "/tmp", "/tables"]
+            start = ["python", "-P", "/bmlab/bmlab/teaching/kernel.py", "", "/tables"]
             runner, folders = container(kind, folder, seconds, gigabytes), {"sockets": "/tmp", "work": "/course"}
         elif kind == "bubblewrap":
             mounts = ["--ro-bind", str(caches), "/warm", "--ro-bind", str(folder / "tables"), "/course/tables"]
