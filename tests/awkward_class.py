@@ -58,6 +58,7 @@ def place_of(notebook, name):
 
 
 def dumped(notebook) -> bytes:
+    """A notebook as a file."""
     return json.dumps(notebook).encode()
 
 
@@ -79,6 +80,7 @@ def changed(change=None, deserved="all", before="", after=""):
 
 
 def split(notebook, kit):
+    """The second answer in two cells with the same metadata, as JupyterLab splits one."""
     place = place_of(notebook, kit.last.answer)
     first, _, rest = notebook.cells[place].source.partition("\n")
     notebook.cells[place].source = first
@@ -88,25 +90,30 @@ def split(notebook, kit):
 
 
 def pasted_twice(notebook, kit):
+    """The second answer and its test, each twice."""
     for name in (kit.last.answer, kit.last.tests[0]):
         place = place_of(notebook, name)
         notebook.cells.insert(place + 1, deepcopy(notebook.cells[place]))
 
 
 def blank_copy_below(notebook, kit):
+    """The stub of the first answer once more, below the answer."""
     place = place_of(notebook, kit.first.answer)
     notebook.cells.insert(place + 1, deepcopy(kit.blank.cells[place_of(kit.blank, kit.first.answer)]))
 
 
 def neighbours_deleted(notebook, kit):
+    """Nothing but the answers."""
     notebook.cells = [cell for cell in notebook.cells if record(cell).get("solution")]
 
 
 def tests_deleted(notebook, kit):
+    """No test."""
     notebook.cells = [cell for cell in notebook.cells if not record(cell).get("grade")]
 
 
 def stripped(notebook, kit):
+    """No metadata and no ids, as Colab leaves a notebook."""
     notebook.metadata, notebook.nbformat_minor = {}, 0
     for cell in notebook.cells:
         cell.metadata = {}
@@ -114,23 +121,27 @@ def stripped(notebook, kit):
 
 
 def below_in_a_new_cell(notebook, kit):
+    """The second answer in a cell of its own, below the stub that was left."""
     place = place_of(notebook, kit.last.answer)
     notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(notebook.cells[place].source))
     notebook.cells[place].source = kit.blank.cells[place_of(kit.blank, kit.last.answer)].source
 
 
 def as_markdown(notebook, kit):
+    """The second answer turned into Markdown."""
     cell = notebook.cells[place_of(notebook, kit.last.answer)]
     cell.cell_type = "markdown"
 
 
 def tampered(notebook, kit):
+    """Tests that pass and are worth more."""
     for cell in notebook.cells:
         if record(cell).get("grade"):
             cell.source, record(cell)["points"] = "assert True", 100
 
 
 def of_version_3(notebook, kit):
+    """The format of 2013: worksheets, and `input` for `source`."""
     cells = [
         {"cell_type": cell.cell_type, "input": cell.source, "metadata": cell.metadata}
         if cell.cell_type == "code"
@@ -141,17 +152,20 @@ def of_version_3(notebook, kit):
 
 
 def with_large_outputs(notebook, kit):
+    """200 kB of output in every cell."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="x" * 200_000)]
 
 
 def with_scratch(notebook, kit):
+    """Cells that fail, or are no Python."""
     for text in ("this is no python(", "%timeit 1", "!ls", "1 / 0", "x = \x00"):
         notebook.cells.insert(2, nbformat.v4.new_code_cell(text))
 
 
 def with_scripts(notebook, kit):
+    """A script in Markdown, in an answer, in what it prints and in what it shows."""
     script = "<script>alert(1); fetch('http://127.0.0.1:9')</script><img src=x onerror=alert(2)>"
     notebook.cells.insert(0, nbformat.v4.new_markdown_cell(script))
     first = notebook.cells[place_of(notebook, kit.first.answer)]
@@ -204,7 +218,7 @@ CASES = {
     ),
 }
 FLAGGED = {"shell": "get_ipython", "patching": "assigns to bmlab.exact", "equal": "__ne__"}
-TEXT_ONLY = {"truncated", "byte order mark", "utf-16"}
+ATTACKS = {"endless", "dying", "reaching", "writing", "telling"}  # a whole class has them
 
 
 def zipped(**files: bytes) -> bytes:
@@ -238,6 +252,7 @@ class Class:
         return data
 
     def deserve(self, student: str, case: str) -> None:
+        """Note what a student deserves, and what a teacher should look at."""
         kit = self.kit
         rest = sum(one.points for one in kit.exercises[1:])
         scores = {"all": kit.full, "none": 0, "first": kit.first.points, "last": rest, "blank": None, "any": "any"}
@@ -246,12 +261,14 @@ class Class:
             self.flags[student] = FLAGGED[case]
 
     def put(self, place: str, data: bytes, when: float = OLD) -> None:
+        """Write a file of the delivery, with its time."""
         path = self.folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         os.utime(path, (when, when))
 
     def submit(self, student: str, case: str, place: str = "{student}/{name}.ipynb", when: float = OLD) -> None:
+        """Hand in a case for a student."""
         self.put(place.format(student=student, name=self.kit.name), self.data(case), when)
         self.deserve(student, case)
 
@@ -286,7 +303,7 @@ def deliveries(made: Class) -> None:
     right, blank = made.data("right"), made.data("blank")
     made.put("zipper.zip", zipped(**{f"{name}.ipynb": right}))
     made.put("climber.zip", zipped(**{f"../../{name}.ipynb": right}))
-    made.put("bomber/work.zip", zipped(**{f"{k}.bin": bytes(60 * 2**20) for k in range(9)}))
+    made.put("bomber/work.zip", zipped(**{"zeros.bin": bytes(60 * 2**20)}))
     made.put("writer/essay.pdf", b"%PDF-1.4")
     made.put(f"again/old/{name}.ipynb", made.data("wrong"), OLD)
     made.put(f"again/new/{name}.ipynb", right, NEW)
@@ -301,10 +318,14 @@ def deliveries(made: Class) -> None:
 
 
 def make_class(folder: Path, source: Path, outside: Path, students: int = 0) -> Class:
-    """Write the class to folder/returned and its roster to folder/roster.csv; ordinary students fill it up."""
+    """Write the class to folder/returned and its roster to folder/roster.csv; ordinary students fill it up.
+
+    With `students` 0 nobody attacks.
+    """
     made = Class(folder / "returned", Kit(source), outside)
     for number, case in enumerate(CASES):
-        made.submit(f"student {number:02} {case}", case)
+        if students or case not in ATTACKS:
+            made.submit(f"student {number:02} {case}", case)
     deliveries(made)
     for number in range(students - len(made.expected)):
         made.submit(f"ordinary {number:03}", ("right", "first only", "wrong", "right")[number % 4])

@@ -1,16 +1,13 @@
 """Handing out and grading, end to end: nobody scores what is not deserved, and no submission ends the run.
 
 The notebooks are run as they are by nbval, solutions and tests included; grading runs what the grades need. Wrong
-answers are in wrong_answers.py, a class of awkward submissions in awkward_class.py.
+answers are in wrong_answers.py, a class of awkward submissions in awkward_class.py, attacks in test_teaching_walls.py.
 """
 
 import ast
-import csv
 import html
-import os
 import re
 import shutil
-import socket
 import zipfile
 from copy import deepcopy
 from pathlib import Path
@@ -23,10 +20,9 @@ pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
 from itertools import pairwise
 
-from nbconvert import HTMLExporter
+from small_course import TWICE, answered, hand_in, lines_of, run_here, short_notebook, walled
 
-from bmlab.teaching import sandbox, walls
-from bmlab.teaching.cleaning import clean, clean_markdown
+from bmlab.teaching import grading
 from bmlab.teaching.course import STUB
 from bmlab.teaching.exercises import exercises, points
 from bmlab.teaching.grading import grade
@@ -60,25 +56,6 @@ def needed(notebook):
     cells = code(notebook)
     kept, _ = needed_cells([cell.source for cell in cells], [bool(exercise(cell)) for cell in cells])
     return [cells[place] for place in sorted(kept)]
-
-
-def table_of(out):
-    """grades.csv as student -> notebook -> points."""
-    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
-
-
-def hand_in(folder, student, name, notebook):
-    (folder / student).mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, folder / student / f"{name}.ipynb")
-
-
-def answered(blank, answers):
-    """A student version with answers filled in."""
-    notebook = deepcopy(blank)
-    for name, (cell, _) in answer_cells(notebook).items():
-        cell.source = answers.get(name, cell.source)
-    return notebook
 
 
 # The exercises
@@ -247,7 +224,7 @@ def tampered(notebook):
 
 def test_the_solution_scores_full_marks_and_the_others_none(graded):
     """That the solution of each notebook scores full marks is what grade() asks before it goes on."""
-    table = table_of(graded)
+    table = lines_of(graded)
     full = table.pop("(full marks)")
     for name in GRADED:
         assert float(full[name]) == points(nbformat.read(FILES[name], 4))
@@ -268,153 +245,10 @@ def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
         assert wrong[0][1] in page, wrong[0]
 
 
-# Submissions that nobody should run
-
-SUBMITTED = {  # student -> the answers to two exercises, both right but for what else they do
-    "endless": ("while True: pass", ""),
-    "dying": ("import os\nos._exit(1)", ""),
-    "greedy": ("bytearray(10**12)", "import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)"),
-    "deleting": ("import shutil\nshutil.rmtree({outside!r})", "print(open({outside!r} + '/solutions.txt').read())"),
-    "noisy": ("for _ in range(100): print('x' * 200_000)", "import sys\nprint('careful', file=sys.stderr)"),
-    "reaching": (
-        "import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')",
-        "print(open('/etc/passwd').read())",
-    ),
-    "spying": (
-        "import os\nseen = [open(f'/proc/{{pid}}/cmdline').read() for pid in os.listdir('/proc') if pid.isdigit()]\n"
-        "if not any('pytest' in command for command in seen): raise RuntimeError('saw no teacher')",
-        "from pathlib import Path\nfiles = [f for f in Path.home().rglob('*') if f.is_file()]\n"
-        "if not any(b'first = 1' in f.read_bytes() for f in files): raise RuntimeError('no history, no solution')",
-    ),
-    "hoarding": (
-        "with open('/tmp/much', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))",
-        "import os\nos.remove('/tmp/much')\nfor k in range(10):\n    open(f'/tmp/{{k}}', 'wb').write(bytes(9 * 10**7))",
-    ),
-    "breeding": ("import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)", ""),
-    "changing": ("import bmlab\nopen(bmlab.__file__, 'a').write('')", "import subprocess\nsubprocess.run(['ls'])"),
-}
-SCORES = dict.fromkeys(SUBMITTED, "0") | {"endless": "1", "noisy": "2", "broken": "", "readme": ""}
-walled = pytest.mark.skipif(
-    not walls.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
-)
-
-
-def exercise_pair():
-    """A notebook with two exercises: a submission that is stopped in the first can still win the second."""
-    cells = []
-    for name in ("first", "second"):
-        record = {
-            "schema_version": 3,
-            "grade_id": name,
-            "grade": False,
-            "solution": True,
-            "locked": False,
-            "task": False,
-        }
-        test = record | {"grade_id": f"test_{name}", "grade": True, "solution": False, "locked": True, "points": 1}
-        for source, nbgrader in (
-            (f"### BEGIN SOLUTION\n{name} = 1\n### END SOLUTION", record),
-            (f"assert {name} == 1\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", test),
-        ):
-            cells.append(nbformat.v4.new_code_cell(source, metadata={"nbgrader": nbgrader}))
-    return nbformat.v4.new_notebook(cells=cells)
-
-
-@pytest.fixture(scope="module")
-def dangerous(tmp_path_factory):
-    """Every dangerous submission graded, and what they tried to reach."""
-    folder = tmp_path_factory.mktemp("dangerous")
-    outside = folder / "outside"
-    for name in ("sources", "returned", "outside"):
-        (folder / name).mkdir()
-    (outside / "solutions.txt").write_text("the secret")
-    nbformat.write(exercise_pair(), folder / "sources/pair.ipynb")
-    blank = student_version(folder / "sources/pair.ipynb")
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as beside:
-        beside.bind(str(outside / "socket"))
-        beside.listen()
-        beside.settimeout(0.1)
-        server.settimeout(0.1)
-        for student, sources in SUBMITTED.items():
-            first, second = (text.format(outside=str(outside), port=server.getsockname()[1]) for text in sources)
-            answers = {"first": f"{first}\nfirst = 1", "second": f"{second}\nsecond = 1"}
-            hand_in(folder / "returned", student, "pair", answered(blank, answers))
-        (folder / "returned/broken").mkdir()
-        (folder / "returned/broken/pair.ipynb").write_text("{")
-        (folder / "returned/readme.ipynb").write_text("{}")
-        (folder / "graded/course/warm").mkdir(parents=True)  # no caches: nothing here needs them
-        grade(folder / "sources", folder / "returned", folder / "graded", seconds=30, gigabytes=2, **QUIET)
-        for door in (server, beside):
-            with pytest.raises(TimeoutError):
-                door.accept()
-    return folder
-
-
-def test_a_dangerous_submission_costs_its_author_points_and_nobody_else(dangerous):
-    scores = {student: row["pair"] for student, row in table_of(dangerous / "graded").items()}
-    assert scores == SCORES | {"(full marks)": "2"}
-
-
-def test_nothing_outside_is_touched_or_told(dangerous):
-    assert (dangerous / "outside/solutions.txt").read_text() == "the secret"
-    for page in (dangerous / "graded/feedback").rglob("*.html"):
-        assert "the secret" not in page.read_text(encoding="utf-8")
-
-
-def test_feedback_says_why_a_cell_was_stopped(dangerous):
-    for student, reason in (
-        ("endless", "endless loop"),
-        ("dying", "ended the process"),
-        ("greedy", "MemoryError"),
-        ("deleting", "No such file"),
-        ("reaching", "No such file"),
-        ("spying", "saw no teacher"),
-        ("spying", "no history, no solution"),
-        ("hoarding", "File too large"),
-        ("hoarding", "No space left"),
-        ("breeding", "processes"),
-        ("changing", "Read-only file system"),
-    ):
-        assert reason in (dangerous / f"graded/feedback/{student}/pair.html").read_text(encoding="utf-8"), student
-
-
-def test_the_table_says_what_was_not_graded(dangerous):
-    remarks = {student: row["remarks"] for student, row in table_of(dangerous / "graded").items()}
-    assert "cannot be read as a notebook" in remarks["broken"] and not remarks["noisy"]
-
-
-def test_without_a_wall_nothing_is_run_unless_somebody_says_so(monkeypatch):
-    monkeypatch.setattr(walls, "has_bubblewrap", lambda: False)
-    monkeypatch.setattr(walls, "engine_here", lambda: "")
-    with pytest.raises(ValueError, match="nothing here walls submissions in, so none was run; install bubblewrap"):
-        sandbox.execute(["1"])
-    assert "submissions run as you" in walls.WORDS[walls.wall(trust=True)]
-    (outputs,) = sandbox.execute(["print(6 * 7)"], seconds=60, trust=True)
-    assert outputs[0]["text"] == "42\n"
-
-
-def test_a_container_engine_stands_in_for_bubblewrap_once_it_has_the_image(monkeypatch, tmp_path):
-    monkeypatch.setattr(walls, "has_bubblewrap", lambda: False)
-    monkeypatch.setattr(walls, "engine_here", lambda: "podman")
-    monkeypatch.setattr(walls, "has_image", lambda engine: False)
-    with pytest.raises(ValueError, match="podman build --tag bmlab-grading --file docs/Containerfile"):
-        walls.wall()
-    monkeypatch.setattr(walls, "has_image", lambda engine: True)
-    assert walls.wall() == "podman"
-    command = walls.container("podman", tmp_path, seconds=300, gigabytes=4)
-    text = " ".join(command)
-    for words in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--pids-limit", "--rm"):
-        assert words in text
-    mounts = [command[place + 1] for place, word in enumerate(command) if word == "--volume"]
-    assert len(mounts) == 3 and all(mount.endswith(":ro") for mount in mounts)
-    assert text.index(walls.IMAGE) < text.index("timeout --signal=KILL 301 python") and "docker.sock" not in text
-    assert (NOTEBOOKS.parent / "docs/Containerfile").exists()
-
-
 @walled
-def test_a_home_holds_caches_and_nothing_of_anybodys(tmp_path):
-    sandbox.warm_home(tmp_path / "home", trust=False)
-    files = [file for file in (tmp_path / "home").rglob("*") if file.is_file()]
+def test_a_home_holds_caches_and_nothing_of_anybodys(graded):
+    """The folder that every student's home begins as, after the solutions were run."""
+    files = [file for file in (graded / "course/warm").rglob("*") if file.is_file()]
     assert any(file.suffix == ".nbi" for file in files) and any("font" in file.name for file in files)
     written = b"".join(file.read_bytes() for file in files)
     for name in GRADED:
@@ -424,68 +258,18 @@ def test_a_home_holds_caches_and_nothing_of_anybodys(tmp_path):
                 assert len(line.strip()) < 20 or line.strip().encode() not in written, line
 
 
-HARMFUL = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "[see](javascript:alert(1))",
-    "[see]\n\n[see]: JaVaScript:alert(1)",
-    "<a href='&#106;avascript:alert(1)'>see</a>",
-    "$\\href{javascript:alert(1)}{x}$",
-    "<iframe src='https://example.org'></iframe>",
-    "<svg onload=alert(1)></svg>",
-]
-HARMLESS = (
-    "plain *text* $a < b$, `x<y`\n\n> a & b\n\n- [page](https://example.org) ![pixel](tables/x.png) [on](01.ipynb#a)"
-)
-
-
-@pytest.mark.parametrize("source", HARMFUL)
-def test_what_a_student_writes_cannot_act_in_the_teachers_page(source):
-    """Rendered by nbconvert, as nbgrader's menu and the feedback pages are, after cleaning."""
-    html_output = nbformat.v4.new_output("display_data", {"text/html": source, "application/javascript": "alert(1)"})
-    cells = [nbformat.v4.new_markdown_cell(source), nbformat.v4.new_code_cell("1", outputs=[html_output])]
-    page = HTMLExporter(template_name="classic").from_notebook_node(clean(nbformat.v4.new_notebook(cells=cells)))[0]
-    body = page[page.index("<body") :]
-    assert not re.search(
-        r"<script>alert|onerror|onload|href=.?javascript|\\href|<iframe|alert\(1\)\"", body, re.IGNORECASE
-    )
-    assert not {"application/javascript"} & set(cells[1].outputs[0].data)
-
-
-def test_harmless_markdown_stays_as_it_was_written():
-    assert clean_markdown(HARMLESS) == HARMLESS
-    source = nbformat.read(FILES[ONE], 4)
-    for cell in source.cells:
-        if cell.cell_type == "markdown" and "<" not in cell.source:
-            assert clean_markdown(cell.source) == cell.source, cell.id
-
-
-@walled
-def test_the_whole_notebook_has_a_time_limit():
-    stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
-    _, second = sandbox.execute([stubborn, "1"], seconds=5)
-    assert "stopped after" in second[-1]["evalue"]
-
-
-@walled
-def test_a_long_notebook_reaches_its_kernel():
-    """A pipe holds 64 KB, and an order that was longer once waited for ever."""
-    first, last = sandbox.execute([f"text = {'x' * 200_000!r}", "print(len(text))"], seconds=60)
-    assert not first and last[0]["text"] == "200000\n"
-
-
 # A mistake here must not become everybody's zero
 
 
-def test_grading_stops_if_the_solution_does_not_score(tmp_path):
-    notebook = exercise_pair()
-    notebook.cells[0].source = notebook.cells[0].source.replace("first = 1", "from a_missing_package import first")
-    (tmp_path / "sources").mkdir()
-    nbformat.write(notebook, tmp_path / "sources/pair.ipynb")
-    hand_in(tmp_path / "returned", "anna", "pair", student_version(tmp_path / "sources/pair.ipynb"))
+def test_grading_stops_if_the_solution_does_not_score(tmp_path, monkeypatch):
+    (name, solution, test), second = TWICE
+    source = short_notebook(tmp_path, [(name, solution.replace("= base", "= a_missing_package"), test), second])
+    hand_in(tmp_path / "returned", "anna", "twice", student_version(source))
     (tmp_path / "graded/course/warm").mkdir(parents=True)
-    with pytest.raises(ValueError, match="the solution of pair scores 1 of 2 here, so nobody was graded"):
-        grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", seconds=30, gigabytes=2, **QUIET)
+    monkeypatch.setattr(grading.sandbox, "execute", run_here)
+    monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
+    with pytest.raises(ValueError, match="the solution of twice scores 2 of 3 here, so nobody was graded"):
+        grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", **QUIET)
     assert not (tmp_path / "graded/grades.csv").exists()
 
 

@@ -1,9 +1,9 @@
 """A class with every awkward case in it, graded in one command: everyone has the points they deserve.
 
-`make test` grades one student a case, of a notebook with two short exercises; `make test-class` 120 of notebook 01.
+`make test` grades one student a case, of a notebook with two short exercises, and without those that attack, which
+test_teaching_walls.py has; `make test-class` grades 120 of notebook 01.
 """
 
-import csv
 import os
 import re
 import socket
@@ -11,58 +11,27 @@ import time
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 
 pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
 from awkward_class import make_class
+from small_course import lines_of, run_here, short_notebook, walled
 
-from bmlab.teaching import grading, walls
+from bmlab.teaching import grading
 from bmlab.teaching.grading import grade
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 STUDENTS = int(os.environ.get("STUDENTS", "0"))  # a whole class: make test-class
-pytestmark = pytest.mark.skipif(
-    not walls.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
-)
+SANDBOX = grading.sandbox.execute
+KERNEL = ("import bmlab", "display(", "%timeit")
+pytestmark = walled
 
 
-def short_notebook(folder):
-    """A course of one notebook with two exercises, the second a function, that needs a line of its story."""
-    record = {"schema_version": 3, "grade": False, "solution": True, "locked": False, "task": False}
-    cells = [nbformat.v4.new_markdown_cell("# Twice"), nbformat.v4.new_code_cell("base = 1")]
-    for number, (name, solution, test) in enumerate(
-        (
-            ("first", "first = base", "assert first == 1, 'the base is one'"),
-            (
-                "double",
-                "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x",
-                "assert double(3) == 6, 'not twice'",
-            ),
-        ),
-        1,
-    ):
-        marked = solution if "BEGIN" in solution else f"### BEGIN SOLUTION\n{solution}"
-        end = f"{'    ' if 'def' in solution else ''}### END SOLUTION"
-        about = record | {"grade_id": name}
-        graded = {"grade_id": f"test_{name}", "grade": True, "solution": False, "locked": True, "points": number}
-        cells += [
-            nbformat.v4.new_markdown_cell(f"**{number}.** *Do* ({number} points). Give `{name}` with $x_{number}^2$."),
-            nbformat.v4.new_code_cell(f"{marked}\n{end}", metadata={"nbgrader": about}),
-            nbformat.v4.new_code_cell(
-                f"{test}\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS", metadata={"nbgrader": record | graded}
-            ),
-        ]
-    (folder / "sources").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "sources/twice.ipynb")
-    return folder / "sources/twice.ipynb"
-
-
-def lines_of(out):
-    """grades.csv as student -> column -> text."""
-    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
+def execute(sources, **limits):
+    """Run in the sandbox what needs a kernel, all else here."""
+    needs_kernel = any(word in source for source in sources for word in KERNEL)
+    return (SANDBOX if needs_kernel else run_here)(sources, **limits)
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +46,14 @@ def graded(tmp_path_factory):
         door.listen()
         door.settimeout(0.1)
         made, said = make_class(folder, source, outside, STUDENTS), []
-        if not STUDENTS:
-            (folder / "graded/course/warm").mkdir(parents=True)  # no caches: these exercises need none
         options = {"seconds": 100 if STUDENTS else 40, "gigabytes": 4, "say": said.append}
         options["roster"] = folder / "roster.csv"
         began = time.monotonic()
-        grade(source.parent, folder / "returned", folder / "graded", **options)
+        with pytest.MonkeyPatch.context() as patch:
+            if not STUDENTS:
+                (folder / "graded/course/warm").mkdir(parents=True)  # no caches: these exercises need none
+                patch.setattr(grading.sandbox, "execute", execute)
+            grade(source.parent, folder / "returned", folder / "graded", **options)
         print(f"{len(made.expected)} students in {time.monotonic() - began:.0f} s")
         with pytest.raises(TimeoutError):
             door.accept()
@@ -105,7 +76,7 @@ def test_who_has_no_points_has_a_sentence(graded):
         assert points is not None or lines[name]["remarks"], name
     assert lines["absent"]["remarks"] == "handed in nothing" and lines["absent"]["total"] == ""
     assert "essay.pdf is no notebook of this course" in lines["writer"]["remarks"]
-    assert "larger than 50 MB" in lines["bomber"]["remarks"] or "500 MB" in lines["bomber"]["remarks"]
+    assert "larger than 50 MB" in lines["bomber"]["remarks"]
     assert "not answered: 1." in lines["student 01 blank"]["remarks"]
 
 

@@ -2,16 +2,13 @@
 
 import csv
 import os
-from functools import cache
 
 import pytest
 
 pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
-import nbgrader.api
 from awkward_class import Kit, dumped
-from nbgrader.api import Gradebook
-from test_teaching_class import lines_of, short_notebook
+from small_course import api, lines_of, run_here, short_notebook
 
 from bmlab.teaching import grading
 from bmlab.teaching.grading import grade
@@ -19,24 +16,10 @@ from bmlab.teaching.looking import flags
 from bmlab.teaching.roster import matched, read_roster
 from bmlab.teaching.sheets import late_policy
 
-VERSION = cache(nbgrader.api.get_alembic_version)  # it starts a program, and every new gradebook asks
 ROSTER = (
     '"Student","ID","SIS User ID","SIS Login ID","Section"\n    Points Possible,,,,\n"O\'Brien, Ann",4711,s1,annob,A\n'
 )
 ROSTER += '"Li, Bo",4712,s2,boli,A\n"Gone, Gil",4713,s3,gil,A\n'
-
-
-def outputs(sources, **_):
-    """What the sandbox would answer: our own two answers, run here."""
-    names, found = {}, []
-    for source in sources:
-        try:
-            exec(source, names)
-            found.append([])
-        except Exception as problem:
-            error = {"output_type": "error", "ename": type(problem).__name__, "evalue": str(problem), "traceback": []}
-            found.append([error])
-    return found
 
 
 @pytest.fixture
@@ -51,8 +34,7 @@ def course(tmp_path, monkeypatch):
         (tmp_path / "returned" / place).write_bytes(dumped(case))
     (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8-sig")
     (tmp_path / "graded/course/warm").mkdir(parents=True)
-    monkeypatch.setattr(grading.sandbox, "execute", outputs)
-    monkeypatch.setattr(nbgrader.api, "get_alembic_version", VERSION)
+    monkeypatch.setattr(grading.sandbox, "execute", run_here)
     monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
 
     def run(say=lambda line: None, **options):
@@ -77,7 +59,7 @@ def test_canvas_gets_its_own_columns_back(course):
 
 def test_points_by_hand_show_without_running_anything(course, monkeypatch):
     before = course()
-    with Gradebook(f"sqlite:///{course.folder / 'graded/course/gradebook.db'}") as gradebook:
+    with api.Gradebook(f"sqlite:///{course.folder / 'graded/course/gradebook.db'}") as gradebook:
         gradebook.find_grade("test_double", "twice", "twice", "libo").manual_score = 1.5
         gradebook.find_comment("double", "twice", "twice", "libo").manual_comment = "A good beginning."
         gradebook.db.commit()

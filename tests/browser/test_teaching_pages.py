@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("nbgrader")
 from awkward_class import Kit, dumped, make_class
 from nbconvert import HTMLExporter
-from test_teaching_class import short_notebook
+from small_course import short_notebook
 
 from bmlab.teaching import walls
 from bmlab.teaching.grading import grade

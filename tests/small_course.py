@@ -1,0 +1,85 @@
+"""A course of one small notebook, and what the tests of teaching do with it: hand in, run, read the table."""
+
+import csv
+import os
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader import api
+
+from bmlab.teaching import walls
+
+api.get_alembic_version = cache(api.get_alembic_version)  # it starts a program, and every new gradebook asks
+
+walled = pytest.mark.skipif(
+    not walls.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
+)
+RECORD = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
+TWICE = [
+    ("first", "### BEGIN SOLUTION\nfirst = base\n### END SOLUTION", "assert first == 1, 'the base is one'"),
+    (
+        "double",
+        "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION",
+        "assert double(3) == 6, 'not twice'",
+    ),
+]
+
+
+def exercise_cells(number, name, solution, test):
+    """The three cells of an exercise: its question, its answer, and its test, worth `number` points."""
+    answer = RECORD | {"grade_id": name, "solution": True}
+    locked = RECORD | {"grade_id": f"test_{name}", "grade": True, "locked": True, "points": number}
+    hidden = "### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS"
+    return [
+        nbformat.v4.new_markdown_cell(f"**{number}.** *Do* ({number} points). Give `{name}` with $x_{number}^2$."),
+        nbformat.v4.new_code_cell(solution, metadata={"nbgrader": answer}),
+        nbformat.v4.new_code_cell(f"{test}\n{hidden}", metadata={"nbgrader": locked}),
+    ]
+
+
+def short_notebook(folder, exercises=TWICE) -> Path:
+    """Write folder/sources/twice.ipynb: two exercises, the second a function, and the line of a story they need."""
+    cells = [nbformat.v4.new_markdown_cell("# Twice"), nbformat.v4.new_code_cell("base = 1")]
+    for number, exercise in enumerate(exercises, 1):
+        cells += exercise_cells(number, *exercise)
+    (folder / "sources").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "sources/twice.ipynb")
+    return folder / "sources/twice.ipynb"
+
+
+def hand_in(folder, student, name, notebook):
+    """Write a student's notebook where a folder a student is expected."""
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, folder / student / f"{name}.ipynb")
+
+
+def answered(blank, answers):
+    """A student version with answers filled in, by grade_id."""
+    notebook = deepcopy(blank)
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("solution"):
+            cell.source = answers.get(about["grade_id"], cell.source)
+    return notebook
+
+
+def lines_of(out):
+    """grades.csv as student -> column -> text."""
+    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def run_here(sources, **_):
+    """What the sandbox answers to harmless cells: their outputs, without a kernel."""
+    names, found = {}, []
+    for source in sources:
+        try:
+            exec(source, names)
+            found.append([])
+        except Exception as problem:
+            error = {"output_type": "error", "ename": type(problem).__name__, "evalue": str(problem), "traceback": []}
+            found.append([error])
+    return found
