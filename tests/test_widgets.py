@@ -20,6 +20,8 @@ import matplotlib
 import nbformat
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from scipy import sparse
 from scipy.integrate import quad
 from scipy.ndimage import label
@@ -330,6 +332,52 @@ def test_the_page_reads_as_python_does(temperature, known):
 def test_a_wrong_reader_is_noticed(change):
     machines, log_z = readers(), np.linspace(0, 1, 10)
     assert not np.allclose(page_reads(machines, log_z, KNOWN)["p"], page_reads(machines, log_z, KNOWN, change)["p"])
+
+
+# Predictions
+
+
+def said_by(code):
+    """What IPython displays and prints where these lines are run in a cell."""
+    shell = InteractiveShell.instance()
+    with capture_output() as said:
+        result = shell.run_cell("from bmlab import widgets\n" + code)
+    return said, result
+
+
+def test_a_prediction_folds_what_is_printed_and_drawn_and_keeps_what_is_made():
+    code = """with widgets.predict("03.2"):
+    number = 6 * 7
+    print(number, "<b>")
+    display({"image/png": "cGl4ZWxz"}, metadata={"image/png": {"alt": 'A "line".'}}, raw=True)
+"""
+    said, result = said_by(code)
+    (output,) = said.outputs
+    assert result.success and InteractiveShell.instance().user_ns["number"] == 42 and not said.stdout
+    assert output.data["text/plain"] == "42 <b>\n"
+    html = output.data["text/html"]
+    assert '<img alt="A &quot;line&quot;." src="data:image/png;base64,cGl4ZWxz">' in html
+    assert re.search(
+        r'<div class="bmlab-predict" data-name="03.2"><details><summary>.*<pre>42 &lt;b&gt;', html, re.DOTALL
+    )
+    assert "<script" not in html  # nobody has opened a page: this is what is stored
+
+
+def test_a_page_gets_the_buttons_too(monkeypatch):
+    monkeypatch.setattr("bmlab.widgets.predicting.cell_of_request", lambda: "a cell")
+    said, _ = said_by('with widgets.predict("03.2"):\n    print(1)')
+    assert "<script>" in said.outputs[0].data["text/html"]
+
+
+def test_a_prediction_that_fails_hides_nothing():
+    said, result = said_by('with widgets.predict("03.2"):\n    print("so far")\n    1 / 0')
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert said.stdout.startswith("so far") and not [o for o in said.outputs if "text/html" in o.data]
+
+
+def test_a_prediction_is_named_by_notebook_and_number():
+    with pytest.raises(ValueError, match=r"found '3\.2'"), widgets.predict("3.2"):
+        pass
 
 
 # The learner of the page

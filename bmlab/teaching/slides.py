@@ -7,6 +7,7 @@ it prints or draws. The page scrolls from slide to slide (arrows, space, Page Do
 import base64
 import re
 from collections.abc import Iterator
+from html import unescape
 
 from markupsafe import Markup
 from nbformat import NotebookNode
@@ -15,6 +16,7 @@ from .exercises import record
 from .pages import ENVIRONMENT, STYLES, code, markdown
 
 WORDS, LINES = 75, 14  # the most that a slide shows of a text, and of a cell
+FOLDS = re.compile(r"</?details>|<summary>.*?</summary>")  # around the answer to a prediction
 HIDDEN = re.compile(r"^## (Exercises|Close|Play)\b", re.MULTILINE)
 
 
@@ -34,7 +36,7 @@ def blocks(text: str) -> list[str]:
 
 def texts(cell: NotebookNode) -> Iterator[str]:
     """The parts of a text that make slides: each section's beginning, and each prediction."""
-    for place, part in enumerate(blocks(cell.source)):
+    for place, part in enumerate(blocks(FOLDS.sub("", cell.source))):
         wanted = part.startswith("#") or "**Predict" in part or "$$" in part or place == 0
         if wanted and len(re.sub(r"\$[^$]*\$", "x", part).split()) <= (2 * WORDS if "**Predict" in part else WORDS):
             yield part
@@ -52,6 +54,9 @@ def shown(cell: NotebookNode) -> dict:
             png = "".join(data["image/png"].split())
             base64.b64decode(png, validate=True)
             pictures.append(f"data:image/png;base64,{png}")
+        elif 'class="bmlab-predict"' in (html := data.get("text/html", "")):
+            pictures += re.findall(r'src="(data:image/png;base64,[\w+/=]+)"', html)
+            printed += unescape("".join(re.findall(r"<pre>(.*?)</pre>", html, re.DOTALL)))
         else:
             printed += output.get("text", "")
     lines = printed.splitlines()[:LINES]

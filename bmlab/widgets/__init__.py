@@ -6,5 +6,6 @@ from .lattice import LatticeView
 from .learning import LearningView
 from .machine import MachineView
 from .painting import PaintView
+from .predicting import predict
 
-__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "explore"]
+__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "explore", "predict"]

@@ -1,4 +1,4 @@
-"""A notebook as one HTML file in which the views that need no kernel are alive: jupyter nbconvert --to bmlab ..."""
+"""A notebook as one HTML file in which what needs no kernel is alive: jupyter nbconvert --to bmlab NOTEBOOK"""
 
 import json
 from html import escape
@@ -7,6 +7,7 @@ from itertools import count
 from nbconvert import HTMLExporter
 
 from . import drawing, lattice, machine
+from .predicting import alive
 from .view import View
 
 ALONE = {view.__name__: view for view in (drawing.DrawView, lattice.LatticeView, machine.MachineView)}
@@ -22,7 +23,7 @@ picture.style.display = "none";
 
 
 class Page(HTMLExporter):
-    """Export a notebook as HTML: lattice, machine and drawing live in the file, offline; the others are pictures."""
+    """Export a notebook as HTML: lattice, machine, drawing, predictions live in it, offline; the rest are pictures."""
 
     export_from_notebook = "HTML with live views"
 
@@ -30,6 +31,8 @@ class Page(HTMLExporter):
         """Put the script of each such view beside its picture."""
         numbers = count(1)
         for output in [out for cell in nb.cells for out in cell.get("outputs", [])]:
+            if 'class="bmlab-predict"' in (html := output.get("data", {}).get("text/html", "")):
+                output.data["text/html"] = html if "<script>" in html else alive(html)
             stored = output.get("metadata", {}).get("image/png", {})
             if stored.get("bmlab", {}).get("view") in ALONE:
                 output.data["text/html"] = live(stored, output.data["image/png"], f"bmlab-{next(numbers)}")

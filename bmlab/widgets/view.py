@@ -55,6 +55,16 @@ class View(anywidget.AnyWidget):
         return data, {"image/png": words}
 
 
+def _request():
+    kernel = getattr(get_ipython(), "kernel", None)
+    return kernel.get_parent() if kernel else {}
+
+
+def cell_of_request() -> str | None:
+    """Return the cell that a page asks the kernel to run; None where there is no page, or a front end does not say."""
+    return _request().get("metadata", {}).get("cellId")
+
+
 def _in_frames():
     """Whether each output is a frame of its own, from which no picture of the page can be found: VS Code, Colab."""
     names = getattr(get_ipython(), "user_ns", {})
@@ -63,12 +73,10 @@ def _in_frames():
 
 def _close_those_before(view):
     """Close the views that an earlier run of this cell has made: nobody sees their pictures any more."""
-    kernel = getattr(get_ipython(), "kernel", None)
-    request = kernel.get_parent() if kernel else {}
-    cell = request.get("metadata", {}).get("cellId")
-    if cell is None:  # no notebook, or a front end that does not say
+    cell = cell_of_request()
+    if cell is None:
         return
-    run = request["header"]["msg_id"]
+    run = _request()["header"]["msg_id"]
     before, views = _latest.get(cell, (run, []))
     if before != run:
         for old in views:

@@ -1,0 +1,59 @@
+"""Predictions: what a cell says stays folded until its reader has chosen A, B or C.
+
+The question and its options stand in the text above, the answer in a <details> of a text below.  What is stored is HTML
+without a script, a <details> that anybody can open; a page that runs the cell gets the buttons too (predict.js).
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+
+from IPython.display import display
+from IPython.utils.capture import CapturedIO, RichOutput, capture_output
+
+from .view import HERE, cell_of_request
+
+FOLDED = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: what the \
+cell says.</summary>
+{said}
+</details></div>"""
+
+
+@contextmanager
+def predict(name: str) -> Iterator[None]:
+    """Keep what is printed and drawn in this block folded until A, B or C is chosen.
+
+    name    of the prediction: "03.2" is the second of notebook 03; a later block of the same name opens with the first
+    What is printed comes before what is drawn.  Where the block fails, all is shown.
+    Raises ValueError for a name of another form.
+    """
+    if not re.fullmatch(r"\d\d\.\d", name):
+        raise ValueError(f'name must be notebook and number, as "03.2", found {name!r}')
+    said = CapturedIO(None, None)
+    try:
+        with capture_output(stderr=False) as said:
+            yield
+    except BaseException:
+        said.show()
+        raise
+    html, printed = _folded(name, said), said.stdout or f"Prediction {name}"
+    display({"text/html": alive(html) if cell_of_request() else html, "text/plain": printed}, raw=True)
+
+
+def alive(html: str) -> str:
+    """Return the HTML of a prediction with the script that gives it buttons."""
+    return f"{html}\n<script>{(HERE / 'predict.js').read_text(encoding='utf-8')}</script>"
+
+
+def _folded(name: str, said: CapturedIO) -> str:
+    parts = [f"<pre>{escape(said.stdout)}</pre>"] * bool(said.stdout) + [_shown(output) for output in said.outputs]
+    return FOLDED.format(name=name, said="\n".join(parts))
+
+
+def _shown(output: RichOutput) -> str:
+    """Return what a cell displays as HTML: a picture with its words, a table, a text."""
+    data, about = output.data, (output.metadata or {}).get("image/png", {})
+    if "image/png" in data:
+        return f'<img alt="{escape(about.get("alt", ""))}" src="data:image/png;base64,{data["image/png"].strip()}">'
+    return data.get("text/html") or f"<pre>{escape(data.get('text/plain', ''))}</pre>"

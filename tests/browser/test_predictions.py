@@ -1,0 +1,118 @@
+"""A prediction in JupyterLab and on an exported page: it asks first, keeps the choice, and leaks nothing before."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from bmlab.widgets.page import Page
+
+CELLS = [
+    new_code_cell("import matplotlib.pyplot as plt\nfrom bmlab import plot, widgets"),
+    new_markdown_cell("**Predict.** Which?\n- **A** one\n- **B** two\n- **C** three"),
+    new_code_cell('with widgets.predict("00.1"):\n    x = 3\n    print("it is", "two" if x else "one")'),
+    new_code_cell('with widgets.predict("00.1"):\n    plt.plot([0, 1])\n    plot.show("A line that rises.")'),
+    new_markdown_cell(
+        "<details><summary>Answer</summary>\n\n**B.** A and C tempt.\n\n</details>\n\nThe story goes on."
+    ),
+    new_markdown_cell("**Predict.** Again?\n- **A** one\n- **B** two\n- **C** three"),
+    new_code_cell('with widgets.predict("00.2"):\n    print("it is three, and x", x)'),
+    new_markdown_cell("<details><summary>Answer</summary>\n\n**C.** A and B tempt.\n\n</details>"),
+]
+FIRST, SECOND = "it is two", "it is three, and x 3"
+
+
+def course(cells):
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel})
+
+
+@pytest.fixture
+def asked(notebook):
+    """A notebook with two predictions, run to its end."""
+    nbformat.write(course(CELLS), notebook.folder / "predict.ipynb")
+    notebook.open("predict.ipynb").run()
+    notebook.page.get_by_role("group", name="Your prediction").nth(2).wait_for()
+    yield notebook
+    assert not notebook.errors and not notebook.outside
+
+
+def seen(page, words):
+    return page.get_by_text(words, exact=False).filter(visible=True).count() > 0
+
+
+def choose(page, number, letter):
+    """Choose by keyboard in one of the predictions."""
+    group = page.get_by_role("group", name="Your prediction").filter(visible=True)
+    button = group.filter(has=page.get_by_role("button", name="A", exact=True)).nth(number)
+    button.get_by_role("button", name=letter, exact=True).press("Enter")
+
+
+def test_run_all_leaks_nothing_and_the_cells_below_run(asked):
+    page = asked.page
+    assert not seen(page, FIRST) and not seen(page, SECOND) and not seen(page, "A and C tempt")
+    assert page.get_by_role("img", name="A line that rises.").count() == 0  # hidden from those who hear it too
+    assert page.get_by_role("button", name="A", exact=True).count() == 2  # the second cell of a prediction asks nothing
+    assert seen(page, "This appears with your prediction above.") and seen(page, "The story goes on.")
+
+
+def test_a_choice_locks_and_the_output_and_the_answer_appear(asked):
+    page = asked.page
+    choose(page, 0, "A")
+    page.get_by_text("You chose A; it is B. First guesses in this notebook: 0 of 1 right.").wait_for()
+    assert seen(page, FIRST) and seen(page, "A and C tempt") and page.get_by_role("img", name="A line").is_visible()
+    assert not seen(page, SECOND) and not seen(page, "A and B tempt")
+    choose(page, 0, "B")  # too late
+    choose(page, 1, "C")
+    page.get_by_text("You chose C, and so it is. First guesses in this notebook: 1 of 2 right.").wait_for()
+    assert page.get_by_role("button", pressed=True).all_inner_texts() == ["A", "C"]
+
+
+def test_a_choice_stays_over_a_restart_and_in_a_page_that_is_loaded_again(asked):
+    page = asked.page
+    choose(page, 0, "A")
+    page.get_by_text("You chose A; it is B.").wait_for()
+    asked.restart().run()
+    page.get_by_text("You chose A; it is B.").wait_for()
+    assert seen(page, FIRST) and not seen(page, SECOND)
+    asked.save().shut_down()
+    asked.open("predict.ipynb")
+    page.get_by_text("You chose A; it is B.").wait_for()
+    assert not seen(page, SECOND)
+
+
+def executed(cells):
+    """The notebook as nbclient stores it."""
+    from nbclient import NotebookClient
+
+    notebook = course(nbformat.from_dict(cell) for cell in cells)
+    NotebookClient(notebook, kernel_name="python3").execute()
+    return notebook
+
+
+def test_a_stored_notebook_is_folded_where_it_was_never_run(notebook):
+    stored = executed(CELLS)
+    assert "<script" not in str(stored)
+    nbformat.write(stored, notebook.folder / "stored.ipynb")
+    page = notebook.open("stored.ipynb").page
+    folds = page.locator(".jp-OutputArea summary")
+    folds.nth(2).wait_for()
+    assert not seen(page, FIRST) and "inline scripts" not in page.locator(".jp-Notebook").inner_text()
+    folds.first.click()
+    page.get_by_text(FIRST).wait_for()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_an_exported_page_asks_or_folds(browser, tmp_path, scripts):
+    html, _ = Page().from_notebook_node(executed(CELLS))
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    context = browser.new_context(offline=True, java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(f"file://{tmp_path}/page.html")
+    assert not seen(page, FIRST) and not seen(page, "A and C tempt")
+    if scripts:
+        choose(page, 0, "B")
+        page.get_by_text("You chose B, and so it is. First guesses in this notebook: 1 of 1 right.").wait_for()
+    else:
+        page.get_by_text("Choose A, B or C. Then open this").first.click()
+    page.get_by_text(FIRST).wait_for()
+    context.close()
