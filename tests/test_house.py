@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tomllib
 from graphlib import TopologicalSorter
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 import test_contract
 import yaml
+from nbconvert import HTMLExporter
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from rattler import MatchSpec
@@ -134,6 +136,12 @@ def test_the_version_is_the_same_wherever_it_is_written():
 
 def test_types_are_offered_to_those_who_import_the_package():
     assert (PACKAGE / "py.typed").exists() and "Typing :: Typed" in PROJECT["classifiers"]
+
+
+@pytest.mark.parametrize("group", PROJECT["entry-points"])
+def test_what_other_programs_are_pointed_to_exists(group):
+    for name, value in PROJECT["entry-points"][group].items():
+        assert issubclass(EntryPoint(name, value, group).load(), HTMLExporter)
 
 
 # Style and types, where the tools are installed
