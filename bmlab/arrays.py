@@ -12,6 +12,7 @@ from .budgets import check_memory
 from .checks import check_array, check_count, check_finite, check_spins, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
+STRIP = 64  # rows of a matrix that are looked at together
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
@@ -74,16 +75,19 @@ def check_entries(name: str, matrix: Any) -> Any:
     return matrix.astype(float) if is_sparse(matrix) else entries
 
 
-def check_weights(weights: Any, n: int) -> Any:
-    """Return a read-only copy of weights (n, n), dense or canonical CSR; raise ValueError where wrong."""
+def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
+    """Return weights (n, n) read-only, dense or canonical CSR; a copy, unless they are the machine's own already.
+
+    Raises ValueError where they are not finite, square, symmetric (to rounding), or have a diagonal.
+    """
     weights = check_entries("weights", weights)
     if weights.shape != (n, n):
         raise ValueError(
             f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
         )
-    if not is_sparse(weights) and (weights == weights.T).all() and not weights.diagonal().any():
-        return read_only(weights.copy())
-    gap, size = abs(weights - weights.T), abs(weights).max() if n else 0.0
+    if not is_sparse(weights) and _is_symmetric(weights):
+        return read_only(weights if own else weights.copy())
+    gap, size = abs(weights - weights.T), largest(weights)
     gap = gap + (
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))
     )
@@ -92,6 +96,19 @@ def check_weights(weights: Any, n: int) -> Any:
         what = f"w[{i}, {i}] is {gap[i, i]:.3g}" if i == j else f"largest |W - W'| is {gap[i, j]:.3g} at [{i}, {j}]"
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
+
+
+def _is_symmetric(weights):
+    """Whether W = W' with a zero diagonal; strip by strip, which stay in the cache."""
+    strips = range(0, len(weights), STRIP)
+    return not weights.diagonal().any() and all(
+        (weights[a : a + STRIP, a:] == weights[a:, a : a + STRIP].T).all() for a in strips
+    )
+
+
+def largest(matrix: Any) -> float:
+    """Return the largest size of a number in an array, sparse or not; 0 where it has none."""
+    return float(max(matrix.max(), -matrix.min())) if matrix.shape[0] else 0.0
 
 
 def names_of(data: Any) -> tuple[str, ...]:

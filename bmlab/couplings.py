@@ -78,7 +78,7 @@ def _adjacency(n, bits, ends, columns):
     """Return, from the bytes that name the pattern, the neighbours of each unit, and who is coupled to all before."""
     if not ends:
         rows = np.unpackbits(bits, count=n * n).reshape(n, n).view(bool)
-        return rows, np.tril(rows, -1).sum(1) == np.arange(n)
+        return rows, rows.argmin(1) == np.arange(n)  # the first that it is not coupled to is the unit itself
     units = np.frombuffer(columns, np.int64)
     held = np.unpackbits(bits, count=len(units)).view(bool)
     return [units[a:b][held[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))], np.zeros(n, bool)

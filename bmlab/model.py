@@ -64,11 +64,21 @@ class BoltzmannMachine:
     names: tuple[str, ...] = ()
 
     def __post_init__(self):
-        biases = read_only(check_row("biases", self.biases).copy())
-        weights, names = check_weights(self.weights, len(biases)), check_names(self.names, len(biases))
+        biases = check_row("biases", self.biases).copy()
         temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
-        check_scale(weights.data if is_sparse(weights) else weights, biases, offset, temperature)
-        vars(self).update(weights=weights, biases=biases, temperature=temperature, offset=offset, names=names)
+        vars(self).update(temperature=temperature, offset=offset, names=check_names(self.names, len(biases)))
+        self._hold(check_weights(self.weights, len(biases)), biases)
+
+    def _hold(self, weights, biases):
+        check_scale(weights.data if is_sparse(weights) else weights, biases, self.offset, self.temperature)
+        vars(self).update(weights=weights, biases=read_only(biases))
+
+    def _with(self, weights, biases):
+        """Return this machine with other numbers, which nobody else holds: they are checked, but not copied."""
+        made = object.__new__(type(self))
+        vars(made).update(temperature=self.temperature, offset=self.offset, names=self.names)
+        made._hold(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
+        return made
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names)

@@ -1270,7 +1270,7 @@ MUTANTS = [
     ),
     Mutant(
         "the fields of a sparse machine are those of its first units",
-        numpy_engine._block,
+        numpy_engine._blocks,
         "np.unique(rows.indices)",
         "np.arange(len(np.unique(rows.indices)))",
         partial(test_gibbs_sampling.law_blocks),

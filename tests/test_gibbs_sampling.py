@@ -15,6 +15,7 @@ import bmlab
 from bmlab.infer import sampling
 from bmlab.infer.sampling import chains, diagnostics, gibbs_sampling
 
+ENGINES = ("numpy", "numba")
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
 
@@ -174,8 +175,8 @@ def test_without_arviz_and_numba_chains_that_mix_converge():
 
 
 def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bmlab.infer.sampling.kernels", None)
-    monkeypatch.delattr(sampling, "kernels", raising=False)
+    monkeypatch.setitem(sys.modules, "bmlab.infer.sampling.numba_engine", None)
+    monkeypatch.delattr(sampling, "numba_engine", raising=False)
     with pytest.raises(ValueError, match="needs Numba, which is not installed; pip install numba, or backend='numpy'"):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), backend="numba")
 
@@ -318,9 +319,31 @@ def test_dense_and_sparse_weights_walk_alike():
     law_blocks()
 
 
-def test_layers_stay_with_products_and_everything_else_goes_to_numba():
+@pytest.mark.parametrize("order", ["colours", "sequential"])
+@pytest.mark.parametrize("kind", ["full", "layers", "wide layers"])
+def test_products_with_compiled_decisions_walk_alike(kind, order):
+    """A sweep of new biases, as a learner's, and large layers go by products: the states are NumPy's, to the bit."""
+    rng, n = np.random.default_rng(0), {"full": 0, "layers": 30, "wide layers": 300}[kind]
+    model = bmlab.restricted(rng.normal(size=(n, n)) / 9, rng.normal(size=n), np.zeros(n))
+    if kind == "full":
+        model = bmlab.sherrington_kirkpatrick(70, rng)
+    walks = [
+        chains.Chains(model, np.ones((model.n, 40)), np.random.default_rng(2), backend=b, order=order) for b in ENGINES
+    ]
+    for _ in range(2**17 // (40 * model.n) + 30):  # a few draws are in doubt
+        for walk in walks:
+            walk.biases = walk.biases + 1 / 1024
+            walk.sweep()
+        assert (walks[0].s == walks[1].s).all()
+    assert walks[1]._compiled.products and walks[1]._compiled.fields is None
+
+
+def test_fields_are_kept_where_a_walk_goes_on_and_taken_from_products_in_layers():
     rng = np.random.default_rng(0)
     layers = bmlab.restricted(rng.normal(size=(300, 300)), np.zeros(300), np.zeros(300))
     thin = bmlab.restricted(np.eye(300), np.zeros(300), np.zeros(300))
-    for model, expected in ((layers, True), (thin, False), (bmlab.medium(), False), (bmlab.ising((30, 30)), False)):
-        assert chains._in_layers(model, model.colours) == expected
+    full = bmlab.medium()
+    for model, by_products, kept in ((layers, True, False), (thin, False, False), (full, False, True)):
+        walk = chains.Chains(model, np.ones((model.n, 2)), rng, backend="numba")
+        walk.sweep(3)
+        assert (bool(walk._compiled.products), walk._compiled.fields is not None) == (by_products, kept)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import STRIP, largest
 from ..asking import asked, check_method
 from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
 from ..couplings import entries
@@ -82,7 +83,7 @@ class Rule:
         weights = _stepped(old, size * d_weights)
         if self.l1:
             weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
-        return replace(old, weights=weights, biases=old.biases + size * d_biases)
+        return old._with(weights, old.biases + size * d_biases)
 
     def clamped_phase(self, model, rows, before):
         """Ask for the moments of the machine clamped to the rows; where all are whole only log Z changes with it."""
@@ -124,7 +125,7 @@ class Rule:
         number, velocity, seed = before.loop
         old, change = before.model, np.nan
         if velocity:
-            change = max(_largest(model.weights - old.weights), _largest(model.biases - old.biases))
+            change = max(_change(model.weights, old.weights), largest(model.biases - old.biases))
         if not velocity or not self.momentum:
             velocity = slope
         else:
@@ -168,15 +169,19 @@ def _at_couplings(model, matrix):
     return entries(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
 
 
-def _largest(change):
-    """Return the largest absolute value of an array, sparse or not."""
-    return float(max(change.max(), -change.min()))
+def _change(new, old):
+    """Return the largest change of a weight; strip by strip, which stay in the cache."""
+    if is_sparse(new):
+        return largest(new - old)
+    strips = (slice(a, a + STRIP) for a in range(0, len(new), STRIP))
+    return max((largest(new[strip] - old[strip]) for strip in strips), default=0.0)
 
 
 def _stepped(model, step):
-    """Return W + step; a sparse sum would let go of the couplings whose weight becomes 0."""
+    """Return W + step, in place of the step; a sparse sum would let go of the couplings whose weight becomes 0."""
     if not model.is_sparse:
-        return model.weights + step
+        step += model.weights
+        return step
     weights = model.weights.copy()
     weights.data = weights.data + _at_couplings(model, step)
     return weights

@@ -1,6 +1,7 @@
 """Chains (notebook 03): answers from states that were visited.
 
-random_stream, chains, numpy_engine, kernels     random numbers, and the sweeps that NumPy or Numba make of them
+random_stream, chains                            random numbers, and chains side by side
+numpy_engine, numba_engine, kernels              the sweeps that NumPy or Numba make of them
 gibbs_sampling, diagnostics                      averages over chains, their errors, and whether they agree
 simulated_annealing                              cooling
 temperature_ladders, replica_exchange            exchange between temperatures

@@ -7,8 +7,8 @@ one update.  So two random bytes are enough for an update; the walk is the same,
 in advance and `bmlab.sweep`.
 
 Two engines walk: NumPy (numpy_engine.py), which takes the fields of a block of units from one matrix product, and
-Numba's compiled loops (kernels.py), which keep all fields up to date.  Given the same generator both pass through the
-same states.
+Numba (numba_engine.py), whose compiled loops keep all fields up to date where that costs less.  Given the same
+generator both pass through the same states.
 """
 
 import importlib.util
@@ -27,7 +27,6 @@ from .random_stream import stream
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 WORTH = 0.3  # seconds of a session spent in NumPy's engine after which Numba pays: what its import takes
-LAYER = 256  # units of a class from which on the engine of NumPy is the faster one, by its products
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
@@ -127,26 +126,15 @@ def _use_numba(chains):
     """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    return (
-        Chains.seconds > WORTH
-        and not _in_layers(chains.model, chains.classes)
-        and importlib.util.find_spec("numba") is not None
-    )
-
-
-def _in_layers(model, classes):
-    """Whether classes are so large, and so much coupled, that NumPy's products beat compiled loops."""
-    if model.is_sparse or not classes or model.n < LAYER * len(classes):
-        return False
-    return np.count_nonzero(model.weights[classes[0][:LAYER]]) > LAYER * model.n / 10
+    return Chains.seconds > WORTH and importlib.util.find_spec("numba") is not None
 
 
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
-        from . import kernels
+        from . import numba_engine
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
         ) from None
-    return kernels.Engine(chains)
+    return numba_engine.Engine(chains)

@@ -1,23 +1,14 @@
-"""The compiled loops of chains.py; imported only where Numba is installed.
-
-Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
-weights as there are flips.  Sparse machines have few neighbours: fields are summed anew.  Chains go in blocks that
-stay in the cache, and the blocks on as many threads as Numba may use (NUMBA_NUM_THREADS).
+"""The compiled loops of numba_engine.py; imported only where Numba is installed.
 
 Three things that a profiler teaches: unsigned indices spare the test for negative ones; rows that begin on a cache
 line (64 bytes) are read twice as fast; and a loop with something rare inside is not vectorised, so what is rare, a
 doubtful draw, is marked and done after.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from math import log, prod
-from os import getpid
-from typing import Any
+from math import log
 
 import numpy as np
-import scipy
-from numba import config, njit
+from numba import njit
 
 from .random_stream import fine_digits, stream
 
@@ -25,75 +16,9 @@ EDGES = np.full(257, np.inf)  # logit(u) of 256 bins of u
 EDGES[1:-1] = np.log(np.arange(1, 256) / np.arange(255, 0, -1))
 EDGES[0] = -np.inf
 BLOCK = 32  # chains of a block: their fields stay in the first-level cache
-FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
-SHARE = 2**18  # updates that are worth a thread
-FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
 _stream, _digits = compiled(stream), compiled(fine_digits)
 _U = np.uint64
-
-
-class Engine:
-    """Move chains; keep the fields of a full machine from call to call, while nobody else changes states or biases."""
-
-    weights: Any  # a csr_array, or rows that begin on cache lines
-
-    def __init__(self, chains: Any):
-        self.chains, self.fill, weights = chains, fill, chains.model.weights
-        self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
-        if self.few:
-            self.weights = scipy.sparse.csr_array(weights)
-            return
-        n, width = chains.model.n, -(-chains.model.n // 8) * 8
-        self.age, self.seen, self.fields = FRESH, np.empty(0), aligned((chains.s.shape[1], width))
-        self.weights = aligned((n, width))
-        self.weights[:, :n] = weights
-
-    def __call__(self, k, units, out):
-        """Sweep by first bits k (sweeps, n, chains) along units (sweeps, n), or (1, n) for all."""
-        chains = self.chains
-        if self.few:
-            kernel, w = _sparse if chains.s.shape[1] >= 8 else _sparse_few, self.weights
-            return _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
-        self._refresh()
-        _in_threads(_dense, chains, (self.weights, self.fields), k, units, out)
-        self.age, self.seen = self.age + len(k), chains.s.copy()
-
-    def _refresh(self):
-        chains = self.chains
-        if self.age >= FRESH or self.biases is not chains.biases or not np.array_equal(self.seen, chains.s):
-            self.fields[:, : chains.model.n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
-            self.age, self.biases = 0, chains.biases
-
-
-def aligned(shape: tuple[int, int]) -> np.ndarray:
-    """Return zeros (float64) that begin on a cache line."""
-    size = 8 * prod(shape)
-    raw = np.zeros(size + 64, np.uint8)
-    skip = -raw.ctypes.data % 64
-    return raw[skip : skip + size].view(float).reshape(shape)
-
-
-def _in_threads(kernel, chains, arrays, k, units, out):
-    """Call a kernel on ranges of the chains, one a thread."""
-    count = chains.s.shape[1]
-    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))  # pyright: ignore[reportAttributeAccessIssue]
-    place = _U(chains.count * len(chains.s))
-
-    def part(begin, end):
-        kernel(*arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
-
-    if threads == 1:
-        part(0, count)
-    else:
-        edges = np.linspace(0, count, threads + 1).astype(int)
-        list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
-
-
-@cache
-def _pool(threads, process):
-    """Return a pool that is kept; one for each process, because threads do not survive a fork."""
-    return ThreadPoolExecutor(threads)
 
 
 @compiled
@@ -117,7 +42,7 @@ def _copy(s, out, begin, end):
 
 
 @compiled
-def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
+def dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
     n, width = weights.shape
     flips = np.empty(BLOCK, np.uint64)
     for first in range(begin, end, BLOCK):
@@ -146,7 +71,36 @@ def _dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
 
 
 @compiled
-def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
+def decide(h, inner, s, k, beta2, seeds, place):
+    """Take the units of a block in turn, by their fields h (units, chains) of all others as these were before."""
+    units, chains = h.shape
+    step, doubt = np.empty(chains), np.zeros((chains + 7) // 8 * 8, np.uint8)
+    words = doubt.view(np.uint64)
+    for r in range(_U(units)):
+        state, bits, field = s[r], k[r], h[r]
+        for c in range(_U(chains)):
+            x, bin_ = beta2[c] * field[c], _U(bits[c] >> 8)
+            up = x > EDGES[bin_ + _U(1)]
+            doubt[c] = (x > EDGES[bin_]) != up
+            new = 2.0 * up - 1.0
+            step[c] = new - state[c]
+            state[c] = new
+        for a in range(_U(len(words))):
+            if words[a]:
+                for c in range(_U(8) * a, _U(8) * a + _U(8)):
+                    if doubt[c]:
+                        up = _decided_late(beta2[c] * field[c], bits[c], seeds[c], place + r)
+                        step[c] += (2.0 * up - 1.0) - state[c]
+                        state[c] = 2.0 * up - 1.0
+        if len(inner):
+            for j in range(r + _U(1), _U(units)):
+                w, later = inner[j, r], h[j]
+                for c in range(_U(chains)):
+                    later[c] += w * step[c]
+
+
+@compiled
+def sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
     n, chains = len(s), end - begin
     h, doubt = np.empty(chains), np.zeros((chains + 7) // 8 * 8, np.uint8)
     words = doubt.view(np.uint64)
@@ -177,7 +131,7 @@ def _sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, 
 
 
 @compiled
-def _sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
+def sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
     n = len(s)
     for t in range(len(k)):
         line = units[t % len(units)]

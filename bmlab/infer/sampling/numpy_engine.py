@@ -5,6 +5,7 @@
 Large classes of units that are not coupled inside, such as the layers of a restricted machine, are a block each.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...threads import one_thread
 from .random_stream import fine_digits, stream
 
 BLOCK = 32  # coupled units whose fields are taken from one product
+MOST = 0.9  # share of weights that are not 0, above which a product takes all columns
 
 
 def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
@@ -31,7 +33,7 @@ class NumpyEngine:
         self.blocks = (
             None
             if chains.order == "random"
-            else [_block(model, units) for units in _lines(chains.classes or [[i] for i in range(model.n)])]
+            else list(_blocks(model, _lines(chains.classes or list(np.arange(model.n)[:, None]))))
         )
 
     def __call__(self, k, units, out):
@@ -48,11 +50,11 @@ class NumpyEngine:
         chains.s[...] = s
 
     def _random_blocks(self, line):
-        return [_block(self.chains.model, line[a : a + BLOCK]) for a in range(0, len(line), BLOCK)]
+        return _blocks(self.chains.model, (line[a : a + BLOCK] for a in range(0, len(line), BLOCK)))
 
     def _update(self, block, s, k, place):
-        units, columns, across, inner = block
-        h = across @ s[columns] + self.chains.biases[units, None]
+        units, _, _, inner = block
+        h = self._fields(block, s)
         if inner is None:
             s[units] = self._choose(h, s[units], k, place)
             return
@@ -62,6 +64,12 @@ class NumpyEngine:
             new = self._choose(h[r], s[i], k[r], place + r)
             flips[r] = new - s[i]
             s[i] = new
+
+    def _fields(self, block, s):
+        units, columns, across, _ = block
+        h = across @ s[columns]
+        h += self.chains.biases[units, None]
+        return h
 
     def _choose(self, h, s, k, place):
         """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
@@ -78,21 +86,29 @@ class NumpyEngine:
 
 def _lines(classes):
     """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
-    lines = []
-    for units in classes:
-        if lines and len(lines[-1]) + len(units) <= BLOCK:
-            lines[-1] = np.concatenate([lines[-1], units])
-        else:
-            lines.append(np.asarray(units))
-    return lines
+    if not classes:
+        return []
+    units, ends, cuts = np.concatenate(classes), np.cumsum([len(units) for units in classes]), [0]
+    while cuts[-1] < len(units):
+        fit, one = np.searchsorted(ends, [cuts[-1] + BLOCK, cuts[-1]], side="right") - [1, 0]
+        cuts.append(int(ends[max(fit, one)]))
+    return [units[begin:end] for begin, end in pairwise(cuts)]
 
 
-def _block(model, units):
-    """Return (units, the columns they are coupled to, weights across, weights inside or None)."""
-    rows = model.weights[units]
-    columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
-    if not model.is_sparse and len(columns) > 0.9 * model.n:
-        columns = slice(None)
-    inner = rows[:, units]
-    inner = inner.toarray() if model.is_sparse else inner
-    return units, columns, rows[:, columns], inner if inner.any() else None
+def _blocks(model, lines):
+    """Return for each line (units, the columns they are coupled to, weights across, weights inside or None)."""
+    weights = model.weights
+    full = not model.is_sparse and np.count_nonzero(weights) > MOST * weights.size
+    for units in lines:
+        rows, columns = weights[_as_slice(units)], slice(None)
+        if not full:
+            columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
+        inner = rows[:, units]
+        inner = inner.toarray() if model.is_sparse else inner
+        yield units, columns, rows[:, columns], inner if inner.any() else None
+
+
+def _as_slice(units):
+    """Return units that follow each other as a slice: a view of their rows, no copy."""
+    first, count = int(units[0]), len(units)
+    return slice(first, first + count) if (units == np.arange(first, first + count)).all() else units

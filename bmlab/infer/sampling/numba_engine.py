@@ -1,0 +1,108 @@
+"""The engine of Numba: compiled loops (kernels.py) over chains, in the way that costs least.
+
+Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
+weights as there are flips.  Sparse machines have few neighbours: fields are summed anew.  Chains go in blocks that
+stay in the cache, and the blocks on as many threads as Numba may use (NUMBA_NUM_THREADS).  Layers, and the one sweep
+of a machine that is new at each step, take the products of numpy_engine.py with decisions that are compiled.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from math import prod
+from os import getpid
+from typing import Any
+
+import numpy as np
+import scipy
+from numba import config
+
+from .kernels import BLOCK, decide, dense, fill, sparse, sparse_few
+from .numpy_engine import NumpyEngine
+
+FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
+LAYER = 256  # units of a class from which on a product beats kept fields
+SHARE = 2**18  # updates that are worth a thread
+FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
+
+
+class Engine:
+    """Move chains; keep the fields of a full machine from call to call, while nobody else changes states or biases."""
+
+    weights: Any  # a csr_array, or rows that begin on cache lines
+
+    def __init__(self, chains: Any):
+        self.chains, self.fill, weights = chains, fill, chains.model.weights
+        self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
+        self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
+        self.biases, self.seen, self.products, self.fields = None, None, None, None
+        if self.few:
+            self.weights = scipy.sparse.csr_array(weights)
+
+    def __call__(self, k, units, out):
+        """Sweep by first bits k (sweeps, n, chains) along units (sweeps, n), or (1, n) for all."""
+        chains = self.chains
+        if self.few:
+            kernel, w = sparse if chains.s.shape[1] >= 8 else sparse_few, self.weights
+            return _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
+        if self.layers or (len(k) == 1 and self.biases is not chains.biases and chains.order != "random"):
+            self.products, self.biases, self.seen = self.products or _Products(chains), chains.biases, None
+            return self.products(k, units, out)
+        self._refresh()
+        _in_threads(dense, chains, (self.weights, self.fields), k, units, out)
+        self.age, self.seen = self.age + len(k), chains.s.copy()
+
+    def _refresh(self):
+        """Sum all fields anew, where they are not those of the states and biases, or have been changed often."""
+        chains, n = self.chains, self.chains.model.n
+        if self.fields is None:
+            width = -(-n // 8) * 8
+            self.weights, self.fields = aligned((n, width)), aligned((chains.s.shape[1], width))
+            self.weights[:, :n] = chains.model.weights
+        if (
+            self.seen is None
+            or self.age >= FRESH
+            or not np.array_equal(self.seen, chains.s)
+            or self.biases is not chains.biases
+        ):
+            self.fields[:, :n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
+            self.age, self.biases = 0, chains.biases
+
+
+class _Products(NumpyEngine):
+    """Move chains block by block of units, in each of which no unit comes twice; what is decided there is compiled."""
+
+    def _update(self, block, s, k, place):
+        units, h, inner = block[0], self._fields(block, s), block[3]
+        new, inner = s[units], np.empty((0, 0)) if inner is None else inner
+        decide(h, inner, new, np.ascontiguousarray(k), self.beta2, self.chains.seeds, np.uint64(place))
+        s[units] = new
+
+
+def aligned(shape: tuple[int, int]) -> np.ndarray:
+    """Return zeros (float64) that begin on a cache line."""
+    size = 8 * prod(shape)
+    raw = np.zeros(size + 64, np.uint8)
+    skip = -raw.ctypes.data % 64
+    return raw[skip : skip + size].view(float).reshape(shape)
+
+
+def _in_threads(kernel, chains, arrays, k, units, out):
+    """Call a kernel on ranges of the chains, one a thread."""
+    count = chains.s.shape[1]
+    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))  # pyright: ignore[reportAttributeAccessIssue]
+    place = np.uint64(chains.count * len(chains.s))
+
+    def part(begin, end):
+        kernel(*arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
+
+    if threads == 1:
+        part(0, count)
+    else:
+        edges = np.linspace(0, count, threads + 1).astype(int)
+        list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
+
+
+@cache
+def _pool(threads, process):
+    """Return a pool that is kept; one for each process, because threads do not survive a fork."""
+    return ThreadPoolExecutor(threads)
