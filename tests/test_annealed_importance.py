@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import bmlab
+from bmlab.infer.sampling import chains, numpy_engine
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -98,6 +99,26 @@ def test_the_largest_class_is_summed_over():
     down = np.exp(np.logaddexp(x := model.biases[:12] - 2, -x).sum())
     assert abs(up + down - np.exp(bmlab.exact(model).log_z.value)) < 1e-9 * (up + down)
     assert len(np.unique(answer.state.log_weights.round(9))) <= 2 * 2  # two states, on each of two steps
+
+
+@quietly
+def test_the_fields_that_the_weights_need_are_those_of_the_sweep(monkeypatch):
+    """The product is made once for both; forgotten before the sweep, it is made anew, and the runs are the same."""
+    rng = np.random.default_rng(0)
+    model = bmlab.restricted(rng.normal(size=(40, 33)), np.linspace(-1, 1, 40), np.zeros(33))
+    once = bmlab.ais(model, rng=0, n_chains=50, n_temperatures=20).state
+    fields, handed = numpy_engine.NumpyEngine._fields, []
+
+    def forgetful(self, block, s):
+        handed.append(self.chains.felt)
+        self.chains.felt = None
+        return fields(self, block, s)
+
+    monkeypatch.setattr(numpy_engine.NumpyEngine, "_fields", forgetful)
+    monkeypatch.setattr(chains.Chains, "seconds", 0.0)
+    anew = bmlab.ais(model, rng=0, n_chains=50, n_temperatures=20).state
+    assert any(felt is not None for felt in handed)
+    assert (once.s == anew.s).all() and np.allclose(once.log_weights, anew.log_weights, atol=1e-9)
 
 
 def test_the_schedule_goes_from_the_start_to_the_machine():

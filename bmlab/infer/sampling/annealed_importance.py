@@ -41,6 +41,7 @@ from .chains import Chains
 PILOT = 5  # the pilot has so many times fewer chains and steps
 ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
+STRIP = 64  # units of the summed class that are taken together
 SHARE = 0.1  # of the chains that must count for the error bar to be believed
 
 
@@ -85,26 +86,40 @@ def ais(
 
 def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
     """Take the chains along the schedule, in place; yield what each step adds to their log weights, (chains,)."""
-    model, alone = chains.model, chains.classes[0] if chains.classes else slice(0)
+    model, alone = chains.model, chains.classes[0] if chains.classes else np.zeros(0, int)
     temperature, rest = model.temperature, model.biases[:, None] - first
-    others = np.setdiff1d(np.arange(model.n), np.arange(model.n)[alone])
-    pulled, pulls = _without_empty_rows(model.weights[:, others])
-    pull = np.zeros(chains.s.shape)
+    others = np.setdiff1d(np.arange(model.n), alone)
+    across, inside = model.weights[alone][:, others], model.weights[others][:, others]
     for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
         s = chains.s[others].astype(float)
-        pull[pulled] = pulls @ s
-        before, after = ((beta * (pull + rest)[alone] + first[alone]) / temperature for beta in (low, high))
-        gain = (high - low) / (2 * temperature) * (s * (pull + 2 * rest)[others]).sum(0)
-        yield gain + (log_2cosh(after) - log_2cosh(before)).sum(0)
+        pull = across @ s
+        inner = 2 * rest[others] + (inside @ s if _any(inside) else 0.0)  # a restricted machine has nothing inside
+        gain = (high - low) / (2 * temperature) * (s * inner).sum(0)
+        yield gain + _summed_gain(pull + rest[alone], first[alone], low / temperature, high / temperature, temperature)
         chains.beta = np.full_like(chains.beta, high / temperature)
         chains.biases = (rest + first / high)[:, 0]
+        chains.felt = pull
         chains.sweep()
 
 
-def _without_empty_rows(weights):
-    """Return the indices of the rows that hold anything, and these rows: half of a restricted machine's do not."""
-    full = np.flatnonzero(np.diff(weights.indptr) if is_sparse(weights) else weights.any(1))
-    return full, weights[full]
+def _any(weights):
+    """Whether there are any weights in a part of a machine's."""
+    return weights.nnz > 0 if is_sparse(weights) else weights.any()
+
+
+def _summed_gain(field, first, low, high, temperature):
+    """Return sum_i log cosh(high field_i + first_i/T) - log cosh(low field_i + first_i/T), (chains,).
+
+    By strips of units, which stay in the cache, with one logarithm a strip: log prod (1 + exp(-2 |x|)).
+    """
+    total = 0.0
+    for a in range(0, len(field), STRIP):
+        before, after = (
+            np.abs(beta * field[a : a + STRIP] + first[a : a + STRIP] / temperature) for beta in (low, high)
+        )
+        ratio = (1 + np.exp(-2 * after)) / (1 + np.exp(-2 * before))
+        total = total + (after - before).sum(0) + np.log(ratio.prod(0))
+    return total
 
 
 def _schedule(model, first, rng, n_chains, n_temperatures):

@@ -59,6 +59,7 @@ class Chains:
         self.order, self.rule, self.backend = order, rule, backend
         self.beta = np.full(self.s.shape[1], 1 / model.temperature)
         self.biases = model.biases
+        self.felt: np.ndarray | None = None  # W s of the first class at the next sweep, where the caller knows it
         self.classes = model.colours if order == "colours" else None
         self.key, *self.seeds = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
         self.seeds = np.array(self.seeds, np.uint64)
