@@ -1,5 +1,7 @@
 """Packages that bmlab does without until one of its functions is called."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
@@ -12,3 +14,12 @@ def needed(module: str, caller: str, install: str) -> Any:
         name = module.partition(".")[0]
         message = f"{caller} needs {name}, which is not installed; pip install {install}"
         raise ModuleNotFoundError(message, name=missing.name) from None
+
+
+def uninterrupted(call: Callable, *args: Any) -> Any:
+    """Return call(*args), made in a thread of its own: Ctrl-C, which ends the main one, waits until it is done.
+
+    For what could not be begun again, such as half an import of Numba, or half of what it loads when it first compiles.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call, *args).result()

@@ -15,27 +15,29 @@ from .budgets import timed
 from .optional import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
-_shown = ContextVar("bars are shown", default=False)
+_bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
 
 
 @contextmanager
 def progress() -> Iterator[None]:
     """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm."""
     _tqdm()
-    token = _shown.set(True)
+    token = _bars.set(bars := set())
     try:
         yield
     finally:
-        _shown.reset(token)
+        _bars.reset(token)
+        for bar in bars:  # a loop that was interrupted lives on in the traceback, which IPython keeps
+            bar.close()
 
 
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
     """Return the things to be gone through, with a bar where bars are shown, until the deadline where there is one."""
-    total = total or length_hint(things) or None
-    return _late(timed(things), unit, total) if _shown.get() else timed(things)
+    total, bars = total or length_hint(things) or None, _bars.get()
+    return timed(things) if bars is None else _late(timed(things), unit, total, bars)
 
 
-def _late(things, unit, total):
+def _late(things, unit, total, bars):
     """Yield the things; the bar is made when DELAY has passed, for most loops are short, and bars of a page are not."""
     begin, bar = perf_counter(), None
     try:
@@ -45,9 +47,11 @@ def _late(things, unit, total):
                 bar.update(1)
             elif perf_counter() - begin > DELAY:
                 bar = _tqdm()(unit=unit, total=total, initial=made, leave=False)
+                bars.add(bar)
     finally:
         if bar is not None:
             bar.close()
+            bars.discard(bar)
 
 
 def ticks(unit: str) -> Iterator[int]:

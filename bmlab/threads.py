@@ -7,10 +7,10 @@ counted: the first to enter sets it, the last to leave puts back what was there,
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock, get_ident
 
 from threadpoolctl import ThreadpoolController
@@ -23,28 +23,53 @@ _before: list[int] = []  # the threads of each BLAS when the first entered; none
 _alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Hold every BLAS at one thread."""
-    me = get_ident()
-    before = _depth[me]
-    try:
-        _hold(me, before + 1)
-        yield
-    finally:
-        _let_go(me, before)
+class _Inside:
+    """A context in which a Python thread is inside one_thread() so many times, and after which it is as before.
+
+    Ctrl-C can come at the first instruction of what ends the context, where nothing can catch it, and IPython keeps the
+    traceback with all that its frames hold.  So what ends it is called without its `_Ended`, which the with statement
+    alone holds, and drops.
+    """
+
+    def __init__(self, change: Callable[[int], int]):
+        self.me, self.change = get_ident(), change
+        self.before = _depth[self.me]
+
+    def __enter__(self) -> None:
+        try:
+            _hold(self.me, self.change(self.before))
+        except BaseException:
+            _let_go(self.me, self.before)
+            raise
+
+    @property
+    def __exit__(self) -> Callable[..., None]:
+        end = partial(_let_go, self.me, self.before)
+        vars(end)["ended"] = _Ended(self.me, self.before)
+        return end
 
 
-@contextmanager
-def all_threads() -> Iterator[None]:
+class _Ended:
+    """Go back to a depth when this is dropped, if nothing has done it before."""
+
+    me = depth = 0  # until it is made
+
+    def __init__(self, me, depth):
+        self.me, self.depth = me, depth
+
+    def __del__(self):
+        if _depth[self.me] != self.depth:
+            _let_go(self.me, self.depth)
+
+
+def one_thread() -> _Inside:
+    """Hold every BLAS at one thread, in a context."""
+    return _Inside(lambda depth: depth + 1)
+
+
+def all_threads() -> _Inside:
     """Lift what this Python thread holds by one_thread(); where another one holds it too, one thread remains."""
-    me = get_ident()
-    before = _depth[me]
-    try:
-        _hold(me, before if _alone.get() else 0)
-        yield
-    finally:
-        _let_go(me, before)
+    return _Inside(lambda depth: depth if _alone.get() else 0)
 
 
 @contextmanager
@@ -69,7 +94,7 @@ def thread_count() -> int:
         return max((blas.num_threads for blas in _libraries()), default=1)
 
 
-def _let_go(me, depth):
+def _let_go(me, depth, *_):
     """Go back to a depth, even where Ctrl-C comes in between."""
     try:
         _hold(me, depth)

@@ -115,6 +115,17 @@ def test_a_bar_counts_every_thing_of_a_loop_and_is_closed(monkeypatch):
     assert not tqdm._instances
 
 
+def test_no_bar_is_left_of_a_loop_that_a_traceback_keeps(monkeypatch):
+    def interrupted(things):
+        for _ in things:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    with pytest.raises(KeyboardInterrupt) as kept, bmlab.progress():
+        interrupted(filter(None, progress_bars.watched("abcd", "letter")))
+    assert kept.traceback and not tqdm._instances
+
+
 def test_a_bar_is_seen_only_after_its_delay(capsys, monkeypatch):
     def run():
         with bmlab.progress():

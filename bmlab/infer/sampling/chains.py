@@ -11,8 +11,9 @@ Numba (numba_engine.py), whose compiled loops keep all fields up to date where t
 generator both pass through the same states.
 """
 
-import importlib.util
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from ...checks import check_choice
 from ...model import BoltzmannMachine
+from ...optional import uninterrupted
 from ...progress_bars import watched
 from .numpy_engine import NumpyEngine
 from .random_stream import stream
@@ -127,13 +129,13 @@ def _use_numba(chains):
     """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    return Chains.seconds > WORTH and importlib.util.find_spec("numba") is not None
+    return Chains.seconds > WORTH and find_spec("numba") is not None
 
 
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
-        from . import numba_engine
+        numba_engine = uninterrupted(import_module, f"{__package__}.numba_engine")
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"

@@ -7,7 +7,7 @@ of a machine that is new at each step, take the products of numpy_engine.py with
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from math import prod
 from os import getpid
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numba import config
 
+from ...optional import uninterrupted
 from .kernels import BLOCK, decide, dense, fill, sparse, sparse_few
 from .numpy_engine import NumpyEngine
 
@@ -31,7 +32,7 @@ class Engine:
     weights: Any  # a csr_array, or rows that begin on cache lines
 
     def __init__(self, chains: Any):
-        self.chains, self.fill, weights = chains, fill, chains.model.weights
+        self.chains, self.fill, weights = chains, partial(_called, fill), chains.model.weights
         self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
         self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
         self.biases, self.seen, self.products, self.fields = None, None, None, None
@@ -74,7 +75,7 @@ class _Products(NumpyEngine):
     def _update(self, block, s, k, place):
         units, h, inner = block[0], self._fields(block, s), block[3]
         new, inner = s[units], np.empty((0, 0)) if inner is None else inner
-        decide(h, inner, new, np.ascontiguousarray(k), self.beta2, self.chains.seeds, np.uint64(place))
+        _called(decide, h, inner, new, np.ascontiguousarray(k), self.beta2, self.chains.seeds, np.uint64(place))
         s[units] = new
 
 
@@ -93,13 +94,18 @@ def _in_threads(kernel, chains, arrays, k, units, out):
     place = np.uint64(chains.count * len(chains.s))
 
     def part(begin, end):
-        kernel(*arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
+        _called(kernel, *arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
 
     if threads == 1:
         part(0, count)
     else:
         edges = np.linspace(0, count, threads + 1).astype(int)
         list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
+
+
+def _called(kernel, *args):
+    """Call a kernel; where this compiles it, whole or not at all."""
+    return kernel(*args) if kernel.overloads else uninterrupted(kernel, *args)
 
 
 @cache
