@@ -54,6 +54,7 @@ from bmlab.infer.exact import (
     planning,
     roads,
     small_tables,
+    tree_contraction,
     variable_elimination,
 )
 from bmlab.infer.sampling import (
@@ -421,6 +422,27 @@ MUTANTS = [
         "_marginal(tables[parent], [scope[0], *order.scopes[parent]], scope)",
         "np.full((2,) * len(scope), 0.5 ** len(scope))",
         partial(test_roads.law_elimination),
+    ),
+    Mutant(
+        "two neighbours of a unit that has gone are not coupled by it",
+        tree_contraction._outward,
+        "(logs[:, 0, 0] - logs[:, 0, 1] - logs[:, 1, 0] + logs[:, 1, 1]) / 4",
+        "0.0",
+        partial(test_roads.law_trees),
+    ),
+    Mutant(
+        "a pair is read from its other end",
+        tree_contraction.sum_by_contraction,
+        "r.turned[:, k, None, None]",
+        "~r.turned[:, k, None, None]",
+        partial(test_roads.law_trees),
+    ),
+    Mutant(
+        "perfect samples of a tree forget the neighbours",
+        tree_contraction.draw_by_contraction,
+        "(s[:, r.near] * j[r.edge]).sum(2)",
+        "0 * s[:, r.unit]",
+        partial(test_exact_sampling.law_samples, "tree contraction", test_exact_sampling.TREE),
     ),
     Mutant(
         "perfect samples take the third group on its own",

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from test_roads import tree
 
 import bmlab
-from bmlab.infer.exact import cutset_conditioning, matrix_products, planning, variable_elimination
+from bmlab.infer.exact import cutset_conditioning, matrix_products, planning, tree_contraction, variable_elimination
 
 MODEL = bmlab.medium().at(2.0)
+TREE = tree(10).at(4.0)
 
 
 def draws(road, size, rng):
@@ -19,6 +21,8 @@ def draws(road, size, rng):
         return variable_elimination.draw(order, variable_elimination.eliminate(MODEL, order)[1], size, rng)
     if road == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
+    if road == "tree contraction":
+        return tree_contraction.draw_by_contraction(TREE, tree_contraction.contraction_of(TREE.weights), size, rng)
     return cutset_conditioning.draw_by_cutset(MODEL, cutset_conditioning.cutset_of(MODEL.weights), size, rng)
 
 
@@ -44,6 +48,10 @@ def law_samples(road, model=MODEL):
 @pytest.mark.parametrize("road", ["variable elimination", "matrix products", "cutset conditioning"])
 def test_samples_follow_the_probabilities(road):
     law_samples(road)
+
+
+def test_samples_of_a_tree_follow_the_probabilities():
+    law_samples("tree contraction", TREE)
 
 
 def test_samples_of_another_temperature_do_not():

@@ -1,5 +1,6 @@
 """What the roads of exact() promise beyond agreeing: tiles, cutsets, orders, known lattices, plans and their words."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 import bmlab
 from bmlab.budgets import time_in_words
-from bmlab.infer.exact import cutset_conditioning, matrix_products, variable_elimination
+from bmlab.infer.exact import cutset_conditioning, matrix_products, tree_contraction, variable_elimination
 
 
 def random_graph(n, density, seed):
@@ -151,8 +152,45 @@ def test_a_long_chain_is_that_of_the_transfer_matrices():
         row = row @ np.exp((w[k] * np.outer(x, x) + b[k + 1] * x) / 1.3)
         log_z, row = log_z + np.log(row.sum()), row / row.sum()
     answer = bmlab.exact(chain)
-    assert answer.info["road"] == "variable elimination" and abs(answer.log_z.value - log_z) < 1e-9
+    assert answer.info["road"] == "tree contraction" and abs(answer.log_z.value - log_z) < 1e-9
     assert abs(answer.mean[-1] - (row[1] - row[0])) < 1e-12
+
+
+def tree(n, kind="random", scale=1.0, seed=0):
+    """A tree of units in random order, with random couplings and biases, sparse: a chain, a star, or anything."""
+    rng, child = np.random.default_rng(seed), np.arange(1, n)
+    parent = {"chain": child - 1, "star": 0 * child, "random": (rng.random(n - 1) * child).astype(int)}[kind]
+    order, w = rng.permutation(n), scale * rng.normal(size=n - 1)
+    ends = order[np.append(child, parent)], order[np.append(parent, child)]
+    return bmlab.BoltzmannMachine(sparse.csr_array((np.tile(w, 2), ends), shape=(n, n)), rng.normal(size=n), 0.8)
+
+
+def law_trees():
+    """Many units at a time or one after the other: the same answer, also where couplings are 30 T and more."""
+    for n, kind, scale in ((2, "chain", 1), (9, "star", 1), (40, "random", 1), (90, "chain", 30), (90, "random", 30)):
+        model = tree(n, kind, scale)
+        log_z, mean, pairs = tree_contraction.sum_by_contraction(model, tree_contraction.contraction_of(model.weights))
+        order = variable_elimination.best_order(model.weights)
+        expected_log_z, odds = variable_elimination.eliminate(model, order)
+        expected_mean, expected = variable_elimination.moments(model, order, odds)
+        assert abs(log_z - expected_log_z) < 1e-13 * abs(log_z)
+        assert np.abs(mean - expected_mean).max() < 1e-11 and abs(pairs - expected).max() < 1e-11
+
+
+def test_trees_many_units_at_a_time_agree_with_elimination():
+    law_trees()
+
+
+@pytest.mark.parametrize("kind", ["chain", "star", "random"])
+def test_a_tree_of_100_000_units_without_fields_is_the_product_of_its_couplings(kind):
+    """log Z = n log 2 + sum log cosh(w/T), and <s_i s_j> = tanh(w_ij/T): each in its own words."""
+    model = replace(tree(100_000, kind), biases=np.zeros(100_000))
+    w, answer = model.weights, bmlab.exact(model)
+    corr = answer.corr - sparse.eye_array(model.n)
+    log_z = model.n * np.log(2) + np.log(np.cosh(w.data / 0.8)).sum() / 2
+    assert abs(answer.log_z.value - log_z) < 1e-8 and np.abs(answer.mean).max() < 1e-12
+    assert abs(corr - sparse.csr_array((np.tanh(w.data / 0.8), w.indices, w.indptr))).max() < 1e-12
+    assert bmlab.exact(model, want="log_z").log_z.value == answer.log_z.value
 
 
 def kaufman_log_z(n, temperature):
@@ -188,6 +226,8 @@ def test_the_torus_is_kaufmans(n, temperature):
         (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "matrix products"),
         (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "cutset conditioning"),
         (bmlab.ising((8, 30), periodic=False), "variable elimination"),
+        (bmlab.ising(50, periodic=False), "tree contraction"),
+        (bmlab.BoltzmannMachine(bmlab.ising(50, periodic=False).dense_weights, np.zeros(50)), "variable elimination"),
     ],
 )
 def test_the_plan_takes_the_cheapest_road(model, method):

@@ -3,8 +3,8 @@
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
 Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own, which
-planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or
-variable_elimination.py for more.  Every road is right to rounding, at any temperature.
+planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py,
+variable_elimination.py or tree_contraction.py for more.  Every road is right to rounding, at any temperature.
 """
 
 from dataclasses import replace

@@ -2,8 +2,8 @@
 
 No chain, no burn-in: each state is drawn from p(s) itself, independently of the last, along the road that exact()
 takes.  Matrix products: two groups of units from their joint weights, then the third given these.  Cutset
-conditioning: the cutset from its probabilities, the others each alone.  Variable elimination: the last unit first, each
-given its scope.  So samplers can be judged by samples, and not only by moments.
+conditioning: the cutset from its probabilities, the others each alone.  Variable elimination, trees: the last unit
+first, each given its scope.  So samplers can be judged by samples, and not only by moments.
 """
 
 from dataclasses import replace
@@ -24,6 +24,7 @@ from .matrix_products import draw_by_products
 from .planning import plan
 from .prices import refuse_if_too_dear
 from .roads import Question, affordable, cutset_instead
+from .tree_contraction import draw_by_contraction
 
 COLD = 1e-9  # states whose energies differ by less, in units of the largest weight, count as equal
 
@@ -51,6 +52,8 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 def _draw(own, part, size, rng):
     if part.road == "variable elimination":
         return variable_elimination.draw(part.guide, variable_elimination.eliminate(own, part.guide)[1], size, rng)
+    if part.road == "tree contraction":
+        return draw_by_contraction(own, part.guide, size, rng)
     if part.road == "matrix products":
         part = affordable(own, part, Question(everything=False))
         s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)

@@ -15,6 +15,7 @@ from .planning import cutset_part, in_halves
 from .prices import Part, Plan, refuse_if_too_dear
 from .resuming import Saved
 from .small_tables import sum_by_tables
+from .tree_contraction import sum_by_contraction
 
 
 class Question(NamedTuple):
@@ -63,12 +64,17 @@ def _by_elimination(model, order, asked):
     return log_z, *variable_elimination.moments(model, order, odds)
 
 
+def _by_contraction(model, contraction, asked):
+    return sum_by_contraction(model, contraction, asked.moments)
+
+
 ROADS = {
     "independent units": _by_product,
     "small tables": _by_tables,
     "matrix products": _by_products,
     "cutset conditioning": _by_cutset,
     "variable elimination": _by_elimination,
+    "tree contraction": _by_contraction,
 }
 
 
