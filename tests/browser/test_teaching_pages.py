@@ -56,3 +56,19 @@ def test_formulas_are_drawn_without_a_script(browser, pages):
     box = page.locator("math").first.bounding_box()
     assert box["width"] > 10 and box["height"] > 10
     page.close()
+
+
+CUT = """() => [...document.querySelectorAll('section, .body, pre, table, .text, .words')]
+  .filter(e => e.scrollHeight > e.clientHeight + 2 || e.scrollWidth > e.clientWidth + 2)
+  .map(e => e.className + e.textContent.slice(0, 80))"""
+
+
+def test_no_slide_and_no_solution_is_cut(browser, handouts):
+    """On the screens that one meets in a lecture; letters are as large as the longest line allows."""
+    page = browser.new_page()
+    for page_file in sorted((handouts / "teacher").rglob("*.html")):
+        page.goto(page_file.as_uri())
+        for width, height in ((1280, 720), (1024, 768), (1920, 1080)):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(CUT) == [], (page_file.name, width)
+    page.close()
