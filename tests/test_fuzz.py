@@ -30,7 +30,7 @@ import bmlab
 from bmlab.learn.ascent import Rule
 
 PACKAGE = str(Path(bmlab.__file__).parent)
-SECONDS = 20  # for a call; what takes longer hangs
+SECONDS = 20  # of processor time for a call; what takes longer hangs
 FINE = ("right", "sentence")
 KINDS = (
     "right",
@@ -104,13 +104,13 @@ def limit(seconds):
     def ring(*_):
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def call(function, given):
@@ -153,7 +153,7 @@ def judge(name, argument, case, given):
 
 def judge_error(argument, case, error):
     if isinstance(error, Hang):
-        return "hang", f"more than {SECONDS} s"
+        return "hang", f"more than {SECONDS} s of processor time"
     if isinstance(error, MemoryError):
         return "memory", str(error)
     text = f"{type(error).__name__}: {error}"
