@@ -306,14 +306,14 @@ MUTANTS = [
     ),
     Mutant(
         "annealing keeps the last state, not the best",
-        simulated_annealing.annealed,
+        simulated_annealing._cool,
         "now < energies",
         "now < np.inf",
         partial(test_simulated_annealing.law_best_of_the_walk),
     ),
     Mutant(
         "annealing takes T for 1/T",
-        simulated_annealing.annealed,
+        simulated_annealing._cool,
         "1 / temperature",
         "temperature",
         partial(test_simulated_annealing.law_best_of_the_walk),

@@ -7,15 +7,8 @@ import pytest
 from arviz_stats.base import array_stats
 
 import bmlab
-from bmlab.infer.sampling.diagnostics import (
-    agreement,
-    average,
-    convergence,
-    effective_size,
-    halves,
-    mean_and_stderr,
-    split_rhat,
-)
+from bmlab.infer.sampling.averages import average
+from bmlab.infer.sampling.diagnostics import agreement, convergence, effective_size, halves, mean_and_stderr, split_rhat
 
 
 def walks(slowness, chains, draws, seed=0):

@@ -2,7 +2,8 @@
 
 random_stream, chains                            random numbers, and chains side by side
 numpy_engine, numba_engine, kernels              the sweeps that NumPy or Numba make of them
-gibbs_sampling, diagnostics                      averages over chains, their errors, and whether they agree
+gibbs_sampling, averages, diagnostics            averages over chains, their errors, and whether they agree
+stretches                                        many chains, on workers
 simulated_annealing                              cooling
 temperature_ladders, replica_exchange            exchange between temperatures
 annealed_importance, visited_states              log Z from weights, and from the distinct states met

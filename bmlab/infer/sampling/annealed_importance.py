@@ -24,6 +24,7 @@ much alike, would look certain.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -37,8 +38,10 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
+from .stretches import walked
 
 PILOT = 5  # the pilot has so many times fewer chains and steps
+MOST_PILOT = 2002  # and no more chains than that
 ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
 STRIP = 64  # units of the summed class that are taken together
@@ -80,8 +83,15 @@ def ais(
         first = _first_biases(model)
         betas = _schedule(model, first, rng, n_chains, n_temperatures)
         chains = _first_chains(model, first, rng, n_chains)
-        log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
-    return warned(_estimate(model, Runs(chains.s.T.astype(float), log_w, betas)))
+        s, gains = zip(*walked(chains, n_temperatures, partial(_run, first[:, None], betas)), strict=True)
+        log_w = _first_log_z(model, first) + np.concatenate(gains)
+    return warned(_estimate(model, Runs(np.concatenate(s, axis=1).T.astype(float), log_w, betas)))
+
+
+def _run(first, betas, chains):
+    """Return the last states of the chains, and what the whole schedule adds to their log weights."""
+    gains = sum(_anneal(chains, first, betas))
+    return chains.s, gains
 
 
 def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
@@ -125,7 +135,7 @@ def _summed_gain(field, first, low, high, temperature):
 def _schedule(model, first, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
     even = np.linspace(0, 1, n_temperatures // PILOT + 2)
-    pilot = _first_chains(model, first, rng, n_chains // PILOT + 2)
+    pilot = _first_chains(model, first, rng, min(n_chains // PILOT + 2, MOST_PILOT))
     spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
     length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)

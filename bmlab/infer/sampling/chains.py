@@ -12,6 +12,7 @@ generator both pass through the same states.
 """
 
 from collections.abc import Iterator
+from copy import copy, deepcopy
 from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
@@ -67,8 +68,19 @@ class Chains:
         self.seeds = np.array(self.seeds, np.uint64)
         self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0  # sweeps made
+        self.first, self.width = 0, self.s.shape[1]  # the chains here are first, first + 1, ... of so many
         self._compiled: Any = None
         self._plain: NumpyEngine | None = None
+
+    def __getstate__(self):
+        return vars(self) | {"rng": None, "_compiled": None, "_plain": None}  # an engine is made where it works
+
+    def stretch(self, begin: int, end: int) -> "Chains":
+        """Return a copy of the chains from `begin` to `end`: they walk, to the bit, as they would among the others."""
+        own = copy(self)
+        own.s, own.seeds, own.beta = self.s[:, begin:end].copy(), self.seeds[begin:end], self.beta[begin:end].copy()
+        own.sites, own.first = deepcopy(self.sites), self.first + begin
+        return own
 
     def sweep(self, count: int = 1) -> None:
         """Make `count` sweeps and keep the last states only."""
@@ -107,6 +119,8 @@ class Chains:
 
     def first_bits(self, sweeps: int) -> np.ndarray:
         """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
+        if self.s.shape[1] < self.width:
+            return self._bits_of_stretch(sweeps)
         size = sweeps * self.s.size
         first, begin = divmod(self.count * self.s.size, 4)  # four to each 64-bit number of the stream
         words = np.empty(-(-(begin + size) // 4), np.uint64)
@@ -115,6 +129,21 @@ class Chains:
         else:
             self._compiled.fill(words, self.key, np.uint64(first))
         return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self.s.shape)
+
+    def _bits_of_stretch(self, sweeps):
+        """Return the bits of some of the chains: a stretch of each row of (sweeps * n, width)."""
+        n, chains = self.s.shape
+        begins = (self.count * n + np.arange(sweeps * n)) * self.width + self.first
+        first, skip = (begins // 4).astype(np.uint64), begins % 4
+        words = np.empty((len(begins), chains // 4 + 2), np.uint64)
+        if self._compiled is None:
+            words[:] = stream(self.key, first[:, None] + np.arange(words.shape[1], dtype=np.uint64))
+        else:
+            self._compiled.fill_rows(words, self.key, first)
+        drawn, bits = words.view(np.uint16), np.empty((len(begins), chains), np.uint16)
+        for k in range(4):
+            bits[skip == k] = drawn[skip == k, k : k + chains]
+        return bits.reshape(sweeps, n, chains)
 
     def lines(self, sweeps: int) -> np.ndarray:
         """Return which unit is updated when, (sweeps, n), or (1, n) where all sweeps are alike."""

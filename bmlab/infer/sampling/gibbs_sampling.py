@@ -11,6 +11,8 @@ Metropolis' rule proposes to turn the unit over, and accepts with probability mi
 others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; for p(s) both are right.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,9 +20,11 @@ from ...checks import check_array, check_choice, check_count, check_spins, gener
 from ...estimate import Estimate, warned
 from ...fields import energy_of, neighbours
 from ...model import BoltzmannMachine, check_model
+from .averages import average, joined, laid_out, summed
 from .chains import RULES, Chains
-from .diagnostics import RHAT, average, convergence
+from .diagnostics import RHAT, convergence
 from .numpy_engine import chance_of_plus
+from .stretches import cuts, walked
 
 CHAINS = 100  # where neither start nor n_chains tells
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
@@ -92,10 +96,9 @@ def gibbs(
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
     draws = check_count("draws", draws, 0, n_sweeps)
     s = first_states(model, rng, start, n_chains)
-    chains, kept = Chains(model, s.T, rng, order=order, rule=rule, backend=backend), []
-    chains.sweep(burn_in)
-    found = average(model, _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept), len(s), n_sweeps)
-    agree, states = bool(found.rhat < RHAT), np.array(kept) if draws else None
+    chains = Chains(model, s.T, rng, order=order, rule=rule, backend=backend)
+    found, kept = _averaged(chains, burn_in, n_sweeps, draws)
+    agree, states = bool(found.rhat < RHAT), kept if draws else None
     energy = {} if states is None else {"energy": convergence(energy_of(model, states).T)}
     return warned(
         Estimate(
@@ -112,6 +115,35 @@ def gibbs(
             info={"rhat": found.rhat, "ess": found.ess} | energy,
         )
     )
+
+
+def _averaged(chains, burn_in, n_sweeps, draws):
+    """Walk, by stretches where there is much to do; return the Averages and the draws (draws, chains, n)."""
+    (n, n_chains), kept, last = chains.s.shape, [], []
+    if len(cuts(n, n_chains, burn_in + n_sweeps)) == 2:
+        chains.sweep(burn_in)
+        blocks = _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept)
+        return average(chains.model, blocks, n_chains, n_sweeps), np.array(kept)
+    layout = laid_out(chains.model, n_chains, n_sweeps)
+
+    def sums():
+        for found, states, s in walked(chains, burn_in + n_sweeps, partial(_stretch, burn_in, draws, layout)):
+            kept.append(states)
+            last.append(s)
+            yield found
+
+    found = joined(chains.model, layout, sums())
+    chains.s = np.concatenate(last, axis=1)
+    return found, np.concatenate(kept, axis=1) if draws else None
+
+
+def _stretch(burn_in, draws, layout, chains):
+    """Walk one stretch; return its Sums, draws and last states."""
+    kept, (begin, count) = [], (chains.first, chains.s.shape[1])
+    chains.sweep(burn_in)
+    blocks = _keeping(chains.draws(layout.n_sweeps), draws, layout.n_sweeps, kept)
+    found = summed(chains.model, blocks, begin, begin + count, layout)
+    return found, np.array(kept), chains.s
 
 
 def _keeping(blocks, draws, n_sweeps, kept):

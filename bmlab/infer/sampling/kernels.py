@@ -29,6 +29,14 @@ def fill(words, key, first):
 
 
 @compiled
+def fill_rows(words, key, first):
+    """Write in each row the numbers of a stream from the row's `first` on."""
+    for r in range(len(words)):
+        for i in range(_U(words.shape[1])):
+            words[r, i] = _stream(key, first[r] + i)
+
+
+@compiled
 def _decided_late(x, k, seed, place):
     u = (k + _digits(_stream(seed, place))) / 65536
     return x > log(u / (1 - u))

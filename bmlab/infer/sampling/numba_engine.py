@@ -17,7 +17,8 @@ import scipy
 from numba import config
 
 from ...optional import uninterrupted
-from .kernels import BLOCK, decide, dense, fill, sparse, sparse_few
+from ...threads import may_start_threads
+from .kernels import BLOCK, decide, dense, fill, fill_rows, sparse, sparse_few
 from .numpy_engine import NumpyEngine
 
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
@@ -32,7 +33,8 @@ class Engine:
     weights: Any  # a csr_array, or rows that begin on cache lines
 
     def __init__(self, chains: Any):
-        self.chains, self.fill, weights = chains, partial(_called, fill), chains.model.weights
+        self.chains, weights = chains, chains.model.weights
+        self.fill, self.fill_rows = partial(_called, fill), partial(_called, fill_rows)
         self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
         self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
         self.biases, self.seen, self.products, self.fields = None, None, None, None
@@ -90,7 +92,8 @@ def aligned(shape: tuple[int, int]) -> np.ndarray:
 def _in_threads(kernel, chains, arrays, k, units, out):
     """Call a kernel on ranges of the chains, one a thread."""
     count = chains.s.shape[1]
-    threads = max(1, min(config.NUMBA_NUM_THREADS, k.size // SHARE, count // BLOCK))  # pyright: ignore[reportAttributeAccessIssue]
+    most = config.NUMBA_NUM_THREADS if may_start_threads() else 1  # pyright: ignore[reportAttributeAccessIssue]
+    threads = max(1, min(most, k.size // SHARE, count // BLOCK))
     place = np.uint64(chains.count * len(chains.s))
 
     def part(begin, end):

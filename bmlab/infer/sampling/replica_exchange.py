@@ -22,7 +22,8 @@ from ...checks import check_array, check_count, generator, in_words
 from ...estimate import UNKNOWN, Estimate, LogZ, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
-from .diagnostics import average, mean_and_stderr
+from .averages import average
+from .diagnostics import mean_and_stderr
 from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, tossed
 
 LADDERS = 32  # where neither start nor n_chains tells

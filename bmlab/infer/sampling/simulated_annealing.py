@@ -10,6 +10,7 @@ Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps 
 np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .chains import Chains
 from .gibbs_sampling import first_states
+from .stretches import walked
 
 
 class Annealed(NamedTuple):
@@ -58,6 +60,13 @@ def annealed(
     check_model(model)
     rng, schedule = generator(rng), _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
+    energies, states = zip(*walked(chains, len(schedule), partial(_cool, schedule)), strict=True)
+    return Annealed(np.concatenate(energies), np.concatenate(states))
+
+
+def _cool(schedule, chains):
+    """Return the lowest energy that each chain has met, and the state where it did."""
+    model = chains.model
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
     for temperature in watched(schedule, "sweep"):
         chains.beta[:] = 1 / temperature
@@ -65,7 +74,7 @@ def annealed(
         now = energy_of(model, chains.s.T)
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]
-    return Annealed(energies, states)
+    return energies, states
 
 
 def _checked(schedule):

@@ -1,0 +1,190 @@
+"""Averages over chains: means, correlations, their errors, and what diagnostics.py says of the chains.
+
+Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
+stretches of their time.  The spread of the groups' averages, over the root of their number, is the error; slow mixing
+inside a group is counted, because it makes the groups differ.
+
+All sums are of whole numbers, so that they are the same to the bit however the chains are cut into stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from ...budgets import check_memory
+from ...estimate import as_corr, coupled_pairs, pair_sums
+from ...model import BoltzmannMachine
+from ...threads import one_thread
+from .diagnostics import agreement, mean_and_stderr
+
+GROUPS = 32  # independent groups whose spread is the error
+SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
+RECORD = 2**19  # numbers kept of all chains together, between these limits
+STRIP = 2**14  # numbers of a matrix that are looked at together
+JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
+
+
+class Averages(NamedTuple):
+    """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit."""
+
+    mean: np.ndarray
+    corr: np.ndarray | scipy.sparse.csr_array
+    mean_stderr: np.ndarray
+    corr_stderr: np.ndarray | scipy.sparse.csr_array
+    rhat: float
+    ess: float
+
+
+class Layout(NamedTuple):
+    """Hold how the averages of chains are laid out: it follows from the question, not from how chains are cut."""
+
+    n_sweeps: int
+    part: np.ndarray  # of time, that each span of sweeps belongs to
+    groups: np.ndarray  # where each group of chains begins, and where the last one ends
+    judged: np.ndarray  # the chains whose spans are kept
+
+
+class Sums(NamedTuple):
+    """Hold the sums over a stretch of the chains: of s_i and s_i s_j by part and group, of s_i by span and chain."""
+
+    group: int  # the first one that the stretch has a share of
+    units: np.ndarray  # (parts, groups, n)
+    pairs: np.ndarray  # (parts, groups, ...)
+    record: np.ndarray  # (spans, n, chains judged)
+
+
+def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
+    """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these."""
+    if n_sweeps == 1 and n_chains >= GROUPS:
+        return of_one_sweep(model, next(iter(blocks))[0])
+    layout = laid_out(model, n_chains, n_sweeps)
+    return joined(model, layout, [summed(model, blocks, 0, n_chains, layout)])
+
+
+def laid_out(model: BoltzmannMachine, n_chains: int, n_sweeps: int) -> Layout:
+    """Return the Layout; raise ValueError where it would not fit into memory."""
+    groups = first_chains(n_chains)
+    n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
+    n_parts = min(n_spans, -(-GROUPS // (len(groups) - 1)))
+    held = 16.0 * n_parts * len(groups) * (model.weights.nnz if model.is_sparse else model.n**2)
+    check_memory(
+        f"averages of {model.n} units would be kept of {n_parts * len(groups)} groups", held, "use fewer chains"
+    )
+    judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
+    return Layout(
+        n_sweeps, np.arange(n_spans) * n_parts // n_spans, groups, np.arange(judged) * n_chains // max(1, judged)
+    )
+
+
+def summed(model: BoltzmannMachine, blocks: Iterable[np.ndarray], begin: int, end: int, layout: Layout) -> Sums:
+    """Return the sums over the chains from `begin` to `end`, whose states come in blocks (sweeps, n, chains)."""
+    own = np.unique(layout.groups.clip(begin, end)) - begin
+    record, pairs = _sums(model, blocks, own, layout.part, layout.n_sweeps)
+    starts = np.searchsorted(layout.part, np.arange(layout.part[-1] + 1))
+    of_parts = np.add.reduceat(record, starts, dtype=float)
+    units = np.add.reduceat(of_parts, own[:-1], axis=2).swapaxes(1, 2)
+    here = layout.judged[(begin <= layout.judged) & (layout.judged < end)] - begin
+    record = record if len(here) == end - begin else np.ascontiguousarray(record[:, :, here])
+    return Sums(int(np.searchsorted(layout.groups, begin, "right")) - 1, units, pairs, record)
+
+
+def joined(model: BoltzmannMachine, layout: Layout, stretches: Iterable[Sums]) -> Averages:
+    """Return the averages over all stretches, which come in order."""
+    n_spans, n_groups, units, pairs, records = len(layout.part), len(layout.groups) - 1, None, None, []
+    for stretch in stretches:
+        if units is None or pairs is None:
+            units, pairs = (np.zeros((len(x), n_groups, *x.shape[2:])) for x in (stretch.units, stretch.pairs))
+        here = slice(stretch.group, stretch.group + stretch.units.shape[1])
+        units[:, here] += stretch.units
+        pairs[:, here] += stretch.pairs
+        records.append(stretch.record)
+    count = layout.groups[-1]
+    if layout.n_sweeps == 1 and count >= GROUPS:
+        return _closed(model, units.sum((0, 1)) / count, pairs.sum((0, 1)) / count, count)
+    record = records[0] if len(records) == 1 else np.concatenate(records, axis=2)
+    lengths = np.diff(-(-np.arange(n_spans + 1) * layout.n_sweeps // n_spans))
+    sizes = np.outer(np.bincount(layout.part, lengths), np.diff(layout.groups))
+    mean, mean_stderr = mean_and_stderr(_per_draw(units, sizes), sizes.ravel())
+    corr, corr_stderr = mean_and_stderr(_per_draw(pairs, sizes), sizes.ravel())
+    record /= lengths[:, None, None]
+    rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - mean**2)
+    ess *= count / len(layout.judged)
+    return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
+
+
+def first_chains(n_chains: int) -> np.ndarray:
+    """Return where each group of chains begins, and where the last one ends."""
+    count = min(n_chains, GROUPS)
+    return np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))
+
+
+def of_one_sweep(model: BoltzmannMachine, states: np.ndarray) -> Averages:
+    """Average states (n, chains).
+
+    Every state is of another chain, so that a mean x of k products +1 or -1 errs by sqrt((1 - x^2) / (k - 1)).
+    """
+    s = states.T.astype(np.float32)
+    return _closed(model, s.mean(0, dtype=float), np.divide(pair_sums(model, s), len(s), dtype=float), len(s))
+
+
+def _closed(model, mean, pairs, count):
+    stderr, pairs_stderr = _binomial(mean, count), _binomial(pairs, count)
+    corr, corr_stderr = as_corr(model, pairs), as_corr(model, pairs_stderr, diagonal=0.0)
+    return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
+
+
+def _binomial(mean, count):
+    """Return the standard error of a mean of `count` independent -1/+1; in strips, which stay in the cache."""
+    found = np.empty_like(mean)
+    for a in range(0, mean.size, STRIP):
+        x, error = mean.reshape(-1)[a : a + STRIP], found.reshape(-1)[a : a + STRIP]
+        np.multiply(x, x, out=error)
+        np.subtract(1, error, out=error)
+        error /= count - 1
+        np.sqrt(error, out=error)
+    return found
+
+
+def _sums(model, blocks, groups, part, n_sweeps):
+    """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
+    n_spans, n_chains = len(part), groups[-1]
+    record, pairs, done = np.zeros((n_spans, model.n, n_chains), np.float32), [0.0] * (part[-1] + 1), 0
+    for block in blocks:
+        span = np.arange(done, done + len(block)) * n_spans // n_sweeps
+        for k, draws in _runs(span, block):
+            record[k] += draws.sum(0, dtype=np.float32)
+        for p, draws in _runs(part[span], block):
+            pairs[p] += _pairs(model, draws, groups)
+        done += len(block)
+    return record, np.array(pairs)
+
+
+def _runs(label, block):
+    """Yield each label, which only grows along a block, with the sweeps that carry it."""
+    labels, firsts = np.unique(label, return_index=True)
+    yield from zip(labels, np.split(block, firsts[1:]), strict=True)
+
+
+def _pairs(model, draws, groups):
+    """Sum s_i s_j over the draws (sweeps, n, chains) of each group; in single precision, where such sums are exact."""
+    if model.is_sparse:
+        row, col = coupled_pairs(model)
+        products = (draws[:, row] * draws[:, col]).sum(0, dtype=np.int32)
+        return np.add.reduceat(products, groups[:-1], axis=1).T.astype(float)
+    if not model.n:
+        return np.zeros((len(groups) - 1, 0, 0))
+    s = draws.swapaxes(0, 1).astype(np.float32)  # (n, sweeps, chains)
+    states = (s[:, :, begin:end].reshape(model.n, -1) for begin, end in pairwise(groups))
+    with one_thread():
+        return np.array([x @ x.T for x in states], dtype=float)
+
+
+def _per_draw(sums, sizes):
+    """Divide sums (parts, groups, ...) by their number of draws; return them in one line of groups."""
+    sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
+    return sums.reshape(sizes.size, *sums.shape[2:])
