@@ -75,7 +75,7 @@ grade: setup  ## grade what was returned: make grade IN=folder (OUT= ROSTER= DUE
 		$(if $(ROSTER),--roster "$(ROSTER)") $(if $(DUE),--due "$(DUE)") $(if $(LATE),--late "$(LATE)") $(if $(TRUST),--trust)
 
 mark: setup  ## open nbgrader's menu for points and comments by hand, on what make grade wrote
-	@cd "$(or $(OUT),graded)/course" && "$(CURDIR)/$(IN_VENV)" -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/formgrader \
+	@cd "$(or $(OUT),graded)/course" && "$(CURDIR)/$(IN_VENV)" -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/formgrader/gradebook \
 		$(ALLOW_ROOT) $(LAB_FLAGS)
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process

@@ -55,42 +55,53 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory):
+def serve(tmp_path_factory):
+    """A function that starts a JupyterLab by a target of the Makefile and returns its address, once it answers."""
+    servers = []
+
+    def start(*arguments, flags=()):
+        home = tmp_path_factory.mktemp("jupyter")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"http://127.0.0.1:{free.getsockname()[1]}"
+        folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+        every = ["--no-browser", f"--port={address.rpartition(':')[2]}", "--IdentityProvider.token=", *flags]
+        with open(home / "log", "w") as log:
+            server = subprocess.Popen(
+                ["make", *arguments, f"LAB_FLAGS={' '.join(every)}"],
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+                env=os.environ | folders | {"OMP_NUM_THREADS": "1"},
+                start_new_session=True,
+            )
+        servers.append(server)
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(address + "/api")
+                break
+            except OSError:
+                time.sleep(0.2)
+        return address
+
+    yield start
+    for server in servers:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def lab(serve, tmp_path_factory):
     """The address of a JupyterLab started as the README says, on a copy of the notebooks, and the copy's folder."""
-    home = tmp_path_factory.mktemp("lab")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    work = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", work / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
     flags = [
-        "--no-browser",
-        f"--port={port}",
-        f"--ServerApp.root_dir={home / 'work'}",
-        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={work}",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    shutil.copytree(ROOT / "notebooks", home / "work" / "notebooks", ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    with open(home / "log", "w") as log:
-        server = subprocess.Popen(
-            ["make", "lab", "SOURCES=1", f"LAB_FLAGS={' '.join(flags)}"],
-            cwd=ROOT,
-            stdout=log,
-            stderr=log,
-            env=os.environ | folders | {"OMP_NUM_THREADS": "1"},
-            start_new_session=True,
-        )
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address + "/api")
-            break
-        except OSError:
-            time.sleep(0.2)
-    yield address, home / "work"
-    os.killpg(server.pid, signal.SIGTERM)
-    server.wait(20)
+    return serve("lab", "SOURCES=1", flags=flags), work
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("nbgrader")
 from awkward_class import Kit, dumped, make_class
 from nbconvert import HTMLExporter
-from small_course import short_notebook
+from small_course import lines_of, short_notebook
 
-from bmlab.teaching import walls
+from bmlab.teaching import grading, walls
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import hand_out
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not walls.has_bubblewrap(), reason="needs bubble
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Every page that teaching writes, for a student who writes scripts wherever he can."""
+    """A folder with every page that teaching writes, for a student who writes scripts wherever he can, and for Ann."""
     folder = tmp_path_factory.mktemp("pages")
     kit = Kit(short_notebook(folder))
     made = make_class(folder / "unused", kit_path := folder / "sources/twice.ipynb", folder)
@@ -31,12 +31,13 @@ def pages(tmp_path_factory):
     for stored in (folder / "graded/course/autograded").rglob("*.ipynb"):  # as nbgrader's menu shows it
         body, _ = HTMLExporter(template_name="lab").from_notebook_node(nbformat.read(stored, 4))
         (folder / f"graded/{stored.parts[-3]}_formgrader.html").write_text(body, encoding="utf-8")
-    return sorted(folder.rglob("*.html"))
+    return folder
 
 
 def test_no_page_runs_a_script_of_a_student_or_asks_for_anything(browser, pages):
-    assert len(pages) >= 7
-    for path in pages:
+    found = sorted(pages.rglob("*.html"))
+    assert len(found) >= 7
+    for path in found:
         page, asked, dialogs = browser.new_page(), [], []
         page.on("dialog", lambda dialog, dialogs=dialogs: (dialogs.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request, asked=asked: asked.append(request.url))
@@ -50,9 +51,27 @@ def test_no_page_runs_a_script_of_a_student_or_asks_for_anything(browser, pages)
         page.close()
 
 
+def test_points_and_words_by_hand_come_back_without_a_run(browser, pages, serve, monkeypatch):
+    address = serve("mark", f"OUT={pages / 'graded'}")
+    page = browser.new_page()
+    page.goto(f"{address}/formgrader/gradebook/twice/twice")
+    page.locator("tr", has_text="1 / 3").get_by_role("link").first.click()
+    page.wait_for_load_state("networkidle")
+    for name, text in (("test_double", "1.5"), ("double-comment", "A good beginning.")):
+        page.fill(f"#{name}", text)
+        with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+            page.locator(f"#{name}").blur()
+    page.close()
+    monkeypatch.setattr(grading.sandbox, "execute", lambda *a, **k: pytest.fail("it was run again"))
+    grade(pages / "sources", pages / "returned", pages / "graded", say=lambda line: None, seconds=60)
+    line = lines_of(pages / "graded")["Ann"]
+    assert (line["twice: 1. Do: first"], line["twice: 2. Do: double"], line["twice"]) == ("1", "1.5", "2.5")
+    assert "A good beginning." in (pages / "graded/feedback/Ann/twice.html").read_text(encoding="utf-8")
+
+
 def test_formulas_are_drawn_without_a_script(browser, pages):
     page = browser.new_page()
-    page.goto(next(path for path in pages if "feedback" in path.parts).as_uri())
+    page.goto(next((pages / "graded/feedback").rglob("*.html")).as_uri())
     box = page.locator("math").first.bounding_box()
     assert box["width"] > 10 and box["height"] > 10
     page.close()
