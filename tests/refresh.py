@@ -8,6 +8,7 @@ untouched.
 
 import base64
 import os
+import re
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -27,6 +28,7 @@ KEPT_CELL_METADATA = ("tags", "nbgrader")
 # A widget view names a model that is gone when the notebook is opened again.
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SECONDS_PER_CELL = 600
+WITHIN_HTML = re.compile(r'(?<=src="data:image/png;base64,)[^"]+')  # under a prediction
 
 
 def execute(notebook, path):
@@ -72,8 +74,14 @@ def tidy_outputs(cell):
 
 
 def pictures(cell):
-    """The `data` of each output that holds a PNG."""
-    return [output.data for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+    """The base64 text of every PNG of a cell, those within HTML included."""
+    data = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return [
+        png
+        for each in data
+        for png in [each.get("image/png", ""), *WITHIN_HTML.findall(each.get("text/html", ""))]
+        if png
+    ]
 
 
 def pixels(png):
@@ -83,9 +91,16 @@ def pixels(png):
 
 def keep_unchanged_pictures(new_cell, old_cell):
     """Put the old bytes back where the pixels are the same (the bytes also name matplotlib's version)."""
-    for new, old in zip(pictures(new_cell), pictures(old_cell), strict=False):
-        if np.array_equal(pixels(new["image/png"]), pixels(old["image/png"])):
-            new["image/png"] = old["image/png"]
+    kept = {
+        new: old
+        for new, old in zip(pictures(new_cell), pictures(old_cell), strict=False)
+        if np.array_equal(pixels(new), pixels(old))
+    }
+    for data in [output.data for output in new_cell.get("outputs", []) if "data" in output]:
+        if "image/png" in data:
+            data["image/png"] = kept.get(data["image/png"], data["image/png"])
+        if "text/html" in data:
+            data["text/html"] = WITHIN_HTML.sub(lambda found: kept.get(found[0], found[0]), data["text/html"])
 
 
 def refreshed(path):

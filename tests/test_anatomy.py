@@ -8,8 +8,9 @@ import ast
 import re
 import statistics
 
-from test_notebooks import code_cells, kinds, nbgrader, printed, prose
+from test_notebooks import code_cells, folded, kinds, nbgrader, pictures, printed, prose
 
+FOLD = re.compile(r"\A<details><summary>Answer</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE = 150, 5, 30
 
 
@@ -21,8 +22,8 @@ def minutes(notebook):
 
 
 def figures(notebook):
-    """Every output that holds a picture."""
-    return [out for cell in code_cells(notebook) for out in cell.outputs if "image/png" in out.get("data", {})]
+    """The words for every picture."""
+    return [words for cell in code_cells(notebook) for out in cell.outputs for words in pictures(out)]
 
 
 def sections(notebook):
@@ -47,9 +48,9 @@ def section(notebook, title):
 
 
 def test_it_has_forty_five_to_seventy_cells_and_short_ones(notebook):
-    lengths = [len(cell.source.splitlines()) for cell in code_cells(notebook)]
+    lengths = [len(re.sub("with widgets.predict.*\n", "", cell.source).splitlines()) for cell in code_cells(notebook)]
     assert 45 <= len(notebook.cells) <= 70
-    assert max(lengths) <= 15 and statistics.median(lengths) <= 4
+    assert max(lengths) <= 15 and statistics.median(lengths) <= 5
 
 
 def test_it_is_read_aloud_in_45_to_60_minutes_and_says_so(notebook):
@@ -77,21 +78,39 @@ def test_something_is_worked_by_hand_early(notebook):
     assert "by hand" in " ".join(prose(notebook)[:8]).lower()
 
 
-def test_predictions_have_three_options_and_the_wrong_ones_are_answered(notebook):
-    asked = [k for k, cell in enumerate(notebook.cells) if "**Predict.**" in cell.source]
-    assert len(asked) >= 3
-    for k in asked:
-        options = notebook.cells[k].source.rpartition("**Predict.**")[2]
+def predictions(notebook):
+    """(cell that asks, cells between, text of the answer) of each prediction; the answer is folded in a text below."""
+    cells = notebook.cells
+    for k, cell in enumerate(cells):
+        if "**Predict.**" in cell.source:
+            stop = next(m for m in range(k + 1, len(cells)) if cells[m].cell_type == "markdown")
+            yield cell, cells[k + 1 : stop], FOLD.match(cells[stop].source)
+
+
+def test_predictions_have_three_options_and_the_wrong_ones_are_answered(path, notebook):
+    found = list(predictions(notebook))
+    assert len(found) >= 3
+    for number, (asked, between, answer) in enumerate(found, 1):
+        options = asked.source.rpartition("**Predict.**")[2]
         assert re.findall(r"^- \*\*([A-Z])\*\*", options, re.MULTILINE) == ["A", "B", "C"], options
-        assert notebook.cells[k + 1].cell_type == "code"
-        answer = next(
-            cell.source
-            for cell in notebook.cells[k + 1 :]
-            if cell.cell_type == "markdown" and re.search(r"\*\*[ABC]\b", cell.source)
-        )
-        right = re.search(r"\*\*([ABC])\b", answer)[1]
-        missing = [x for x in "ABC" if x != right and not re.search(rf"\b{x}\b", answer.partition("**Predict.**")[0])]
+        named = [
+            name for cell in between for name in re.findall(r'^with widgets.predict\("(.*)"\):$', cell.source, re.M)
+        ]
+        assert set(named) == {f"{path.stem[:2]}.{number}"}, options
+        assert answer, f"no folded answer to\n{options}"
+        right = re.search(r"\*\*([ABC])\b", answer[1])[1]
+        missing = [x for x in "ABC" if x != right and not re.search(rf"\b{x}\b", answer[1])]
         assert not missing, f"{missing} in the answer to\n{options}"
+
+
+def test_nothing_gives_a_prediction_away(notebook):
+    """Between a question and its answer stands code alone, and all that it says is folded, as the answer is."""
+    for asked, between, _ in predictions(notebook):
+        said = [output for cell in between for output in cell.outputs]
+        assert said and all(map(folded, said)), asked.source
+        assert all("<details><summary>" in output.data["text/html"] for output in said)
+    story = "\n".join(FOLD.sub("", text) for text in prose(notebook)).partition("## Exercises")[0]
+    assert not re.search(r"(?<!^- )\*\*[ABC](\*\*|[.,:])", story, re.MULTILINE)
 
 
 def test_there_is_a_referee_from_exact(notebook):
@@ -106,7 +125,7 @@ def test_yours_is_compared_with_the_library(notebook):
 
 
 def test_every_figure_is_told_in_words_of_its_own(notebook):
-    words = [out.metadata.get("image/png", {}).get("alt", "") for out in figures(notebook)]
+    words = figures(notebook)
     assert all(re.fullmatch(r"[A-Z].{20,}\.", text) for text in words), words
     assert len(set(words)) == len(words)
 
@@ -114,7 +133,7 @@ def test_every_figure_is_told_in_words_of_its_own(notebook):
 def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
     code = code_cells(notebook)
     for before, cell, after in zip([None, *code[:-1]], code, [*code[1:], None], strict=True):
-        if any("image/png" in out.get("data", {}) for out in cell.outputs) and "widgets." not in cell.source:
+        if any(map(pictures, cell.outputs)) and not re.search(r"widgets\.(?!predict)", cell.source):
             near = [out for one in (before, cell, after) if one for out in one.outputs]
             assert any(re.search(r"\d", printed(out)) for out in near), cell.source
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import zipfile
 from copy import deepcopy
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,6 +54,21 @@ def outputs(notebook):
     return [output for cell in code_cells(notebook) for output in cell.outputs]
 
 
+def pictures(output):
+    """The words for each picture of an output, those folded under a prediction included."""
+    if "image/png" in output.get("data", {}):
+        return [output.metadata.get("image/png", {}).get("alt", "")]
+    return [
+        unescape(alt)
+        for alt in re.findall(r'<img alt="([^"]*)" src="data:', output.get("data", {}).get("text/html", ""))
+    ]
+
+
+def folded(output):
+    """Whether a prediction must be made before an output is seen."""
+    return 'class="bmlab-predict"' in output.get("data", {}).get("text/html", "")
+
+
 def printed(output):
     """The text of an output: a stream, or the value of a last line; not the label of a picture."""
     data = output.get("data", {})
@@ -60,10 +76,12 @@ def printed(output):
 
 
 def texts(notebook):
-    """Everything that is stored as text, tables and formulas included."""
+    """Everything that is stored as text, tables and formulas included; pictures within HTML left out."""
     for output in outputs(notebook):
         yield output.get("text", "")
-        yield from (text for kind, text in output.get("data", {}).items() if kind.startswith("text/"))
+        for kind, text in output.get("data", {}).items():
+            if kind.startswith("text/"):
+                yield re.sub('src="data:[^"]*"', "", text)
 
 
 def kinds(notebook):
@@ -150,7 +168,7 @@ def test_never_three_code_cells_without_prose(notebook):
 
 def test_every_picture_is_followed_by_prose(notebook):
     for cell, following in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
-        if any("image/png" in output.get("data", {}) for output in cell.get("outputs", [])):
+        if any(pictures(output) for output in cell.get("outputs", [])):
             assert following and following.cell_type == "markdown", cell.id
 
 
@@ -214,6 +232,7 @@ def with_a_digit_changed(notebook, row, column):
 def nbval(path):
     """Run nbval on one notebook: its exit status and the set of (outcome, number of the code cell)."""
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
+    options.append(f"--nbval-sanitize-with={NOTEBOOKS / 'nbval.cfg'}")
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
         [*command, f"--rootdir={path.parent}", path.name], cwd=path.parent, capture_output=True, text=True

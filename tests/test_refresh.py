@@ -100,6 +100,20 @@ def test_equal_pixels_keep_the_old_bytes_of_a_picture(refreshed, cells):
     assert new == old
 
 
+def test_a_picture_under_a_prediction_keeps_its_bytes_too(cells):
+    import refresh as module
+
+    html = '<details><img alt="A line." src="data:image/png;base64,{}"></details>'
+    png = cells[3].outputs[0].data["image/png"].strip()
+    old, new = (
+        new_code_cell(outputs=[new_output("display_data", data={"text/html": html.format(each)})])
+        for each in (png, with_other_metadata(png))
+    )
+    assert new.outputs != old.outputs
+    module.keep_unchanged_pictures(new, old)
+    assert new.outputs == old.outputs
+
+
 def with_other_metadata(png):
     """The same picture as another version of matplotlib would have saved it."""
     import base64
