@@ -181,6 +181,21 @@ def test_a_dense_display_gets_twice_the_pixels_and_the_axes_keep_their_place(mon
     assert (width, same, dense) == (640, 640, 1280) and (plain == after).all()
 
 
+def test_a_step_of_a_slider_is_drawn_once(monkeypatch):
+    drawn = []
+
+    class Counting(matplotlib.lines.Line2D):
+        def draw(self, renderer):
+            drawn.append(renderer)
+            super().draw(renderer)
+
+    view = widgets.explore(lambda ax, T: ax.add_line(Counting([0, 1], [0, T])), T=(1, 3))
+    ask(view, monkeypatch, stops=[0], dense=True)
+    drawn.clear()  # the first was laid out, too
+    ask(view, monkeypatch, stops=[1], dense=True)
+    assert len(drawn) == 1
+
+
 def test_explore_says_what_went_wrong_in_draw(monkeypatch):
     def frail(T, ax):
         if T == 2:

@@ -6,8 +6,10 @@ from io import BytesIO
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
+from PIL import Image
 
 from .. import plot
 from ..arrays import states
@@ -24,10 +26,19 @@ ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
-def png(figure: Figure, dpi: int = 100, compress_level: int = 6, **metadata: str) -> str:
-    """Return a figure as base64 text; a picture that is looked at once need not be small."""
+def png(figure: Figure, **metadata: str) -> str:
+    """Return a figure as base64 text."""
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi, metadata=metadata, pil_kwargs={"compress_level": compress_level})
+    figure.savefig(buffer, format="png", dpi=100, metadata=metadata)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def frame(figure: Figure, dpi: int) -> str:
+    """Return a figure that is looked at once as base64 text, in half the time: savefig draws everything twice."""
+    figure.set_dpi(dpi)
+    canvas, buffer = FigureCanvasAgg(figure), BytesIO()
+    canvas.draw()
+    Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").save(buffer, "png", compress_level=1)
     return base64.b64encode(buffer.getvalue()).decode()
 
 
