@@ -6,54 +6,24 @@ function mount(model, el) {
   const drawn = new Array(n).fill(-1), begun = new Array(n).fill(0);
 
   // The pad: what is drawn, what is dreamt, or what is begun and completed
-  const CELL = Math.floor(300 / W);
-  const canvas = make("canvas", { width: W * CELL, height: H * CELL, tabindex: 0, role: "application",
-    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, space draws.` });
-  const paper = canvas.getContext("2d"), rgb = (css) => css.match(/\w\w/g).map((x) => parseInt(x, 16));
-  const mix = (a, b, t) => `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
-  const INK = "#222222", WHITE = "#ffffff";
-  let cursor = [H >> 1, W >> 1], answers = [];
+  let answers = [];
   const mean = (i) => answers.reduce((sum, s) => sum + s[i], 0) / (answers.length || 1);
-  const colourOfPixel = (i) => {
+  const colour = (i) => {
     if (mode === 0) return drawn[i] > 0 ? INK : WHITE;
     if (mode === 1) return mind.dreams[0][i] > 0 ? colours.gibbs : colours.paper;
     return begun[i] ? (begun[i] > 0 ? INK : WHITE) : mix(colours.paper, colours["mean field"], (mean(i) + 1) / 2);
   };
-  const paint = () => {
-    for (let i = 0; i < n; i++) {
-      paper.fillStyle = colourOfPixel(i);
-      paper.fillRect((i % W) * CELL, Math.floor(i / W) * CELL, CELL - 1, CELL - 1);
-    }
-    if (document.activeElement !== canvas || !canvas.matches(":focus-visible")) return;
-    [paper.strokeStyle, paper.lineWidth] = [colours.gibbs, 3];
-    paper.strokeRect(cursor[1] * CELL + 2, cursor[0] * CELL + 2, CELL - 5, CELL - 5);
-  };
-  const put = (i) => { (mode === 2 ? begun : drawn)[i] = pen; if (mode === 1) pick(0); paint(); };
-  dragging(canvas, (x, y) => {
-    if (x >= 0 && x < 1 && y >= 0 && y < 1) put(Math.floor(y * H) * W + Math.floor(x * W));
-  });
-  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  canvas.addEventListener("keydown", (event) => {
-    const by = moves[event.key];
-    if (!by && event.key !== " ") return;
-    event.preventDefault();
-    if (by) cursor = [(cursor[0] + by[0] + H) % H, (cursor[1] + by[1] + W) % W];
-    else put(cursor[0] * W + cursor[1]);
+  const put = (r, c) => {
+    (mode === 2 ? begun : drawn)[Math.floor(r) * W + Math.floor(c)] = pen;
+    if (mode === 1) pick(0);
     paint();
-  });
-  for (const name of ["focus", "blur"]) canvas.addEventListener(name, paint);
+  };
+  const { canvas, paint } = pad([H, W], { size: 300, ring: colours.gibbs, colour, put });
 
   // The patterns that it learns, and its weights: a row and a column for each pixel
   const shelf = make("div", { class: "shelf" }), words = make("p", { class: "note", role: "status" });
-  const thumb = (pattern) => {
-    const small = make("canvas", { width: W, height: H });
-    const context = small.getContext("2d");
-    pattern.forEach((x, i) => {
-      context.fillStyle = x > 0 ? INK : WHITE;
-      context.fillRect(i % W, Math.floor(i / W), 1, 1);
-    });
-    return small;
-  };
+  const thumb = (pattern) =>
+    stamp(make("canvas", { width: W, height: H }), pattern.map((x) => x > 0 ? INK : WHITE));
   const forget = () => { mind = learner(n, next); show(); };
   const arrange = () => {
     shelf.replaceChildren(...patterns.map((pattern, k) => {

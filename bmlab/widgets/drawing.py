@@ -30,7 +30,7 @@ class DrawView(View):
     """
 
     alone = True
-    _esm = script("sampler.js", "learner.js", "draw.js")
+    _esm = script("sampler.js", "learner.js", "pad.js", "draw.js")
     alt = traitlets.Unicode(
         "Patterns, the weights of a machine that has learnt them pixel by pixel, and four of its dreams."
     ).tag(sync=True)

@@ -23,7 +23,7 @@ class PaintView(View):
     Raises ValueError where these do not fit together.
     """
 
-    _esm = script("reading.js", "paint.js")
+    _esm = script("reading.js", "pad.js", "paint.js")
     alt = traitlets.Unicode(
         "What is known of an image, what the machines expect in the rest of it, and the probability of each class."
     ).tag(sync=True)

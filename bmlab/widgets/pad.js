@@ -1,0 +1,54 @@
+// Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, dot(i) whether it bears a mark, and
+// put(row, column) what a stroke does, in pixels.
+const INK = "#222222", WHITE = "#ffffff";
+
+function rgb(css) {
+  return css.match(/\w\w/g).map((x) => parseInt(x, 16));
+}
+
+function mix(a, b, t) {
+  return `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
+}
+
+function pad([H, W], { size, ring, colour, dot = () => false, put }) {
+  const cell = Math.floor(size / W), gap = cell > 20 ? 1 : 0;
+  const canvas = make("canvas", { width: W * cell, height: H * cell, tabindex: 0, role: "application",
+    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, space draws.` });
+  const paper = canvas.getContext("2d");
+  let cursor = [H >> 1, W >> 1];
+  const paint = () => {
+    for (let i = 0; i < H * W; i++) {
+      const [x, y] = [(i % W) * cell, Math.floor(i / W) * cell];
+      paper.fillStyle = colour(i);
+      paper.fillRect(x, y, cell - gap, cell - gap);
+      if (!gap || !dot(i)) continue;
+      paper.fillStyle = "#999999";
+      paper.fillRect(x + cell / 2 - 2, y + cell / 2 - 2, 4, 4);
+    }
+    if (document.activeElement !== canvas || !canvas.matches(":focus-visible")) return;
+    [paper.strokeStyle, paper.lineWidth] = [ring, 3];
+    paper.strokeRect(cursor[1] * cell + 2, cursor[0] * cell + 2, cell - 5, cell - 5);
+  };
+  dragging(canvas, (x, y) => { if (x >= 0 && x < 1 && y >= 0 && y < 1) put(y * H, x * W); });
+  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  canvas.addEventListener("keydown", (event) => {
+    const by = moves[event.key];
+    if (!by && event.key !== " ") return;
+    event.preventDefault();
+    if (by) cursor = [(cursor[0] + by[0] + H) % H, (cursor[1] + by[1] + W) % W];
+    else put(cursor[0] + 0.5, cursor[1] + 0.5);
+    paint();
+  });
+  for (const name of ["focus", "blur"]) canvas.addEventListener(name, paint);
+  return { canvas, paint };
+}
+
+// A small image: a pixel of the canvas for each.
+function stamp(canvas, colours) {
+  const paper = canvas.getContext("2d"), W = canvas.width;
+  colours.forEach((colour, i) => {
+    paper.fillStyle = colour;
+    paper.fillRect(i % W, Math.floor(i / W), 1, 1);
+  });
+  return canvas;
+}
