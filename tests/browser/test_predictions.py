@@ -1,10 +1,13 @@
 """A prediction in JupyterLab and on an exported page: it asks first, keeps the choice, and leaks nothing before."""
 
+from html import escape
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from bmlab.widgets.page import Page
+from bmlab.widgets.predicting import alive
 
 CELLS = [
     new_code_cell("import matplotlib.pyplot as plt\nfrom bmlab import plot, widgets"),
@@ -115,4 +118,17 @@ def test_an_exported_page_asks_or_folds(browser, tmp_path, scripts):
     else:
         page.get_by_text("Choose A, B or C. Then open this").first.click()
     page.get_by_text(FIRST).wait_for()
+    context.close()
+
+
+def test_in_a_frame_of_its_own_it_asks_and_points_to_the_text_below(browser):
+    """As VS Code and Colab show an output: no notebook around it, and nothing that the browser would keep."""
+    (output,) = executed(CELLS[:3]).cells[2].outputs
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.set_content(f'<iframe sandbox="allow-scripts" srcdoc="{escape(alive(output.data["text/html"]))}"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("button", name="B", exact=True).click()
+    frame.get_by_text("You chose B. The answer is folded below.").wait_for()
+    assert frame.get_by_text(FIRST).is_visible()
     context.close()
