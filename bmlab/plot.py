@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from .checks import is_sparse
 from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
+from .pages import cell_of_request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,16 +45,24 @@ DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
 def show(alt: str) -> None:
     """Show the current figure and close it; alt says in words what it shows, for those who hear it instead.
 
-    A notebook stores the words with the picture; `jupyter nbconvert --template classic` puts them into its page.
+    A notebook that is run by a program stores the words with the picture; `jupyter nbconvert --template classic` puts
+    them into its page.  JupyterLab drops them, so a page gets HTML, at twice the pixels for dense displays.
     """
     import matplotlib.pyplot as plt
 
     if "inline" not in plt.get_backend():
         plt.show()
         return
+    from IPython.core.pylabtools import retina_figure
     from IPython.display import display
 
-    display(plt.gcf(), metadata={"image/png": {"alt": alt}})
+    if cell_of_request():
+        drawn = retina_figure(plt.gcf(), base64=True, bbox_inches="tight")
+        picture, size = drawn or ("", {"width": 0})  # nothing is drawn of a figure without axes
+        html = f'<img alt="{escape(alt)}" width="{size["width"]}" src="data:image/png;base64,{picture.strip()}">'
+        display({"text/html": html, "text/plain": alt}, raw=True)
+    else:
+        display(plt.gcf(), metadata={"image/png": {"alt": alt}})
     plt.close()
 
 

@@ -1,5 +1,8 @@
 """Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
 
+import base64
+import io
+import re
 from itertools import combinations
 
 import matplotlib
@@ -57,6 +60,21 @@ def test_curves_of_one_colour_are_told_apart(ax):
     assert [line.get_color() for line in ax.lines] == [plot.COLOURS["gibbs"]] * 2 + ["black"] * 2
     assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 4
     assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "sweeps")
+
+
+def test_a_page_gets_the_words_for_a_figure_and_twice_the_pixels(ax, monkeypatch):
+    shown = []
+    monkeypatch.setattr(plot, "cell_of_request", lambda: "a cell")
+    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
+    plot.show('An "empty" frame.')
+    (data,) = shown
+    alt, width, png = re.fullmatch(
+        r'<img alt="(.*)" width="(\d+)" src="data:image/png;base64,(.*)">', data["text/html"]
+    ).groups()
+    assert alt == "An &quot;empty&quot; frame." and data["text/plain"] == 'An "empty" frame.'
+    assert plt.imread(io.BytesIO(base64.b64decode(png))).shape[1] == pytest.approx(2 * int(width), abs=2)
+    assert not plt.get_fignums()
 
 
 def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):

@@ -16,6 +16,7 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
+from ..pages import cell_of_request, request
 from ..plot import COLOURS
 from .pictures import ENDS, PAPER, png
 
@@ -55,16 +56,6 @@ class View(anywidget.AnyWidget):
         return data, {"image/png": words}
 
 
-def _request():
-    kernel = getattr(get_ipython(), "kernel", None)
-    return kernel.get_parent() if kernel else {}
-
-
-def cell_of_request() -> str | None:
-    """Return the cell that a page asks the kernel to run; None where there is no page, or a front end does not say."""
-    return _request().get("metadata", {}).get("cellId")
-
-
 def _in_frames():
     """Whether each output is a frame of its own, from which no picture of the page can be found: VS Code, Colab."""
     names = getattr(get_ipython(), "user_ns", {})
@@ -76,7 +67,7 @@ def _close_those_before(view):
     cell = cell_of_request()
     if cell is None:
         return
-    run = _request()["header"]["msg_id"]
+    run = request()["header"]["msg_id"]
     before, views = _latest.get(cell, (run, []))
     if before != run:
         for old in views:
