@@ -4,6 +4,7 @@ MACHINES=223 says how many of each kind (2,007 in all).
 """
 
 import os
+from contextlib import ExitStack
 from itertools import count
 from unittest.mock import patch
 
@@ -13,11 +14,12 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
+from bmlab import budgets
 from bmlab.infer import choosing
 from bmlab.infer.bounds import bracketing
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
 from bmlab.infer.bounds.structured_mean_field import tree_mean_field
-from bmlab.infer.bounds.tree_reweighting import bound_of
+from bmlab.infer.bounds.tree_reweighting import bound_of, tighten
 from bmlab.infer.choosing import bracket_without_exact
 from bmlab.infer.variational.belief_propagation import graph_of
 
@@ -67,7 +69,9 @@ def law_ends():
     for seed in range(3):
         model = machine(12, seed, 1.5, 1.3, offset=2.0)
         clock = count(0, 0.01).__next__
-        with patch.object(bracketing, "perf_counter", clock), patch.object(choosing, "perf_counter", clock):
+        with ExitStack() as patches:
+            for module in (bracketing, choosing, budgets):
+                patches.enter_context(patch.object(module, "perf_counter", clock))
             found = bracket_without_exact(model, np.random.default_rng(0), seconds=0.3)
         below = {name: bound for name, bound in found.bounds.items() if name in LOWER}
         above = {name: bound for name, bound in found.bounds.items() if name not in LOWER}
@@ -84,6 +88,36 @@ def law_couplings():
     model = bmlab.BoltzmannMachine(1 - np.eye(6), np.zeros(6), 0.02, offset=1.0)
     found = bracket_without_exact(model, np.random.default_rng(0), 0.01)
     assert abs(found.bounds["couplings"] - bmlab.exact(model).log_z.value - 5 * np.log(2)) < 1e-12 * 700
+
+
+def law_no_step_begins_that_ends_too_late():
+    """Each mixture of trees takes a second: two fit into 2.5, and a third would not."""
+    model, clock = machine(8, 0), [0.0]
+
+    def slowly(model, mixture):
+        for better in tighten(model, mixture):
+            clock[0] += 1
+            yield better
+
+    with (
+        patch.object(bracketing, "perf_counter", lambda: clock[0]),
+        patch.object(bracketing, "tighten", slowly),
+        patch.object(bracketing, "GAP", -1.0),
+    ):
+        bracketing.upper_bounds(model, until=2.5)
+    assert clock[0] == 2
+
+
+def test_no_step_begins_that_would_end_too_late():
+    law_no_step_begins_that_ends_too_late()
+
+
+def test_a_tree_is_improved_until_the_time_is_over():
+    """The bound at the first step is a bound, too."""
+    model = machine(8, 0)
+    m = bmlab.mean_field(model).mean
+    first, last = tree_mean_field(model, m, until=0.0), tree_mean_field(model, m)
+    assert first < last <= bmlab.exact(model).log_z.value
 
 
 def test_the_ends_are_the_best_bounds():

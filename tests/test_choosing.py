@@ -1,5 +1,8 @@
 """auto: which road it takes and why, that its error holds, and that its evidence can say no."""
 
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
 from unittest.mock import patch
 
 import numpy as np
@@ -8,6 +11,7 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
+from bmlab import budgets, progress_bars
 from bmlab.infer import bethe_error, choosing, rounds
 from bmlab.infer.bethe_error import weigh
 from bmlab.infer.choosing import auto, grow, without_exact
@@ -43,7 +47,7 @@ def test_what_can_be_solved_is_solved(want):
 
 def test_without_the_time_for_exact_it_says_what_exact_would_take():
     glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 0.1)
-    answer = auto(glass, rng=np.random.default_rng(0), seconds=0.3)
+    answer = auto(glass, rng=np.random.default_rng(0), seconds=2.0)
     assert answer.method == "bethe" and "exact would take" in answer.message
 
 
@@ -162,6 +166,35 @@ def law_grow():
 
 def test_runs_grow_until_the_time_is_over():
     law_grow()
+
+
+def law_in_time():
+    """A plan, theories and samplers that go on for ever end with the time: what there is by then is the answer."""
+    model, clock = bmlab.ising((12, 12)), count(0, 0.01).__next__
+
+    def endless(model, **options):
+        for _ in progress_bars.watched(count(), "turn"):
+            clock()
+
+    def gibbs(model, n_chains, **options):
+        return endless(model) if n_chains is None else bmlab.gibbs(model, n_chains=n_chains, **options)
+
+    samplers = choosing.SAMPLERS | {"gibbs": partial(choosing._chains, gibbs)}
+    patched = {"plan": endless, "weigh": endless, "SAMPLERS": samplers, "_is_easy": lambda ran: True}
+    with ExitStack() as patches:
+        for module in (choosing, rounds, budgets):
+            patches.enter_context(patch.object(module, "perf_counter", clock))
+        for name, thing in patched.items():
+            patches.enter_context(patch.object(choosing, name, thing))
+        begin = clock()
+        answer = auto(model, rng=0, seconds=5.0)
+        assert clock() - begin <= 1.2 * 5.0 + 0.1
+    assert answer.method == "gibbs"
+    assert answer.message.startswith("exact would take too long to foretell; linear response would take too long")
+
+
+def test_what_goes_on_for_ever_ends_with_the_time():
+    law_in_time()
 
 
 @pytest.mark.parametrize("kind", KINDS)

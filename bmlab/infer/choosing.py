@@ -5,6 +5,7 @@ can miss the same valley, so a trial of samples has a veto, and so have proven b
 error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades auto() against exact.
 """
 
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -31,6 +32,7 @@ from .sampling.visited_states import visited
 
 PRICE = 4e-6  # seconds times n^2 that the three theories take
 SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
+SLACK = 0.1  # of the time: how much later than it was to the last run of a sampler may end
 ALIKE, MIXES = 5, 0.02  # independent draws a chain (R-hat 1.1), and in a draw, above which Gibbs needs no rival
 EASY = 500  # temperatures below which ais needs none
 
@@ -50,11 +52,12 @@ def auto(
     check_model(model)
     rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
     check_choice("want", want, tuple(FITS))
-    way = plan(model)
-    if _fits(way, seconds):
+    until, way = perf_counter() + seconds, _planned(model, seconds)
+    if way is not None and _fits(way, seconds):
         return _explained(exact(model), 0.0, f"exact takes about {time_in_words(way.seconds)}")
-    answer = without_exact(model, rng, seconds, want, start)
-    return warned(replace(answer, message=f"exact would take {time_in_words(way.seconds)}; {answer.message}"))
+    answer = without_exact(model, rng, until - perf_counter(), want, start)
+    price = "too long to foretell" if way is None else time_in_words(way.seconds)
+    return warned(replace(answer, message=f"exact would take {price}; {answer.message}"))
 
 
 def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Bracket:
@@ -65,10 +68,18 @@ def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Brack
     """
     check_model(model)
     rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
-    if not _fits(plan(model, pairs="couplings"), seconds):
-        return bracket_without_exact(model, rng, seconds)
+    until, way = perf_counter() + seconds, _planned(model, seconds, "couplings")
+    if way is None or not _fits(way, seconds):
+        return bracket_without_exact(model, rng, until - perf_counter())
     log_z = exact(model, pairs="couplings").log_z
     return Bracket(log_z, "exact", "exact", {"exact": log_z.value})
+
+
+def _planned(model, seconds, pairs=None):
+    """Return the plan; None where the search for the cheapest road takes half of the time."""
+    with deadline(perf_counter() + seconds / 2), suppress(OutOfTime):
+        return plan(model, pairs=pairs)
+    return None
 
 
 def _fits(way: Plan, seconds):
@@ -82,7 +93,9 @@ def without_exact(
     until = perf_counter() + seconds
     with quietly():
         affordable = PRICE * model.n**2 < seconds / 4
-        evidence = weigh(model) if affordable else doubtful("linear response would take too long")
+        evidence = doubtful("linear response would take too long")
+        with deadline(until - seconds / 2), suppress(OutOfTime):
+            evidence = weigh(model) if affordable else evidence
         if want == "moments":
             return _chosen(model, rng, until, want, evidence, seconds, start)
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z
@@ -100,8 +113,9 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator, sec
 
     first = first_amount(model, "visited", until - perf_counter())
     if model.n <= LARGEST and first >= LEAST:
-        with quietly():
-            below["visited"] = max(ran.answer.log_z.lower for ran in grow(visit, first, until))
+        with quietly(), deadline(until + SLACK * seconds), suppress(OutOfTime):
+            for ran in grow(visit, first, until):
+                below["visited"] = max(ran.answer.log_z.lower, below.get("visited", -np.inf))
     return between(below, upper_bounds(model, begin + seconds))
 
 
@@ -116,7 +130,10 @@ def _chosen(model, rng, until, want, evidence, seconds, start):
         alike = "mean field, TAP and Bethe are alike, so Bethe should err by"
         because = f"{alike} {expected:.1g}, where {name} would err by {reach:.1g}"
         return _explained(evidence.answer, evidence.most(want), because)
-    *_, ran = ran, *rounds
+    last = deque([ran], maxlen=1)
+    with deadline(until + SLACK * seconds), suppress(OutOfTime):
+        last.extend(rounds)
+    (ran,) = last
     error = _stderr(model, ran.answer, want)
     against = evidence.doubt or f"Bethe might err by {evidence.most(want):.1g}"
     return _explained(ran.answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
@@ -128,11 +145,11 @@ def _best_sampler(model, rng, until, want, seconds, start):
     for name in (plain, "temper"):
         first = max(LEAST, first_amount(model, name, until - perf_counter()))
         rounds = grow(partial(SAMPLERS[name], model, rng, start), first, until)
-        stop, ran = perf_counter() + TRIAL * seconds, None
-        with deadline(np.inf if name == plain else until), suppress(OutOfTime):
-            for ran in rounds:
-                if perf_counter() + (0 if name == plain else 4 * ran.seconds) > stop:  # the rival must end in time
-                    break
+        stop = perf_counter() + TRIAL * seconds
+        ran = next(rounds) if name == plain else None  # one run must be made, whatever it takes; the rival's need not
+        with deadline(until), suppress(OutOfTime, StopIteration):
+            while ran is None or perf_counter() + (0 if name == plain else 4 * ran.seconds) <= stop:
+                ran = next(rounds)
         if ran is None:  # its pilot alone has used up the time
             return tried[0]
         tried.append((name, rounds, ran))

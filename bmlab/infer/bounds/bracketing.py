@@ -67,7 +67,7 @@ def lower_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     )
     found = {"mean field": float(-product.values[0] - model.offset / model.temperature)}
     if model.n <= LARGEST and perf_counter() + 50 * TURN * model.n < until:
-        found["tree"] = tree_mean_field(model, product.means[0])
+        found["tree"] = tree_mean_field(model, product.means[0], until)
     return found
 
 
@@ -83,8 +83,10 @@ def upper_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
         mixture = first_mixture(model, graph)
         found["trw"] = bound_of(model, graph, mixture)[0] - offset
         if perf_counter() + 50 * TURN * model.n < until:
-            for better, gap in tighten(model, mixture):
+            begin = perf_counter()
+            for steps, (better, gap) in enumerate(tighten(model, mixture), 1):
                 found["trw"] = min(found["trw"], better.bound - offset)
-                if gap < GAP or perf_counter() > until:
+                now = perf_counter()
+                if gap < GAP or now + (now - begin) / steps > until:  # the next one would end too late
                     break
     return found

@@ -40,6 +40,7 @@ LISTED_UNITS = 34  # nobody waits for more states than 2^34
 WANTED = ("moments", "log_z")
 WIDEST = 27  # nor for larger tables
 ENTRY = 75  # what an entry of a table costs there and back, in exponentials
+SIDE = 512  # of the product whose speed is measured: larger ones are no faster
 COLUMN = 8  # and its share of each unit, where all pairs are wanted
 
 
@@ -181,13 +182,13 @@ def speed() -> _Speed:
 
 @lru_cache(maxsize=4)
 def _measured(threads):
-    a, x = np.ones((1024, 1024)), np.linspace(-1, 0, 2**14)
+    a, x = np.ones((SIDE, SIDE)), np.linspace(-1, 0, 2**14)
     with one_thread():
-        one = many = 1024**3 / _seconds(lambda: a @ a)
+        one = many = SIDE**3 / _seconds(lambda: a @ a)
         exp = len(x) / _seconds(lambda: np.exp(x))
     if threads > 1:
         with all_threads():
-            many = 1024**3 / _seconds(lambda: a @ a)
+            many = SIDE**3 / _seconds(lambda: a @ a)
     return _Speed(one, many, exp)
 
 
