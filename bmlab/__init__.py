@@ -42,6 +42,7 @@ from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatri
 from .model import BoltzmannMachine, load
 from .parts import workers
 from .progress_bars import progress
+from .row_chunks import rows
 
 __all__ = [
     "BoltzmannMachine",
@@ -97,6 +98,7 @@ __all__ = [
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
+    "rows",
     "sample",
     "sherrington_kirkpatrick",
     "show",

@@ -38,7 +38,7 @@ FLOORS = [
     ["couplings", "parts"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
-    ["asking"],
+    ["asking", "row_chunks"],
     ["infer.exact", "infer.sampling", "infer.variational"],
     ["infer.bounds", "infer.bethe_error", "infer.rounds"],
     ["infer.choosing"],

@@ -29,7 +29,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
 from . import likelihood
 from .likelihood import gradient
-from .observations import checked_couplings, checked_moments, checked_rows, named, ordered, shares
+from .observations import checked_couplings, hides_nothing, learnable, named, shares
 from .record import Loop, Step
 
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
@@ -145,15 +145,10 @@ def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, *
     if not isinstance(model, Step):
         check_model(model)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
+    data = learnable(step.model, data, options | {"sample_weight": sample_weight})
     rng, given = rng if rng is None else generator(rng), isinstance(data, Estimate)
-    data = checked_moments(step.model, data) if given else ordered(step.model, data)
-    if not given:
-        checked_rows(step.model, data)
-    whole = isinstance(data, Estimate) or (data.shape[1] == step.model.n and not np.isnan(data).any())
     if options.get("batch") is not None:
-        options |= {
-            "batch": check_count("batch", options["batch"], 1, 2**53 if isinstance(data, Estimate) else len(data))
-        }
+        options |= {"batch": check_count("batch", options["batch"], 1, 2**53 if given else len(data))}
     couplings = checked_couplings(couplings, step.model.n)
     rule = Rule(data, infer, couplings=couplings, sample_weight=sample_weight, **options)
     _check(rule, rng, given)
@@ -161,6 +156,7 @@ def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, *
         step = replace(step, data=data)
     if rule.batch and rng is not None and not isinstance(model, Step):
         step = replace(step, loop=Loop(-1, (), int(rng.integers(2**63))))
+    whole = hides_nothing(step.model, data)
     return replace(rule, once=whole and rule.clamped is None and rule.batch is None), step
 
 

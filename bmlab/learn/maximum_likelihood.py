@@ -7,6 +7,7 @@ covariance C of the data: for W = R Y R with R = C^-1/2 it is one in all directi
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..couplings import entries
 from ..estimate import Estimate, Method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
+from ..row_chunks import Rows
 from ..threads import all_threads, one_thread
 from .likelihood import clamped, clamped_alike, gradient, restated
 from .newton import newton
@@ -27,7 +29,9 @@ from .observations import (
     checked_couplings,
     checked_moments,
     checked_rows,
+    condensed,
     named,
+    refuse_with_chunks,
     shares,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
@@ -50,7 +54,7 @@ def maximize(
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found
-    data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
+    data        (N, v) as in clamped(), a DataFrame, rows(), or an Estimate of the data's moments, as in fit()
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
@@ -77,17 +81,19 @@ def maximize(
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
     """Return the Step at the top, and how far the parameters/T still moved at the last."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
+    data = condensed(model, data)
+    if isinstance(data, Rows):
+        refuse_with_chunks(sample_weight=sample_weight)
+        phase = partial(_clamped_to, data, infer)
+        return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
     if isinstance(data, Estimate):
         seen = checked_moments(model, data)
     else:
         rows = checked_rows(model, data)
         share = shares(sample_weight, len(rows))
         if np.isnan(rows).any():
-
-            def hidden(model, start):
-                return clamped(model, rows, infer, start=start, sample_weight=sample_weight)
-
-            return _climbed(model, hidden, infer, pairs, penalty, tolerance, _plain(theta))
+            phase = partial(_clamped_to, rows, infer, sample_weight=sample_weight)
+            return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
         seen = clamped_alike(model, rows, np.arange(0), share=share)
     check_each_varies(seen.mean, "leave the unit out")
     if penalty == 0:
@@ -100,6 +106,10 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
         return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top.moved
     coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
     return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
+
+
+def _clamped_to(data, infer, model, start, sample_weight=None):
+    return clamped(model, data, infer, start=start, sample_weight=sample_weight)
 
 
 def _pairs(model, couplings):

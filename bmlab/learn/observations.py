@@ -11,6 +11,7 @@ from ..checks import check_array, check_spins, in_words, is_sparse
 from ..couplings import entries
 from ..estimate import Estimate, as_corr, coupled_pairs
 from ..model import BoltzmannMachine, check_model
+from ..row_chunks import Rows
 
 ABSENT = 1e-12  # a probability below is none: no data are so many
 
@@ -70,6 +71,46 @@ def checked_units(data: Any) -> np.ndarray:
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     return data
+
+
+def condensed(model: BoltzmannMachine, data: Any) -> Any:
+    """Return the moments of Rows that hide no unit; other data as they are."""
+    check_model(model)
+    if not isinstance(data, Rows):
+        return data
+    if data.width > model.n:
+        raise ValueError(f"data must have 1 to {model.n} columns, found {data.width}; pass (N, visible units)")
+    return data if data.missing or data.width < model.n else data.moments
+
+
+def learnable(model: BoltzmannMachine, data: Any, options: dict[str, Any]) -> Any:
+    """Return data as a climb takes them: moments, rows (N, v), or Rows that hide some unit."""
+    data = condensed(model, data)
+    if isinstance(data, Rows):
+        refuse_with_chunks(**{name: options.get(name) for name in ("batch", "clamped", "sample_weight")})
+        refuse_with_chunks(chains="data" if options.get("chains") == "data" else None)
+        return data
+    if isinstance(data, Estimate):
+        return checked_moments(model, data)
+    data = ordered(model, data)
+    checked_rows(model, data)
+    return data
+
+
+def hides_nothing(model: BoltzmannMachine, data: Any) -> bool:
+    """Whether learnable() data leave no unit hidden."""
+    if isinstance(data, (Estimate, Rows)):
+        return isinstance(data, Estimate)
+    return data.shape[1] == model.n and not np.isnan(data).any()
+
+
+def refuse_with_chunks(**options: Any) -> None:
+    """Raise ValueError for options that ask for all rows at once."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} asks for data in memory, found rows in chunks; pass an array, or leave {name} out"
+            )
 
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -95,9 +95,11 @@ def summed(model: BoltzmannMachine, blocks: Iterable[np.ndarray], begin: int, en
 
 def joined(model: BoltzmannMachine, layout: Layout, stretches: Iterable[Sums]) -> Averages:
     """Return the averages over all stretches, which come in order."""
-    n_spans, n_groups, units, pairs, records = len(layout.part), len(layout.groups) - 1, None, None, []
+    n_spans, n_groups, records = len(layout.part), len(layout.groups) - 1, []
+    units: Any = None
+    pairs: Any = None
     for stretch in stretches:
-        if units is None or pairs is None:
+        if units is None:
             units, pairs = (np.zeros((len(x), n_groups, *x.shape[2:])) for x in (stretch.units, stretch.pairs))
         here = slice(stretch.group, stretch.group + stretch.units.shape[1])
         units[:, here] += stretch.units

@@ -28,7 +28,8 @@ class Packed(NamedTuple):
 
 def walked(chains: Chains, sweeps: int, task: Callable[[Chains], Any]) -> Iterator[Any]:
     """Yield task(stretch) of each stretch of the chains in order, which takes about so many sweeps."""
-    ends = cuts(*chains.s.shape, sweeps)
+    n, n_chains = chains.s.shape
+    ends = cuts(n, n_chains, sweeps)
     if len(ends) == 2:
         yield task(chains)
         return
