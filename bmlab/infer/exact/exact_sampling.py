@@ -24,7 +24,7 @@ from .matrix_products import draw_by_products
 from .planning import plan
 from .prices import refuse_if_too_dear
 from .roads import Question, affordable, cutset_instead
-from .tree_contraction import draw_by_contraction
+from .tree_contraction import Contraction, draw_by_contraction
 
 COLD = 1e-9  # states whose energies differ by less, in units of the largest weight, count as equal
 
@@ -50,10 +50,10 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 
 
 def _draw(own, part, size, rng):
+    if isinstance(part.guide, Contraction):
+        return draw_by_contraction(own, part.guide, size, rng)
     if part.road == "variable elimination":
         return variable_elimination.draw(part.guide, variable_elimination.eliminate(own, part.guide)[1], size, rng)
-    if part.road == "tree contraction":
-        return draw_by_contraction(own, part.guide, size, rng)
     if part.road == "matrix products":
         part = affordable(own, part, Question(everything=False))
         s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)

@@ -5,8 +5,7 @@ Parts of a machine that are not coupled to each other are solved apart.  Each pa
     small tables          all 2^n states in one matrix, between two tables of half the units
     matrix products       3 * 2^n multiply-adds in three products; of more than 33 units in parts, which workers share
     cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
-    variable elimination  tables of 2^width numbers, one for each unit
-    tree contraction      the same for a tree, many units at a time, where correlations of couplings are enough
+    variable elimination  tables of 2^width numbers, one for each unit; of a tree, many units at a time
 
 A prediction is work over the speed of this processor, which is measured once, in a few milliseconds.
 """
@@ -126,7 +125,7 @@ def _small_tables(units):
 
 def _tree_contraction(units, graph):
     n = len(units)
-    return Part(units, "tree contraction", contraction_of(graph), 100.0 * n, 1000.0 * n, 3e-3 + 1.5e-6 * n)
+    return Part(units, "variable elimination", contraction_of(graph), 2.0 * n - 1, 1000.0 * n, 3e-3 + 1.5e-6 * n)
 
 
 def _matrix_products(units):

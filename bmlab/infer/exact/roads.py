@@ -15,7 +15,7 @@ from .planning import cutset_part, in_halves
 from .prices import Part, Plan, refuse_if_too_dear
 from .resuming import Saved
 from .small_tables import sum_by_tables
-from .tree_contraction import sum_by_contraction
+from .tree_contraction import Contraction, sum_by_contraction
 
 
 class Question(NamedTuple):
@@ -56,6 +56,8 @@ def _by_cutset(model, cutset, asked):
 
 
 def _by_elimination(model, order, asked):
+    if isinstance(order, Contraction):
+        return sum_by_contraction(model, order, asked.moments)
     log_z, odds = variable_elimination.eliminate(model, order)
     if not asked.moments:
         return log_z, np.nan, np.nan
@@ -64,17 +66,12 @@ def _by_elimination(model, order, asked):
     return log_z, *variable_elimination.moments(model, order, odds)
 
 
-def _by_contraction(model, contraction, asked):
-    return sum_by_contraction(model, contraction, asked.moments)
-
-
 ROADS = {
     "independent units": _by_product,
     "small tables": _by_tables,
     "matrix products": _by_products,
     "cutset conditioning": _by_cutset,
     "variable elimination": _by_elimination,
-    "tree contraction": _by_contraction,
 }
 
 
