@@ -11,6 +11,7 @@ Numba (numba_engine.py), whose compiled loops keep all fields up to date where t
 generator both pass through the same states.
 """
 
+import sys
 from collections.abc import Iterator
 from copy import copy, deepcopy
 from importlib import import_module
@@ -163,8 +164,11 @@ def _use_numba(chains):
 
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
+    here = sys.modules[__package__]  # has the engine as an attribute once all of it is there
     try:
-        numba_engine = uninterrupted(import_module, f"{__package__}.numba_engine")
+        numba_engine = getattr(here, "numba_engine", None) or uninterrupted(
+            import_module, f"{__package__}.numba_engine"
+        )
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"

@@ -23,6 +23,7 @@ from .numpy_engine import NumpyEngine
 
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
 LAYER = 256  # units of a class from which on a product beats kept fields
+ONCE = 128  # units from which on a product beats kept fields for a single sweep
 SHARE = 2**18  # updates that are worth a thread
 FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 
@@ -47,7 +48,8 @@ class Engine:
         if self.few:
             kernel, w = sparse if chains.s.shape[1] >= 8 else sparse_few, self.weights
             return _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
-        if self.layers or (len(k) == 1 and self.biases is not chains.biases and chains.order != "random"):
+        new = self.biases is not chains.biases and chains.model.n >= ONCE and chains.order != "random"
+        if self.layers or (new and len(k) == 1):
             self.products, self.biases, self.seen = self.products or _Products(chains), chains.biases, None
             return self.products(k, units, out)
         self._refresh()
