@@ -13,7 +13,7 @@ from test_roads import kaufman_log_z
 
 import bmlab
 from bmlab.infer import sampling
-from bmlab.infer.sampling import chains, diagnostics, gibbs_sampling
+from bmlab.infer.sampling import averages, chains, diagnostics, gibbs_sampling
 
 ENGINES = ("numpy", "numba")
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -73,6 +73,20 @@ def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweep
     assert bmlab.gibbs(
         model, rng=np.random.default_rng(2), n_chains=n_chains, burn_in=3, n_sweeps=n_sweeps, draws=1
     ).draws.shape == (1, n_chains, model.n)
+
+
+@quietly
+@pytest.mark.parametrize("model", [bmlab.sherrington_kirkpatrick(50, 0), bmlab.ising((5, 10))], ids=["dense", "sparse"])
+def test_averages_do_not_depend_on_how_many_sweeps_come_at_a_time(model, monkeypatch):
+    """Sums of -1/+1 are whole numbers: joined to larger products or not, they are the same to the bit."""
+    answers = []
+    for batch, gathered in ((2**20, 2**23), (2**12, 2**23), (2**12, 0)):
+        monkeypatch.setattr(chains, "BATCH", batch)
+        monkeypatch.setattr(averages, "GATHERED", gathered)
+        answers.append(bmlab.gibbs(model, rng=0, n_chains=33, burn_in=0, n_sweeps=90))
+    for other in answers[1:]:
+        assert abs(other.corr - answers[0].corr).max() == 0 and (other.mean_stderr == answers[0].mean_stderr).all()
+        assert abs(other.corr_stderr - answers[0].corr_stderr).max() == 0
 
 
 @quietly
@@ -323,10 +337,10 @@ def test_dense_and_sparse_weights_walk_alike():
 @pytest.mark.parametrize("kind", ["full", "layers", "wide layers"])
 def test_products_with_compiled_decisions_walk_alike(kind, order):
     """A sweep of new biases, as a learner's, and large layers go by products: the states are NumPy's, to the bit."""
-    rng, n = np.random.default_rng(0), {"full": 0, "layers": 30, "wide layers": 300}[kind]
+    rng, n = np.random.default_rng(0), {"full": 0, "layers": 70, "wide layers": 300}[kind]
     model = bmlab.restricted(rng.normal(size=(n, n)) / 9, rng.normal(size=n), np.zeros(n))
     if kind == "full":
-        model = bmlab.sherrington_kirkpatrick(70, rng)
+        model = bmlab.sherrington_kirkpatrick(140, rng)
     walks = [
         chains.Chains(model, np.ones((model.n, 40)), np.random.default_rng(2), backend=b, order=order) for b in ENGINES
     ]

@@ -25,6 +25,7 @@ from .diagnostics import agreement, mean_and_stderr
 GROUPS = 32  # independent groups whose spread is the error
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
+GATHERED = 2**23  # states of units whose products are taken together, at the most
 STRIP = 2**14  # numbers of a matrix that are looked at together
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
 
@@ -154,16 +155,30 @@ def _binomial(mean, count):
 
 def _sums(model, blocks, groups, part, n_sweeps):
     """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
-    n_spans, n_chains = len(part), groups[-1]
-    record, pairs, done = np.zeros((n_spans, model.n, n_chains), np.float32), [0.0] * (part[-1] + 1), 0
-    for block in blocks:
+    n_spans, n_chains, done = len(part), groups[-1], 0
+    record = np.zeros((n_spans, model.n, n_chains), np.float32)
+    of_pairs = (model.weights.nnz,) if model.is_sparse else (model.n, model.n)
+    pairs = np.zeros((part[-1] + 1, len(groups) - 1, *of_pairs))
+    for block in _gathered(blocks, min(model.n * len(groups), GATHERED // (model.n + 1)) // n_chains):
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
         for k, draws in _runs(span, block):
             record[k] += draws.sum(0, dtype=np.float32)
         for p, draws in _runs(part[span], block):
-            pairs[p] += _pairs(model, draws, groups)
+            _add_pairs(pairs[p], model, draws, groups)
         done += len(block)
-    return record, np.array(pairs)
+    return record, pairs
+
+
+def _gathered(blocks, enough):
+    """Join blocks until they hold `enough` sweeps: a product of few draws costs what it writes."""
+    waiting = []
+    for block in blocks:
+        waiting.append(block)
+        if sum(map(len, waiting)) >= enough:
+            yield np.concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def _runs(label, block):
@@ -172,18 +187,18 @@ def _runs(label, block):
     yield from zip(labels, np.split(block, firsts[1:]), strict=True)
 
 
-def _pairs(model, draws, groups):
-    """Sum s_i s_j over the draws (sweeps, n, chains) of each group; in single precision, where such sums are exact."""
+def _add_pairs(sums, model, draws, groups):
+    """Add s_i s_j over the draws (sweeps, n, chains) of each group; in single precision, where such sums are exact."""
     if model.is_sparse:
         row, col = coupled_pairs(model)
         products = (draws[:, row] * draws[:, col]).sum(0, dtype=np.int32)
-        return np.add.reduceat(products, groups[:-1], axis=1).T.astype(float)
-    if not model.n:
-        return np.zeros((len(groups) - 1, 0, 0))
+        sums += np.add.reduceat(products, groups[:-1], axis=1).T
+        return
     s = draws.swapaxes(0, 1).astype(np.float32)  # (n, sweeps, chains)
-    states = (s[:, :, begin:end].reshape(model.n, -1) for begin, end in pairwise(groups))
     with one_thread():
-        return np.array([x @ x.T for x in states], dtype=float)
+        for own, (begin, end) in zip(sums, pairwise(groups), strict=True):
+            x = s[:, :, begin:end].reshape(model.n, (end - begin) * len(draws))
+            own += x @ x.T
 
 
 def _per_draw(sums, sizes):
