@@ -3,11 +3,14 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/loop.py
 
 ascend() with a free phase of 100 persistent chains and one sweep, on 1,000 random rows, against the same step by
-`sweep` and NumPy; and the clamped phase of 435 rows of 16 entries, some of them missing, against one clamped machine a
-pattern.  Printed are milliseconds of processor time, the least of three runs, and their ratio.
+`sweep` and NumPy; ascend() with other phases, against these phases alone, asked of the same machines; and the clamped
+phase of 435 rows of 16 entries, some of them missing, against one clamped machine a pattern.  Printed are milliseconds
+of processor time, the least of three runs, and their ratio.
 """
 
-from itertools import islice
+import warnings
+from functools import partial
+from itertools import islice, pairwise
 from time import process_time
 
 import numpy as np
@@ -54,13 +57,52 @@ def one_by_one(model, start=None):
     return bmlab.exact(model)
 
 
-def main():
+def of_a_step(rng, visible, hidden, infer, clamped):
+    """Milliseconds of a step, and of its two phases alone, asked of the machines of such a climb from where it was."""
+    data, machine = (
+        bmlab.spins(rng.integers(0, 2, (300, visible))),
+        bmlab.sherrington_kirkpatrick(visible + hidden, rng, 0.1),
+    )
+
+    def steps(count):
+        return list(islice(bmlab.ascend(machine, data, infer, rate=RATE, clamped=clamped), count))
+
+    made = steps(11)
+
+    def phases(count):
+        for before, after in islice(pairwise(made), count):
+            infer(after.model, start=before.free.state)
+            if clamped:
+                clamped(after.model, data, start=before.data.state)
+
+    return least(steps, 10), least(phases, 10)
+
+
+def against_the_phases():
+    """Print what the loop costs beside what it asks for."""
     rng = np.random.default_rng(0)
-    for n, count in ((10, 300), (64, 100), (256, 40), (784, 10)):
+    one_sweep = {"rng": rng, "burn_in": 0, "n_sweeps": 1}
+    chains, side_by_side = partial(bmlab.gibbs, **one_sweep), partial(bmlab.clamped_gibbs, n_chains=1, **one_sweep)
+    for name, visible, hidden, infer, clamped in (
+        ("gibbs and clamped_gibbs, 40 + 24", 40, 24, chains, side_by_side),
+        ("gibbs and clamped_mean_field, 40 + 24", 40, 24, chains, partial(bmlab.clamped_mean_field, tolerance=1e-4)),
+        ("mean_field, 64", 64, 0, bmlab.mean_field, None),
+        ("tap, 64", 64, 0, bmlab.tap, None),
+        ("bethe, 24", 24, 0, bmlab.bethe, None),
+    ):
+        step, phases = of_a_step(rng, visible, hidden, infer, clamped)
+        print(f"{name}: ascend {step:.2f} ms a step, its phases alone {phases:.2f}, {step / phases:.1f} times")
+
+
+def main():
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    rng = np.random.default_rng(0)
+    for n, count in ((10, 300), (64, 100), (256, 40), (784, 30)):
         data = bmlab.spins(rng.integers(0, 2, (1000, n)))
         ours = least(lambda count, data=data: steps_of_ascend(data, count), count)
         theirs = least(lambda count, data=data: steps_of_a_student(data, count), count)
         print(f"n = {n:3d}: ascend {ours:6.2f} ms a step, a student's loop {theirs:6.2f}, {theirs / ours:.1f} times")
+    against_the_phases()
     rows, machine = bmlab.spins(rng.integers(0, 2, (435, 16))), bmlab.sherrington_kirkpatrick(16, rng)
     rows[rng.random(rows.shape) < 392 / rows.size] = np.nan
     ours = least(lambda count: [bmlab.clamped(machine, rows) for _ in range(count)], 20)
