@@ -56,16 +56,13 @@ class Rows:
     def each(self, task: Callable, parts: list | None = None) -> Iterator[Any]:
         """Yield task(rows, part) of each chunk, -1/+1 or nan, in their order; by workers where there are any."""
         if not self.chunks:
-            raise ValueError(
-                "data from an iterator can be read once, and hidden units ask for more; pass rows() functions, "
-                "each of which loads a chunk"
-            )
+            raise ValueError("data from an iterator can be read once; pass rows() functions that each load a chunk")
         told = [None] * len(self.chunks) if parts is None else parts
         return in_parts(partial(_on_chunk, task), list(zip(self.chunks, told, strict=True)), "chunk")
 
 
 def rows(source: Any) -> Rows:
-    """Return the rows of a source, read once, for learners: clamped(), fit(), ascend() and maximize().
+    """Return the rows of a source, read once, for clamped(), fit(), ascend(), maximize(), pseudolikelihood().
 
     source   the name of an .npy file, which workers can open too; a memmap of one; an array or a DataFrame (N, units);
              a dask.array whose chunks are whole rows; a list of chunks (rows, units), each an array or a function

@@ -1159,21 +1159,21 @@ MUTANTS = [
     ),
     Mutant(
         "pseudolikelihood asks one unit of a pair only",
-        pseudolikelihood.value_and_slope,
+        pseudolikelihood._penalised,
         "weights + weights.T",
         "2 * weights",
         partial(test_pseudolikelihood.law_slope),
     ),
     Mutant(
         "pseudolikelihood's penalty has twice the value that its slope has",
-        pseudolikelihood.value_and_slope,
+        pseudolikelihood._penalised,
         "penalty / 4 *",
         "penalty / 2 *",
         partial(test_pseudolikelihood.law_slope),
     ),
     Mutant(
         "pseudolikelihood's penalty is twice what fit's is",
-        pseudolikelihood.value_and_slope,
+        pseudolikelihood._penalised,
         "- penalty * w[:-1]",
         "- 2 * penalty * w[:-1]",
         partial(test_pseudolikelihood.law_pair, 0.2),
@@ -1222,7 +1222,7 @@ MUTANTS = [
     ),
     Mutant(
         "a maximum at infinity passes for one",
-        pseudolikelihood.best_predicting,
+        pseudolikelihood._climbed,
         "np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0",
         "0.0",
         partial(test_pseudolikelihood.law_infinity),

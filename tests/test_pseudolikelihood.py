@@ -58,7 +58,8 @@ def law_slope(h=1e-5):
 def law_coordinates():
     """The slope by coordinates is the transpose of the way from coordinates to parameters."""
     rng, mask = np.random.default_rng(2), off_diagonal(4)
-    ahead, back, start = module._coordinates(bmlab.states(4), rng.dirichlet(np.ones(16)), 0.1, mask)
+    s, share = bmlab.states(4), rng.dirichlet(np.ones(16))
+    ahead, back, start = module._coordinates(share @ s, (s.T * share) @ s, 0.1, mask)
     y, slope = rng.normal(size=start.shape), rng.normal(size=(5, 4))
     y[:16], slope[:4] = bmlab.symmetric(y[:16].reshape(4, 4)).ravel(), bmlab.symmetric(slope[:4])
     both = (slope * ahead(y))[:4].sum() / 2 + slope[4] @ ahead(y)[4]  # w_ij and w_ji are one parameter

@@ -21,6 +21,7 @@ out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + ex
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from ..estimate import warned
 from ..fields import field_of
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
+from ..row_chunks import Rows
 from ..threads import one_thread
 from .observations import (
     check_all_combinations,
@@ -39,6 +41,7 @@ from .observations import (
     checked_units,
     checked_visible,
     distinct,
+    refuse_with_chunks,
     shares,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
@@ -49,7 +52,7 @@ BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
 def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, sample_weight: Any = None) -> Fit:
-    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
+    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, or rows(), from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
     penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
@@ -61,30 +64,47 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
     pair lacks one of its four combinations.
     """
-    names, data = names_of(data), checked_units(data)
-    mask = ~np.eye(data.shape[1], dtype=bool)
+    names, chunked = names_of(data), isinstance(data, Rows)
+    data = _whole(data, sample_weight) if chunked else checked_units(data)
+    mask = ~np.eye(data.width if chunked else data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        s, share = distinct(data, shares(sample_weight, len(data)))
-        s, share = s[share > 0], share[share > 0]
-        mean = share @ s
+        if chunked:
+            mean, second, sums = data.moments.mean, data.moments.corr, partial(_sums_of_chunks, data)
+        else:
+            s, share = distinct(data, shares(sample_weight, len(data)))
+            s, share = s[share > 0], share[share > 0]
+            mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
-            check_all_combinations(mean, (s.T * share) @ s, np.nonzero(mask))
-        found = best_predicting(s, share, penalty, mask)
+            check_all_combinations(mean, second, np.nonzero(mask))
+        found = _climbed(sums, mean, second, penalty, mask)
     return warned(replace(found, model=replace(found.model, names=names)))
+
+
+def _whole(data, sample_weight):
+    """Return Rows without missing entries; raise ValueError for others."""
+    refuse_with_chunks(sample_weight=sample_weight)
+    if data.missing:
+        raise ValueError("data must be -1/+1, found nan; leave out what is missing, or learn by bmlab.fit")
+    return data
 
 
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
+    return _climbed(partial(_sums_of_rows, s, share), share @ s, (s.T * share) @ s, penalty, mask)
+
+
+def _climbed(sums, mean, second, penalty, mask):
+    """Climb from units alone by sums(w), whatever they are summed over; `second` are the moments <s_i s_j>."""
 
     def rise(w):
-        value, slope = value_and_slope(s, share, penalty, mask, w)
+        value, slope = _penalised(sums(w), penalty, mask, w)
         return value, slope, np.abs(slope).max()
 
-    top = climb(rise, _coordinates(s, share, penalty, mask), TOLERANCE)
+    top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
@@ -94,12 +114,28 @@ def value_and_slope(
     s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, w: np.ndarray
 ) -> tuple[float, np.ndarray]:
     """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
-    rows = max(BLOCK // s.shape[1], 256)
-    blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
-    totals: Any = (sum(parts) for parts in zip(*blocks, strict=True))
-    value, weights, biases = totals
+    return _penalised(_sums_of_rows(s, share, w), penalty, mask, w)
+
+
+def _penalised(sums, penalty, mask, w):
+    value, weights, biases = sums
     slope = np.vstack([mask * (weights + weights.T - penalty * w[:-1]), biases])
     return value - penalty / 4 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
+
+
+def _sums_of_rows(s, share, w) -> Any:
+    rows = max(BLOCK // s.shape[1], 256)
+    blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
+    return tuple(sum(parts) for parts in zip(*blocks, strict=True))
+
+
+def _sums_of_chunks(data, w) -> Any:
+    found = data.each(partial(_sums_of_chunk, data.count), [w] * len(data.chunks))
+    return tuple(sum(parts) for parts in zip(*found, strict=True))
+
+
+def _sums_of_chunk(count, rows, w):
+    return _sums_of_rows(rows, np.full(len(rows), 1 / count), w)
 
 
 def _by_units(s, share, w):
@@ -112,10 +148,10 @@ def _by_units(s, share, w):
     return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
 
 
-def _coordinates(s, share, penalty, mask) -> Coordinates:
+def _coordinates(mean, second, penalty, mask) -> Coordinates:
     """Return coordinates that begin at units alone."""
-    n, mean = s.shape[1], share @ s
-    covariance = (s.T * share) @ s - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
+    n = len(mean)
+    covariance = second - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
     values, q = np.linalg.eigh(np.outer(root, root) * covariance)
     q, scale = root[:, None] * q, 1 / np.sqrt(values[:, None] + values)
