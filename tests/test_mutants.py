@@ -19,7 +19,8 @@ def with_bug(mutant):
         mutant.function.__globals__,
         names,
     )
-    return names[mutant.function.__name__].__code__
+    built = names[mutant.function.__name__]
+    return getattr(built, "fget", built).__code__  # of a property, its function's
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[m.name for m in MUTANTS])

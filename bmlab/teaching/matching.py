@@ -159,7 +159,8 @@ def rebuilt(source: NotebookNode, blank: NotebookNode, cells: Sequence[Cell]) ->
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     for number, cell in enumerate(ordered):
         cell.id = f"cell{number}"
-    return Rebuilt(nbformat.v4.new_notebook(cells=ordered, metadata=metadata), run, unanswered, own)
+    whole = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": ordered})
+    return Rebuilt(whole, run, unanswered, own)
 
 
 def as_cell(cell: Cell) -> NotebookNode:
