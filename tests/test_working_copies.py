@@ -84,3 +84,46 @@ def test_open_exercises_say_so_in_one_sentence_and_the_story_goes_on(folders):
     tags = [cell.metadata.get("tags", []) for cell in notebook.cells[: len(CELLS)]]
     assert tags == [[], [], *[["raises-exception"]] * 4, [], []]  # and after these a line on how to hand in
     assert json.loads((folders[1] / working_copies.RECORD).read_text()).keys() == {"one.ipynb"}
+
+
+def executed(copy):
+    """The copy after all of its cells were run in its folder, as a page runs them."""
+    notebook = nbformat.read(copy, 4)
+    client = NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(copy.parent)}})
+    with client.setup_kernel():
+        send = client.kc.session.send
+
+        def as_a_page_does(stream, msg_or_type, *args, **options):
+            if msg_or_type == "execute_request" or getattr(msg_or_type, "get", dict)("msg_type") == "execute_request":
+                msg_or_type["metadata"]["cellId"] = as_a_page_does.cell
+            return send(stream, msg_or_type, *args, **options)
+
+        client.kc.session.send = as_a_page_does
+        for number, cell in enumerate(notebook.cells):
+            as_a_page_does.cell = cell.id
+            client.execute_cell(cell, number)
+    return notebook
+
+
+def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
+    sources, copies = folders
+    notebook = nbformat.read(sources / "one.ipynb", 4)
+    notebook.cells[0].source = "# Is it?\n\n**1.** *Do* (1 point). What is the answer?"
+    notebook.cells.insert(4, nbformat.v4.new_markdown_cell("**2.** *Make* (1 point). Write it.\n\n## The map\n"))
+    nbformat.write(notebook, sources / "one.ipynb")
+    working_copies.start(sources, copies)
+    copy = nbformat.read(copies / "one.ipynb", 4)
+    assert copy.cells[0].source.startswith("# Is it?\n\n<div") and "**1.** *Do*" in copy.cells[0].source
+    copy.cells[2].source = "answer = 42"
+    nbformat.write(copy, copies / "one.ipynb")
+    shown = [
+        out.data["text/plain"]
+        for cell in executed(copies / "one.ipynb").cells
+        for out in cell.get("outputs", [])
+        if "text/html" in out.get("data", {})
+    ]
+    assert shown == [
+        "Exercise 1. Do (1 point): ✓ done. one: 1 of 2 points.",
+        "one: 1 of 2 points",
+        "Exercise 2. Make (1 point): ○ open. one: 1 of 2 points.",
+    ]

@@ -1,11 +1,26 @@
-"""In a notebook, let an exercise that is still open say so in one sentence: import bmlab.teaching.open_exercises"""
+"""In a student's copy, say which exercises are open and which are done: import bmlab.teaching.open_exercises
 
+An exercise that is open says so in one sentence, and the story goes on. Below the test of an exercise stands what it is
+worth and whether it is done; what is done is kept beside the copies, for progress().
+"""
+
+import json
 import re
+from contextlib import suppress
+from html import escape
+from pathlib import Path
 
 from IPython import get_ipython
+from IPython.display import display
 
 SENTENCE = "This exercise is still open. The story goes on without it."
+KNOWN, DONE = Path(".exercises.json"), Path(".done.json")  # in the folder of the copies
+# KNOWN: notebook -> {cell of the test: [title, points]}; DONE: a list of such cells
 _open_cells: list[str] = []  # the sources of the answers that are still to be written
+
+
+def _read(path, otherwise):
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else otherwise
 
 
 def _say(shell, kind, error, trace, tb_offset=None):
@@ -18,5 +33,41 @@ def _say(shell, kind, error, trace, tb_offset=None):
     shell._showtraceback(kind, error, [SENTENCE])  # still an error, or a grader would take the test for passed
 
 
+def _tell(result):
+    """Say below a test whether its exercise is done, and how far the notebook is."""
+    cell = getattr(result.info, "cell_id", None)
+    for notebook, tests in _read(KNOWN, {}).items():
+        if cell in tests:
+            done = set(_read(DONE, []))
+            done = done | {cell} if result.success else done - {cell}
+            with suppress(OSError):  # a folder that may only be read
+                DONE.write_text(json.dumps(sorted(done)), encoding="utf-8")
+            title, points = tests[cell]
+            reached, full = _points(tests, done)
+            state = "\N{CHECK MARK} done" if cell in done else "\N{WHITE CIRCLE} open"
+            words = f"{title} ({points:g} point{'s' * (points != 1)}): {state}. "
+            _show(words + f"{notebook}: {reached:g} of {full:g} points.", reached, full)
+
+
+def _points(tests, done):
+    return sum(points for cell, (_, points) in tests.items() if cell in done), sum(
+        points for _, points in tests.values()
+    )
+
+
+def _show(words, reached, full):
+    bar = f'<progress aria-hidden="true" value="{reached:g}" max="{full:g}"></progress>'
+    display({"text/html": f"<p>{bar} {escape(words)}</p>", "text/plain": words}, raw=True)
+
+
+def progress() -> None:
+    """Show how many points of each notebook are done."""
+    done = set(_read(DONE, []))
+    for notebook, tests in _read(KNOWN, {}).items():
+        reached, full = _points(tests, done)
+        _show(f"{notebook}: {reached:g} of {full:g} points", reached, full)
+
+
 if shell := get_ipython():
     shell.set_custom_exc((NotImplementedError, NameError), _say)
+    shell.events.register("post_run_cell", _tell)

@@ -1,6 +1,7 @@
 """A student's working copies: python -m bmlab.teaching.working_copies makes course/, and overwrites nothing.
 
-A copy has no solutions and no outputs, and Run All goes past an exercise that is still open.
+A copy has no solutions and no outputs, and Run All goes past an exercise that is still open.  Its exercises stand in
+boxes, and below the map of the course stands how far one is.
 """
 
 import hashlib
@@ -13,21 +14,45 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from .exercises import Exercise, exercises, last_question
 from .handouts import student_version
+from .open_exercises import KNOWN
 
 NOTEBOOKS, COURSE = Path("notebooks"), Path("course")
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
 
 
+BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
+PROGRESS = "bmlab.teaching.open_exercises.progress()"
+
+
 def working_copy(path: Path) -> NotebookNode:
     """Return the student's version of a notebook, in which an open exercise says so and stops nothing."""
     notebook = student_version(path)
+    for exercise in exercises(notebook):
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
+                cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
+    for place, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown" and "\n## The map\n" in cell.source:
+            notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS, id="progress"))
+            break
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     code[0].source = "import bmlab.teaching.open_exercises  # an exercise that is open says so\n" + code[0].source
     for cell in code:
         if cell.metadata.get("nbgrader"):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
+
+
+def worth(notebook: NotebookNode) -> dict[str, tuple[str, float]]:
+    """Return {cell of a test: title and points of its exercise} of a copy."""
+    cells = {cell.metadata.nbgrader.grade_id: cell.id for cell in notebook.cells if cell.metadata.get("nbgrader")}
+    return {cells[one.tests[-1]]: (_title(one), one.points) for one in exercises(notebook) if one.tests}
+
+
+def _title(exercise: Exercise) -> str:
+    return f"Exercise {exercise.title.partition(':')[0]}"
 
 
 def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
@@ -38,7 +63,11 @@ def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[
     )
     record = course / RECORD
     known = json.loads(record.read_text()) if record.exists() else {}
-    for name, now, place in _to_write(notebooks, course, known):
+    new = list(_to_write(notebooks, course, known))
+    if new:
+        every = {path.stem: worth(student_version(path)) for path in sorted(notebooks.glob("*.ipynb"))}
+        (course / KNOWN).write_text(json.dumps(every, indent=1), encoding="utf-8")
+    for name, now, place in new:
         place.write_text(nbformat.writes(working_copy(notebooks / name)) + "\n", encoding="utf-8")
         if place.name != name:
             say(
