@@ -1,8 +1,10 @@
 """The scikit-learn shells: its own checks with none expected to fail, and the numbers against sums over all states."""
 
 import pickle
+import threading
 from itertools import product
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_contract import machine
 
 import bmlab
-from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann, density
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann, classifier, density
 
 ALL = [BoltzmannDensity, BoltzmannClassifier, RestrictedBoltzmann]
 STDERRS = 6  # passed by chance once in 5e8 comparisons
@@ -264,6 +266,27 @@ def test_couplings_tell_digits_apart():
         for alpha in (5.0, 1e7)
     )
     assert error < alone - STDERRS / 2 * np.sqrt((error + alone) / len(digits.test))
+
+
+def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
+    X, y = patterns()
+    alone, real, seen = BoltzmannClassifier(random_state=0).fit(X, y), classifier._learned, []
+
+    def learned(density, s):
+        seen.append(threading.get_ident())
+        found = real(density, s)
+        barrier.wait(20)  # for the other class, so that both are at work
+        return found
+
+    monkeypatch.setattr(classifier, "_learned", learned)
+    barrier = threading.Barrier(2)
+    with joblib.parallel_config(backend="threading"):
+        both = BoltzmannClassifier(random_state=0, n_jobs=2).fit(X, y)
+        assert len(set(seen)) == 2 and np.array_equal(both.predict_proba(X), alone.predict_proba(X))
+        monkeypatch.undo()
+        both.partial_fit(X[:9], y[:9])
+    assert np.array_equal(both.predict_proba(X), alone.partial_fit(X[:9], y[:9]).predict_proba(X))
+    assert (both.class_count_ == alone.class_count_).all()
 
 
 def test_a_class_without_rows_has_no_chance_yet():

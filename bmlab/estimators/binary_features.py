@@ -30,6 +30,7 @@ class Binary:
         **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
         "binarize": [Real],
         "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
     }
 
     def _read(self, X, y: Any = "no_validation", *, reset=False) -> Any:

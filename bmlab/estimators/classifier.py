@@ -7,8 +7,10 @@ import scipy
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from ..threads import one_thread_only
 from .binary_features import Binary
 from .density import BoltzmannDensity
 
@@ -17,14 +19,17 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     """Classify binary patterns by p(x | class) of one BoltzmannDensity a class, times how frequent the class is.
 
     alpha, binarize, random_state       as in BoltzmannDensity
+    n_jobs          classes that are learned side by side, as scikit-learn means it; the same to the bit for any number
 
     classes_        the labels, sorted
     densities_      one BoltzmannDensity a class; None where no row of the class has been seen yet (partial_fit)
     class_count_    rows seen of each class
     """
 
-    def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
-        self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
+    def __init__(
+        self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None, n_jobs: int | None = None
+    ):
+        self.alpha, self.binarize, self.random_state, self.n_jobs = alpha, binarize, random_state, n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
@@ -66,12 +71,15 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(classes))
 
     def _learn(self, s, y):
-        for k, label in enumerate(self.classes_):
-            own = s[y == label]
-            if len(own):
-                density = self.densities_[k] or BoltzmannDensity(self.alpha, random_state=int(self._seeds[k]))
-                self.densities_[k] = density.partial_fit(own)
-                self.class_count_[k] += len(own)
+        count = np.array([(y == label).sum() for label in self.classes_])
+        seen = np.flatnonzero(count)
+        begun = [self.densities_[k] or BoltzmannDensity(self.alpha, random_state=int(self._seeds[k])) for k in seen]
+        learned = Parallel(n_jobs=self.n_jobs)(
+            delayed(_learned)(density, s[y == self.classes_[k]]) for k, density in zip(seen, begun, strict=True)
+        )
+        for k, density in zip(seen, learned, strict=True):
+            self.densities_[k] = density
+        self.class_count_ += count
         return self
 
     def _joint(self, X):
@@ -83,3 +91,9 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
             if density is not None:
                 joint[:, k] = density.score_samples(s) + np.log(self.class_count_[k])
         return joint
+
+
+def _learned(density, s):
+    """Return the density of one class, by one thread: joblib leaves BLAS alone where threads are its workers."""
+    with one_thread_only():
+        return density.partial_fit(s)
