@@ -98,7 +98,7 @@ class BoltzmannMachine:
     @property
     def is_sparse(self) -> bool:
         """Whether the weights are a scipy.sparse array."""
-        return is_sparse(self.weights)
+        return is_sparse(vars(self)["weights"])
 
     @property
     def dense_weights(self) -> np.ndarray:

@@ -174,7 +174,9 @@ def first_states(
         raise ValueError(f"start has {known} units, the machine {model.n}; pass (chains, {model.n}) states")
     if n_chains not in (None, chains):
         raise ValueError(f"start has {chains} chains, n_chains is {n_chains}; leave n_chains out")
+    if known == model.n:
+        return given
     s = np.hstack([given, rng.choice([-1.0, 1.0], size=(chains, model.n - known))])
-    if 0 < known < model.n:
+    if known:
         s = sweep(model, s, rng.random((chains, model.n - known)), units=range(known, model.n))
     return s
