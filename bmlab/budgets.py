@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from math import inf
+from pathlib import Path
 from time import perf_counter
 
 try:
@@ -43,12 +44,19 @@ def _timed(things, until):
 
 
 def memory_to_spend() -> float:
-    """Half of the machine's memory in bytes, or of the address space where that is limited; 8 GiB if none tells."""
+    """Half of the machine's memory in bytes, or of what a limited address space has left; 8 GiB if nothing tells."""
     most = 16.0 * 2**30
     with suppress(AttributeError, ValueError, OSError):
         most = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource else -1
-    return min(most, limit if limit >= 0 else most) / 2
+    return max(0.0, min(most, limit - _mapped() if limit >= 0 else most)) / 2
+
+
+def _mapped():
+    """Bytes of the address space that are taken; 0 where the system does not say."""
+    with suppress(AttributeError, ValueError, OSError):
+        return float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return 0.0
 
 
 def check_memory(what: str, size: float, way_out: str) -> None:

@@ -145,7 +145,9 @@ def zoo() -> Zoo:
 
 def encoder(v: int = 4) -> Encoder:
     """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off."""
-    return Encoder(spins(np.tile(np.eye(check_count("v", v)), 2)))
+    v = check_count("v", v)
+    check_memory(f"encoder() would list {v:,} patterns of {2 * v:,} units", 80.0 * v**2, "take fewer")
+    return Encoder(spins(np.tile(np.eye(v), 2)))
 
 
 def shifter(n: int = 8) -> Shifter:
@@ -173,6 +175,7 @@ def raster(bins: int, rng: Any) -> Raster:
     Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
     """
     bins, rng = check_count("bins", bins), generator(rng)
+    check_memory(f"raster() would draw {bins:,} bins", 500.0 * bins, "draw fewer")
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law

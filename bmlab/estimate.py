@@ -15,6 +15,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
+from .budgets import check_memory
 from .checks import is_sparse
 from .html_repr import estimate_card
 from .model import BoltzmannMachine
@@ -170,6 +171,7 @@ def dense_corr(corr: Any) -> Any:
     """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold; a number as it is."""
     if not is_sparse(corr):
         return corr
+    check_memory(f"all pairs of {corr.shape[0]:,} units would be listed", 24.0 * corr.shape[0] ** 2, "look at .corr")
     held, found = corr.tocoo(), np.full(corr.shape, np.nan)
     found[held.row, held.col] = held.data
     return found

@@ -25,7 +25,7 @@ from bmlab import progress_bars, threads
 from bmlab.estimate import dense_corr, quietly
 
 ALIVE = 10  # moments that a process lives through
-PATIENCE = 120  # seconds until a process that does not end is killed
+PATIENCE = 600  # seconds until a process that does not end is killed
 TIMED = {"auto", "bracket"}  # their answers depend on the clock
 GLASS = bmlab.sherrington_kirkpatrick(14, np.random.default_rng(0))
 LATTICE, NARROW = bmlab.ising((4, 12)), bmlab.restricted(np.ones((11, 30)) / 20, np.zeros(11), np.zeros(30))
@@ -161,7 +161,7 @@ def once(name, moment):
 
 
 def apart(work, *args):
-    """Return what work(*args) returns in a process of its own and a folder of its own; None where it does not end."""
+    """Return what work(*args) returns in a process and a folder of its own; a sentence where it dies, or is killed."""
     out, into = os.pipe()
     with TemporaryDirectory() as folder:
         child = os.fork()
@@ -176,8 +176,8 @@ def apart(work, *args):
             if not select.select([pipe], [], [], PATIENCE)[0]:
                 os.kill(child, signal.SIGKILL)
             told = pipe.read()
-        os.waitpid(child, 0)
-    return json.loads(told) if told else None
+        _, status = os.waitpid(child, 0)
+    return json.loads(told) if told else f"a process ended with status {status}"
 
 
 def fresh(name):
@@ -192,10 +192,12 @@ def tried(name, moments, rng):
     inside, lost, wrong = [], [], []
     for shares in np.array_split(0.02 + 0.95 * rng.random(moments), -(-moments // ALIVE)):
         told = apart(interrupted, name, shares.tolist(), seconds, right)
-        inside += [one["ended"] for one in told or () if one["ended"] is not None]
-        wrong += [f"{name} at {one['moment']:.4f} s: {what}" for one in told or () for what in one["wrong"]]
-        lost += [what for one in told or () for what in one["lost"]]
-        wrong += [f"{name}: a process died, or hung"] if told is None else []
+        if isinstance(told, str):
+            wrong.append(f"{name}: {told}")
+            continue
+        inside += [one["ended"] for one in told if one["ended"] is not None]
+        wrong += [f"{name} at {one['moment']:.4f} s: {what}" for one in told for what in one["wrong"]]
+        lost += [what for one in told for what in one["lost"]]
     return len(inside), max(inside, default=0.0), lost, wrong
 
 

@@ -2,6 +2,9 @@
 
 import errno
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -74,10 +77,21 @@ def test_a_deadline_ends_every_loop_and_a_pilot():
         assert bmlab.temper(bmlab.toy(), rng=0, n_sweeps=10, burn_in=0).mean.shape == (3,)
 
 
+def test_under_a_small_address_space_what_is_too_large_is_a_sentence():
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux holds an address space to its limit")
+    script = Path(__file__).with_name("starving.py")
+    done = subprocess.run([sys.executable, script, "8"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_memory_to_spend_is_at_most_half_of_the_address_space(monkeypatch):
     resource = pytest.importorskip("resource")
     before = budgets.memory_to_spend()
     monkeypatch.setattr(budgets.resource, "getrlimit", lambda kind: (2**30, resource.RLIM_INFINITY))
+    monkeypatch.setattr(budgets, "_mapped", lambda: 2.0**29)
+    assert budgets.memory_to_spend() == 2.0**28
+    monkeypatch.setattr(budgets, "_mapped", lambda: 0.0)
     assert budgets.memory_to_spend() == 2.0**29 < before
     with pytest.raises(
         ValueError, match=r"states\(\) would list 2\^26 states, .* where 0.5 GiB are to spend; use exact"

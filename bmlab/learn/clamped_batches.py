@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator
 from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ..fields import energy_of, field_of
@@ -99,6 +100,8 @@ def clamped_gibbs(
     n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)
     rows, burn_in = checked_rows(model, data), check_count("burn_in", burn_in, 0)
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
+    held = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
+    check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", held, "use fewer chains, or batches")
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(start, shape)
     s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
     fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan

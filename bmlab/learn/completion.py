@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import names_of
 from ..asking import asked, check_method
+from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
 from ..couplings import Pattern
 from ..estimate import Estimate, LogZ, Method
@@ -86,6 +87,8 @@ class Completion:
         Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
         """
         size, rng = check_count("size", size, 0), generator(rng)
+        held = 20.0 * self.model.n * size * len(self.answers)
+        check_memory(f"sample() would draw {size:,} completions of {len(self.answers):,} rows", held, "draw fewer")
         s = np.empty((len(self.answers), size, self.model.n))
         for row, where in _distinct(self.known):
             drawn = sample(_clamped(self.model, row), size * len(where), rng)

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
 from ..machines import restricted
 from ..model import BoltzmannMachine
@@ -168,6 +169,7 @@ def _check_restricted(model, visible):
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
     one = is_one(rate)
+    check_memory(f"pcd() would list {steps:,} rates", 16.0 * steps, "make fewer steps, and go on from where they end")
     rates = (
         np.full(steps, check_positive("rate", rate, 0.05, zero=True)) if one else np.fromiter(check_rates(rate), float)
     )

@@ -41,6 +41,7 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
     check_model(model)
     size, rng = check_count("size", size, 0), generator(rng)
+    check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
     way = plan(model, pairs="couplings")
     refuse_if_too_dear(way)
     s = np.empty((size, model.n))

@@ -32,12 +32,14 @@ import numpy as np
 import scipy
 
 from ...arrays import log_2cosh
+from ...budgets import check_memory
 from ...checks import check_count, generator, is_sparse
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
+from .gibbs_sampling import check_chains
 from .stretches import walked
 
 PILOT = 5  # the pilot has so many times fewer chains and steps
@@ -79,6 +81,8 @@ def ais(
     check_model(model)
     rng, n_chains = generator(rng), check_count("n_chains", n_chains, 2)
     n_temperatures = check_count("n_temperatures", n_temperatures, 2)
+    check_chains(model, n_chains)
+    check_memory(f"a schedule of {n_temperatures:,} temperatures would be kept", 80.0 * n_temperatures, "use fewer")
     with one_thread():
         first = _first_biases(model)
         betas = _schedule(model, first, rng, n_chains, n_temperatures)

@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...budgets import check_memory
 from ...checks import check_array, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
 from ...fields import energy_of, neighbours
@@ -27,6 +28,7 @@ from .numpy_engine import chance_of_plus
 from .stretches import cuts, walked
 
 CHAINS = 100  # where neither start nor n_chains tells
+HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
@@ -96,6 +98,7 @@ def gibbs(
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
     draws = check_count("draws", draws, 0, n_sweeps)
     s = first_states(model, rng, start, n_chains)
+    check_memory(f"{draws:,} draws of {len(s):,} chains would be kept", 20.0 * draws * s.size, "keep fewer draws")
     chains = Chains(model, s.T, rng, order=order, rule=rule, backend=backend)
     found, kept = _averaged(chains, burn_in, n_sweeps, draws)
     agree, states = bool(found.rhat < RHAT), kept if draws else None
@@ -156,6 +159,13 @@ def _keeping(blocks, draws, n_sweeps, kept):
         yield block
 
 
+def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
+    """Raise ValueError where so many chains, and what is kept of each, are more than the memory to spend."""
+    check_memory(
+        f"{n_chains:,} chains of {model.n:,} units would be kept", HELD * model.n * n_chains, "use fewer chains"
+    )
+
+
 def first_states(
     model: BoltzmannMachine, rng: np.random.Generator, start: ArrayLike | None, n_chains: int | None
 ) -> np.ndarray:
@@ -164,6 +174,7 @@ def first_states(
     Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
     """
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
+    check_chains(model, n_chains or CHAINS)
     if start is None:
         return rng.choice([-1.0, 1.0], size=(n_chains or CHAINS, model.n))
     given = np.atleast_2d(check_spins("start", start))

@@ -24,9 +24,11 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .averages import average
 from .diagnostics import mean_and_stderr
+from .gibbs_sampling import check_chains
 from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, tossed
 
 LADDERS = 32  # where neither start nor n_chains tells
+RUNGS = 10  # that a ladder is thought to have before it is chosen
 TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many independent draws
 RHAT = 1.1
 RECENT, ROUNDS = 100, 20  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
@@ -95,6 +97,7 @@ def _first_ladder(model, rng, start, temperatures, n_chains):
     if start is not None:
         _check_start(start, temperatures, n_chains, model.n)
         temperatures = start.temperatures
+    check_chains(model, (n_chains or LADDERS) * (RUNGS if temperatures is None else np.size(temperatures)))
     if temperatures is None:
         return choose_ladder(model, rng, n_chains or LADDERS)
     t = check_array("temperatures", temperatures, "leave them out")

@@ -1,0 +1,60 @@
+"""Large requests under an address space of 1.5 GiB: `python starving.py K` asks for 10^K of everything.
+
+Each must be refused in one sentence, with the price; whatever is answered, or ends in a MemoryError, is printed.
+"""
+
+import resource
+import sys
+
+import numpy as np
+from scipy import sparse
+
+import bmlab
+
+LIMIT = 3 * 2**29
+PRICE = "GiB where", "Use mean_field() or gibbs()", "Use pairs='couplings'"
+M, R, ROWS = bmlab.medium(), np.random.default_rng(0), bmlab.states(5)
+RBM = bmlab.restricted(np.ones((5, 2)), np.zeros(5), np.zeros(2))
+ASKED = {
+    "gibbs": lambda k: bmlab.gibbs(M, rng=0, n_chains=k, n_sweeps=2, burn_in=0),
+    "draws": lambda k: bmlab.gibbs(M, rng=0, draws=k, n_sweeps=10 * k),
+    "visited": lambda k: bmlab.visited(M, rng=0, n_chains=k),
+    "annealed": lambda k: bmlab.annealed(M, [1.0], rng=0, n_chains=k),
+    "temper": lambda k: bmlab.temper(M, rng=0, n_chains=k),
+    "ais": lambda k: bmlab.ais(M, rng=0, n_chains=k),
+    "ais, temperatures": lambda k: bmlab.ais(M, rng=0, n_temperatures=k),
+    "sample": lambda k: bmlab.sample(M, k, R),
+    "completions": lambda k: bmlab.complete(M, np.full(10, np.nan)).sample(k, R),
+    "clamped_gibbs": lambda k: bmlab.clamped_gibbs(M, ROWS, rng=0, n_chains=k),
+    "pcd": lambda k: bmlab.pcd(RBM, ROWS, rng=0, rate=0.1, steps=k),
+    "raster": lambda k: bmlab.data.raster(k, R),
+    "encoder": bmlab.data.encoder,
+    "shifter": bmlab.data.shifter,
+    "states": bmlab.states,
+    "ising": bmlab.ising,
+    "glass": lambda k: bmlab.sherrington_kirkpatrick(k, R),
+    "restricted": lambda k: bmlab.restricted(np.zeros((k // 1000, 1)), np.zeros(k // 1000), np.zeros(1)),
+    "exact": lambda k: bmlab.exact(bmlab.sherrington_kirkpatrick(60, R), max_seconds=np.inf),
+    "probabilities": lambda k: bmlab.probabilities(bmlab.sherrington_kirkpatrick(30, R)),
+    "covariance": lambda k: bmlab.Estimate(np.zeros(k // 1000), sparse.eye_array(k // 1000, format="csr")).covariance,
+}
+
+
+def main(count):
+    """Ask for so many of everything; return how many were not refused."""
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+    wrong = 0
+    for name, ask in ASKED.items():
+        try:
+            told = f"answered: {ask(count)!r}"
+        except ValueError as error:
+            told = "" if any(price in str(error) for price in PRICE) else f"refused without a price: {error}"
+        except MemoryError as error:
+            told = f"ended in the middle: {error}"
+        wrong += bool(told)
+        print(f"{name} {told}" if told else f"{name} was refused")
+    return wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main(10 ** int(sys.argv[1])))
