@@ -13,7 +13,6 @@ from copy import deepcopy
 from functools import cache
 from typing import NamedTuple
 
-import nbformat
 from nbformat import NotebookNode
 
 from .exercises import Exercise, exercises, record
@@ -156,10 +155,11 @@ def rebuilt(source: NotebookNode, blank: NotebookNode, cells: Sequence[Cell]) ->
     placed.sort(key=lambda pair: pair[0])
     ordered = with_story([cell for _, cell in placed], blank, story)
     run, _ = needed(ordered, story)
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    kernel = NotebookNode(name="python3", display_name="Python 3", language="python")
     for number, cell in enumerate(ordered):
         cell.id = f"cell{number}"
-    whole = nbformat.from_dict({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": ordered})
+    metadata = NotebookNode(kernelspec=kernel)
+    whole = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=ordered)
     return Rebuilt(whole, run, unanswered, own)
 
 
