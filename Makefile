@@ -18,7 +18,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables lock clean
+.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables claims lock clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ bench: setup  ## run each benchmark: a peer and bmlab in one process
 tables: setup  ## make the notebooks' stored tables again (about an hour)
 	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
 	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 315 --csv notebooks/tables/05_report_card.csv
+
+claims: setup  ## try to refute every sentence of the notebooks; writes claims/verdicts.csv
+	@$(ONE_THREAD) $(IN_VENV) claims/referee.py
 
 lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--upgrade)
 	@$(PYTHON_CHECK)

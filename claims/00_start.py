@@ -1,0 +1,112 @@
+"""What 00_start says of Z and of learning, attacked: other machines, other seeds, equal work, larger machines."""
+
+import numpy as np
+from referee import claim
+
+import bmlab
+
+SEEDS = range(20)
+
+
+def share(log_z, machine):
+    """The share of Z that a road found."""
+    return np.exp(log_z - bmlab.exact(machine).log_z.value)
+
+
+def by_visits(machine, seed, walkers=200, sweeps=50):
+    """The share of Z in the distinct states visited."""
+    rng = np.random.default_rng(seed)
+    s, visits = rng.choice([-1.0, 1.0], size=(walkers, machine.n)), []
+    for _ in range(sweeps):
+        s = bmlab.sweep(machine, s, rng.random(s.shape))
+        visits.append(s)
+    seen = np.unique(np.vstack(visits), axis=0)
+    return share(np.logaddexp.reduce(-machine.energy(seen) / machine.temperature), machine)
+
+
+def by_mean_field(machine):
+    """The share of Z that mean field proves."""
+    return share(bmlab.mean_field(machine).log_z.value, machine)
+
+
+def glass(n, seed, temperature=1.0):
+    """A machine of the kind of medium()."""
+    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed)).at(temperature)
+
+
+@claim("00-22")
+def cooling_cannot_break_a_tie():
+    """cooling cannot break a tie"""
+    for seed in SEEDS:  # without biases a state and its mirror image share the energy
+        tied = bmlab.BoltzmannMachine(glass(3 + seed % 6, seed).weights, np.zeros(3 + seed % 6))
+        best = bmlab.probabilities(tied.at(0.01))[np.argsort(tied.energy(bmlab.states(tied.n)))[:2]]
+        yield 1e-9 - abs(best[0] - best[1])
+
+
+@claim("00-turn3")
+def ten_sweeps_forget():
+    """Ten sweeps forget the beginning of this triangle, and of all tried with weights of one half"""
+    for seed in SEEDS:
+        machine = bmlab.toy() if seed == 0 else triangle(seed, 0.5)
+        yield 0.02 - remembered(machine)
+
+
+@claim("00-turn3")
+def strong_friends_hold_longer():
+    """strong friends hold each other for longer"""
+    for seed in SEEDS:
+        yield remembered(triangle(seed, 1.5)) - remembered(triangle(seed, 0.5))
+
+
+def triangle(seed, weight):
+    """Three units with weights of one size, their signs and biases drawn."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.choice([-weight, weight], size=(3, 3)), 1)
+    return bmlab.BoltzmannMachine(W + W.T, rng.choice([0, 0.5], size=3))
+
+
+def remembered(machine):
+    """How far the law after ten sweeps is from p(s), from the worst beginning (total variation)."""
+    after = np.linalg.matrix_power(sweep_matrix(machine), 10)
+    return np.abs(after - bmlab.probabilities(machine)).sum(axis=1).max() / 2
+
+
+def sweep_matrix(machine):
+    """P[s, s'] of one sweep, each unit in turn."""
+    states = bmlab.states(machine.n)
+    whole = np.eye(len(states))
+    for i in range(machine.n):
+        up = 1 / (1 + np.exp(-2 * machine.field(states)[:, i] / machine.temperature))
+        step = np.zeros_like(whole)
+        for value, chance in (1, up), (-1, 1 - up):
+            there = states.copy()
+            there[:, i] = value
+            step[np.arange(len(states)), ((there > 0) @ (1 << np.arange(machine.n)[::-1])).astype(int)] += chance
+        whole = whole @ step
+    return whole
+
+
+@claim("00-44")
+def visits_find_nearly_all():
+    """Ten units have 1,024 states, and 10,000 visits find 98 % of $Z$ or more, at any temperature from 1/4 to 8."""
+    for seed in SEEDS:
+        yield min(by_visits(glass(10, seed, T), seed) for T in (0.25, 0.5, 1, 2, 4, 8)) - 0.98
+
+
+@claim("00-41")
+def visits_starve_where_the_states_are_many():
+    """Of 22 units at $T = 4$ the same visits find less than 1 % of $Z$, and mean field finds two thirds or more."""
+    for seed in SEEDS:
+        machine = glass(22, seed, 4.0)
+        yield min(0.01 - by_visits(machine, seed), by_mean_field(machine) - 2 / 3)
+
+
+@claim("00-44")
+def equal_work():
+    """With no more turns than mean field takes, sampling finds less than mean field, on every machine tried (at 10 and
+    20 units, $T = 1$ and 4)."""
+    for seed in SEEDS:
+        for n, T in (10, 1), (10, 4), (20, 1), (20, 4):
+            machine = glass(n, seed, T)
+            turns = bmlab.mean_field(machine).info["sweeps"]
+            yield by_mean_field(machine) - by_visits(machine, seed, walkers=1, sweeps=turns)

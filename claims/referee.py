@@ -1,0 +1,138 @@
+"""A referee for sentences: each claim of a notebook is tried to be refuted, and what came of it is written down.
+
+    python claims/referee.py               try every claim, and write claims/verdicts.csv (make claims)
+    python claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one, and print only
+
+A claim is a generator in claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of the notebook
+has it.  Each trial yields by how much the sentence held: above 0 it held, at or below 0 it did not.  The effect is the
+median of the trials; its 95 % interval is by order statistics, which assumes nothing of how trials are distributed.
+"""
+
+import argparse
+import csv
+import importlib.util
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+from tqdm import tqdm
+
+HERE = Path(__file__).resolve().parent
+NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]_*.py"))
+VERDICTS = HERE / "verdicts.csv"
+KEPT = 0.95  # of the trials
+LEAST = 20  # trials
+
+
+class Claim(NamedTuple):
+    """A sentence, the cell that holds it, and the trials that may refute it."""
+
+    notebook: str
+    cell: str
+    trials: Callable[[], Iterable[float]]
+
+    @property
+    def name(self) -> str:
+        """What the claim is called: its notebook and its function."""
+        return f"{self.notebook}:{self.trials.__name__}"
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in one line."""
+        return " ".join((self.trials.__doc__ or "").split())
+
+
+class Verdict(NamedTuple):
+    """A row of verdicts.csv: in how many trials a sentence held, and by how much."""
+
+    claim: str
+    cell: str
+    held: int
+    trials: int
+    effect: float
+    low: float
+    high: float
+    sentence: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether the sentence stands: tried often enough, and held in nearly all trials."""
+        return self.trials >= LEAST and self.held >= KEPT * self.trials
+
+
+def claim(cell: str) -> Callable[[Callable[[], Iterable[float]]], Claim]:
+    """Make a generator of trials the claim of a cell."""
+    return lambda trials: Claim(Path(trials.__code__.co_filename).stem, cell, trials)
+
+
+@cache
+def claims(notebook: str) -> dict[str, Claim]:
+    """Return a notebook's claims by their names, in the order in which they are written."""
+    spec = importlib.util.spec_from_file_location(f"claims_{notebook}", HERE / f"{notebook}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {one.name: one for one in vars(module).values() if isinstance(one, Claim)}
+
+
+def tried(name: str, most: int | None = None) -> Verdict:
+    """Try one claim, in `most` of its trials or all."""
+    one = claims(name.split(":")[0])[name]
+    effects = np.array([float(effect) for effect in islice(one.trials(), most)])
+    low, high = median_interval(effects)
+    held = int((effects > 0).sum())
+    return Verdict(name, one.cell, held, len(effects), float(np.median(effects)), low, high, one.sentence)
+
+
+def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of the median by order statistics (Thompson 1936): of n values the (k+1)-th and (n-k)-th.
+
+    It holds the median with probability 1 - 2 P(B <= k), B binomial (n, 1/2); k is the largest for which this is at
+    least `level`, and with too few values the ends are the least and the largest.
+    """
+    values = np.sort(values)
+    k = max(int(stats.binom.ppf((1 - level) / 2, len(values), 0.5)) - 1, 0)
+    return float(values[k]), float(values[-1 - k])
+
+
+def main() -> None:
+    """Try the claims that were named, or all, and print each verdict; write the file where all were tried."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="notebooks or claims; all if none is named")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="claims tried at a time")
+    options = parser.parse_args()
+    names = [
+        name
+        for notebook in NOTEBOOKS
+        for name in claims(notebook)
+        if not options.names or {notebook, name} & set(options.names)
+    ]
+    if not names:
+        parser.error(f"no claim is called {' or '.join(options.names)}; try {NOTEBOOKS[0]}")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        running = [pool.submit(tried, name) for name in names]
+        for done in tqdm(as_completed(running), total=len(names), unit="claim"):
+            verdict = done.result()
+            says = "kept" if verdict.kept else "DOES NOT STAND"
+            tqdm.write(f"{verdict.claim}: held in {verdict.held} of {verdict.trials}; effect {verdict.effect:.3g} "
+                       f"[{verdict.low:.3g}, {verdict.high:.3g}]; {says}")  # fmt: skip
+        verdicts = [each.result() for each in running]
+    if not options.names:
+        with open(VERDICTS, "w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(Verdict._fields)
+            rows.writerows(
+                [f"{value:.3g}" if isinstance(value, float) else value for value in verdict] for verdict in verdicts
+            )
+    raise SystemExit(sum(not verdict.kept for verdict in verdicts) > 0)
+
+
+if __name__ == "__main__":
+    import referee  # by the name by which claims know it
+
+    referee.main()
