@@ -95,6 +95,20 @@ def test_a_saved_notebook_opens_with_its_picture_and_no_complaint(shown, name):
     assert "not found" not in notebook.page.locator(".jp-Notebook").inner_text()
 
 
+BEYOND = """view => { const { right } = view.getBoundingClientRect(); return [...view.querySelectorAll('*')]
+    .filter(part => !part.closest('svg') && part.getBoundingClientRect().right > right + 1).length; }"""
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_view_fits_a_narrow_page(notebook, name):
+    """A laptop at 200 % has as much room as a page of some 550 pixels."""
+    notebook.page.set_viewport_size({"width": 550, "height": 500})
+    view = notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run().view(name)
+    assert view.evaluate(BEYOND) == 0
+    cut = "labels => labels.filter(label => label.scrollWidth > label.clientWidth).map(label => label.textContent)"
+    assert view.locator(".reader b").evaluate_all(cut) == []  # a name runs into no picture
+
+
 def test_a_page_that_is_loaded_again_finds_the_view_in_its_kernel(shown):
     notebook, view = shown("explore")
     until(notebook, view, "T = 3")
