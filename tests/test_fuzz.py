@@ -5,6 +5,7 @@
 
 import inspect
 import linecache
+import os
 import re
 import signal
 import sys
@@ -24,6 +25,8 @@ import networkx
 import numpy as np
 import pytest
 from fuzz_cases import BOUND, CASES, RECORDS, VARIANTS, M, Made, all_states, brute
+from hypothesis import HealthCheck, settings, strategies
+from hypothesis import given as drawn_from
 from scipy import sparse
 
 import bmlab
@@ -31,6 +34,7 @@ from bmlab.learn.ascent import Rule
 
 PACKAGE = str(Path(bmlab.__file__).parent)
 SECONDS = 20  # of processor time for a call; what takes longer hangs
+MIXED = int(os.environ.get("MIXED", "60"))  # calls in which several arguments are typed at once
 FINE = ("right", "sentence")
 KINDS = (
     "right",
@@ -514,6 +518,24 @@ def test_the_calls_that_work_do():
 def test_whatever_is_typed_gets_a_right_answer_or_one_sentence(name):
     wrong = [f"{what}: {why}" for what, kind, why, _ in results([name]) if kind not in FINE]
     assert not wrong, "\n".join([f"{len(wrong)} calls", *wrong])
+
+
+@settings(max_examples=MIXED, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+@drawn_from(strategies.data())
+def test_several_arguments_at_once_get_an_answer_or_one_sentence(data):
+    """What is fine alone need not be together: up to three arguments of a function, drawn from their cases."""
+    name = data.draw(strategies.sampled_from(list(CASES)))
+    base, cases = CASES[name]
+    names = strategies.lists(strategies.sampled_from(list(cases) or ["none"]), max_size=3, unique=True)
+    typed = [argument for argument in data.draw(names) if argument in cases]
+    drawn = {argument: data.draw(strategies.sampled_from(cases[argument])).value for argument in typed}
+    try:
+        drawn = {argument: value.make() if isinstance(value, Made) else value for argument, value in drawn.items()}
+    except ValueError:  # a machine that is refused, where it is made
+        return
+    _, error, leaks = call(public()[name], base | drawn)
+    assert error is None or isinstance(error, Hang) or is_ours(error), f"{name}: {error!r}"
+    assert not leaks, f"{name}: {leaks}"
 
 
 def results(names=None):

@@ -66,7 +66,7 @@ def _draw(own, part, size, rng):
 
 
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
-    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError for n > 24."""
+    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError beyond the memory."""
     check_model(model)
     size = 24 * 2.0 ** min(model.n, 1000)
     check_memory(f"probabilities() would list 2^{model.n} states", size, "use sample() or exact()")
