@@ -164,11 +164,10 @@ def _use_numba(chains):
 
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
-    here = sys.modules[__package__]  # has the engine as an attribute once all of it is there
+    package = __name__.rpartition(".")[0]  # has the engine as an attribute once all of it is there
     try:
-        numba_engine = getattr(here, "numba_engine", None) or uninterrupted(
-            import_module, f"{__package__}.numba_engine"
-        )
+        numba_engine: Any = getattr(sys.modules[package], "numba_engine", None)
+        numba_engine = numba_engine or uninterrupted(import_module, f"{package}.numba_engine")
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
