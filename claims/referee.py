@@ -10,11 +10,11 @@ median of the trials; its 95 % interval is by order statistics, which assumes no
 
 import argparse
 import csv
-import importlib.util
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -74,10 +74,7 @@ def claim(cell: str) -> Callable[[Callable[[], Iterable[float]]], Claim]:
 @cache
 def claims(notebook: str) -> dict[str, Claim]:
     """Return a notebook's claims by their names, in the order in which they are written."""
-    spec = importlib.util.spec_from_file_location(f"claims_{notebook}", HERE / f"{notebook}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return {one.name: one for one in vars(module).values() if isinstance(one, Claim)}
+    return {one.name: one for one in vars(import_module(notebook)).values() if isinstance(one, Claim)}
 
 
 def tried(name: str, most: int | None = None) -> Verdict:
