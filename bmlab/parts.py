@@ -10,7 +10,7 @@ Three laws make the answer the same, to the bit, however many workers there are,
 Bits are those of one kind of processor and one version of NumPy: a mixed cluster agrees to rounding.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
@@ -45,10 +45,10 @@ def _given(engine):
         _engine.reset(token)
 
 
-def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Iterator[Any]:
+def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
     """Yield task(part) of each part, in their order; both can be pickled, and a part is small.
 
-    Left early, nothing is left waiting.  What a part raises names the part in a note.
+    Left early and closed, nothing is left waiting.  What a part raises names the part in a note.
     """
     answers = iter(_answers(task, parts))
     try:

@@ -212,6 +212,19 @@ def test_what_is_left_early_leaves_nothing_waiting(leave):
     assert 3 <= len(engine.given) < 10**4 and {one.state for one in engine.given} == {"done", "cancelled"}
 
 
+def test_ctrl_c_between_two_parts_leaves_nothing_waiting(monkeypatch):
+    """Whoever keeps the traceback, as IPython does, keeps the loop that was left."""
+
+    def interrupted(fold, part):
+        raise KeyboardInterrupt
+
+    engine = Recorder()
+    monkeypatch.setattr(clamped_parts.Fold, "add", interrupted)
+    with bmlab.workers(engine), pytest.raises(KeyboardInterrupt) as kept:
+        bmlab.exact(drawn(24))
+    assert kept and len(engine.given) > 1 and {one.state for one in engine.given} == {"done", "cancelled"}
+
+
 def test_a_part_that_fails_is_named():
     for engine in (nullcontext(), bmlab.workers(map), bmlab.workers(Recorder())):
         with engine, pytest.raises(ZeroDivisionError) as failed:

@@ -7,6 +7,7 @@ size, so that memory does not grow with n, and none needs to know of another: th
 Without biases v and -v weigh the same, and half of the parts is enough.
 """
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -47,10 +48,11 @@ def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True, saved: S
     size = own.n if moments else 0
     fold = Fold.made(size, k) if saved is None else Fold(k, **saved.begun(Fold.made(size, k).state()))
     try:
-        for answer in in_parts(partial(_part, own, k, moments), range(fold.done, 2 ** (k - even))):
-            fold.add(answer)
-            if saved:
-                saved.keep(fold.state())
+        with closing(in_parts(partial(_part, own, k, moments), range(fold.done, 2 ** (k - even)))) as answers:
+            for answer in answers:
+                fold.add(answer)
+                if saved:
+                    saved.keep(fold.state())
     finally:
         if saved:
             saved.write()
