@@ -239,6 +239,8 @@ def test_a_view_refuses_what_it_cannot_show():
         widgets.PaintView(readers(10), np.zeros(10))
     with pytest.raises(ValueError, match=r"up to 100 pixels.*found \(2, 8\) for the shape \(2, 2\)"):
         widgets.DrawView(np.ones((2, 8)))
+    with pytest.raises(ValueError, match=r"shape must be \(height, width\), found 8"):
+        widgets.DrawView(np.ones((2, 8)), shape=8)
     with pytest.raises(ValueError, match="one log Z a machine, found 3 for 10"):
         widgets.PaintView(readers(), np.zeros(3))
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..infer.sampling.gibbs_sampling import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
-from .pictures import dreamt
+from .pictures import dreamt, sides
 from .view import View, script
 
 LETTERS = (
@@ -43,7 +43,7 @@ class DrawView(View):
             patterns, shape = [[1 if x == "#" else -1 for x in "".join(rows)] for rows in LETTERS], shape or (6, 6)
         data = np.asarray(patterns)
         n = data.shape[-1]
-        height, width = shape or (int(np.sqrt(n)),) * 2
+        height, width = sides(shape, n)
         if data.ndim != 2 or height * width != n or n > MOST:
             raise ValueError(
                 f"DrawView shows patterns of up to {MOST} pixels, (N, height * width), found {data.shape} "

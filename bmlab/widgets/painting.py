@@ -6,9 +6,9 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from ..checks import check_count, check_row, in_words
+from ..checks import check_row, in_words
 from ..model import BoltzmannMachine, check_model
-from .pictures import completed
+from .pictures import completed, sides
 from .reading import Readers
 from .view import View, script
 
@@ -67,12 +67,6 @@ class PaintView(View):
         return f"PaintView({len(self.names)} machines, {self.shape[0]} x {self.shape[1]})"
 
 
-def _sides(shape):
-    if not isinstance(shape, (list, tuple)) or len(shape) != 2:
-        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
-    return [check_count("shape", side) for side in shape]
-
-
 def _checked(machines, log_z, shape, start):
     """Return the shape of the image, which holds all units where none was asked for."""
     if not isinstance(machines, (list, tuple)) or not machines:
@@ -82,7 +76,7 @@ def _checked(machines, log_z, shape, start):
     n, log_z = machines[0].n, check_row("log_z", log_z)
     if any(machine.n != n for machine in machines):
         raise ValueError(f"machines must all have {n} units, found others; learn them from images of one size")
-    height, width = (int(np.sqrt(n)),) * 2 if shape is None else _sides(shape)
+    height, width = sides(shape, n)
     pixels = height * width
     if pixels > n or (shape is None and pixels < n):
         raise ValueError(

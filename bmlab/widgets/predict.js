@@ -101,6 +101,7 @@
     .bmlab-predict button:focus-visible { outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: 2px; }
     .bmlab-predict summary { cursor: pointer; }
     .bmlab-predict img { max-width: 100%; }
+    .bmlab-predict pre { font-family: var(--jp-code-font-family, monospace); }
     @media (forced-colors: active) {
       .bmlab-predict button[aria-pressed=true] { forced-color-adjust: none; background: Highlight;
         color: HighlightText; }
