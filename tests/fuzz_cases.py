@@ -4,6 +4,7 @@ A case says what must come of it: "same", the answer of the call that works; "go
 below agrees with, or one sentence where it is `hard`; "bad", one sentence.  Absurd is what nobody types by mistake.
 """
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -343,9 +344,15 @@ FILES = [
 ]
 TARGETS = good(str(FOLDER / "saved.npz"), FOLDER / "saved", FOLDER / "ü.npz")
 TARGETS += bad(None, 3, "", FOLDER, FOLDER / "no" / "such" / "folder.npz") + NONSENSE[1:]
-CHECKPOINTS = good(None, Made(lambda: FOLDER / f"{next(NUMBERS)}.npz"), Made(lambda: str(FOLDER / f"{next(NUMBERS)}")))
+CHECKPOINTS = good(None, Made(lambda: new_file()), Made(lambda: str(new_file())))
 CHECKPOINTS += bad(3, "", FOLDER, FOLDER / "no" / "such" / "folder.npz", SAVED, True) + NONSENSE[1:]
 NUMBERS = iter(range(10**9))
+
+
+def new_file():
+    """A name that no call has used, in this process or in one forked beside it."""
+    return FOLDER / f"{os.getpid()}-{next(NUMBERS)}.npz"
+
 
 # Units, and what is known of them
 

@@ -27,7 +27,7 @@ from ..infer.sampling.simulated_annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_likelihood
-from .observations import ordered
+from .observations import alike, ordered
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
 
@@ -174,7 +174,8 @@ def _row(model, condition, name):
 def _distinct(known):
     """Yield (row, where): each distinct row, and the numbers of the rows that are like it."""
     rows = np.nan_to_num(np.atleast_2d(known))
-    distinct, which, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    first, which, count = alike(rows)
+    distinct = rows[first]
     where = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1])
     yield from watched(zip(distinct, where, strict=False), "row", len(distinct))
 

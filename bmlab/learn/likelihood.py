@@ -24,7 +24,7 @@ from ..progress_bars import watched
 from ..row_chunks import Rows
 from ..threads import one_thread
 from .few_unknown import FEW, over_states, summed
-from .observations import checked_moments, checked_rows, condensed, distinct, refuse_with_chunks, shares
+from .observations import alike, checked_moments, checked_rows, condensed, distinct, refuse_with_chunks, shares
 from .pooling import averaged, combined, first_doubt, mean_log_z, over_chunks, pooled
 
 
@@ -98,7 +98,8 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
             log_z[where] = over_states(model, np.nan_to_num(rows[where]), np.ones(len(where)))[1]
         elif _coupled(model, unknown):
             known = np.setdiff1d(np.arange(model.n), unknown)
-            patterns, which = np.unique(rows[where][:, known], axis=0, return_inverse=True)
+            first, which, _ = alike(rows[where][:, known])
+            patterns = rows[where[first]][:, known]
             answers = np.array(
                 [asked("infer", infer, model.clamp(known, v)).log_z for v in watched(patterns, "pattern")]
             )
@@ -114,7 +115,8 @@ def _by_unknown(unknown, model, infer):
     if (unknown == unknown[0]).all() and not _coupled(model, np.flatnonzero(unknown[0])):
         return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
     few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
-    sets, which = np.unique(unknown[~few], axis=0, return_inverse=True)
+    first, which, _ = alike(unknown[~few])
+    sets = unknown[~few][first]
     rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which.ravel() == k]) for k, s in enumerate(sets)]
     return [(None, np.flatnonzero(few)), *rest] if few.any() else rest
 

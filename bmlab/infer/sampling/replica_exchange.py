@@ -97,8 +97,8 @@ def _first_ladder(model, rng, start, temperatures, n_chains):
     if start is not None:
         _check_start(start, temperatures, n_chains, model.n)
         temperatures = start.temperatures
-    check_chains(model, (n_chains or LADDERS) * (RUNGS if temperatures is None else np.size(temperatures)))
     if temperatures is None:
+        check_chains(model, (n_chains or LADDERS) * RUNGS)
         return choose_ladder(model, rng, n_chains or LADDERS)
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
@@ -106,6 +106,7 @@ def _first_ladder(model, rng, start, temperatures, n_chains):
             f"temperatures must increase from the machine's {model.temperature:g}, found {t}; leave them "
             f"out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
+    check_chains(model, (n_chains or LADDERS) * len(t))
     return start or Ladder(t, tossed(rng, n_chains or LADDERS, len(t), model.n))
 
 

@@ -88,8 +88,8 @@ def visited(
 def distinct(model: BoltzmannMachine, s: np.ndarray) -> Visited:
     """Return the distinct ones of states s (N, n); two are the same where all their units are."""
     bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
-    packed = np.ascontiguousarray(np.packbits(bits, axis=1))
-    key = packed.view(f"V{packed.shape[1]}")[:, 0]
+    packed = np.ascontiguousarray(np.packbits(bits, axis=1))  # told apart as text, as in learn.observations
+    key = packed.view(f"S{packed.shape[1]}")[:, 0]
     return merged(Visited(key, energy_of(model, s), np.ones(len(key), int)))
 
 
