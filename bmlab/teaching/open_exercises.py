@@ -38,8 +38,7 @@ def _tell(result):
     cell = getattr(result.info, "cell_id", None)
     for notebook, tests in _read(KNOWN, {}).items():
         if cell in tests:
-            done = set(_read(DONE, []))
-            done = done | {cell} if result.success else done - {cell}
+            done = set(_read(DONE, [])) - {cell} | ({str(cell)} if result.success else set())
             with suppress(OSError):  # a folder that may only be read
                 DONE.write_text(json.dumps(sorted(done)), encoding="utf-8")
             title, points = tests[cell]
