@@ -145,10 +145,12 @@ def once(name, moment):
     signal.signal(signal.SIGALRM, ring)
     begin = perf_counter()
     try:
-        signal.setitimer(signal.ITIMER_REAL, moment)
-        with bmlab.progress():
-            called(name)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, moment)
+            with bmlab.progress():
+                called(name)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         wrong += ["it went on"] if fired and not lost else []  # Python drops what is raised in a finaliser
     except KeyboardInterrupt as error:
         ended, sys.last_value = perf_counter() - begin - moment, error  # with its traceback, as IPython keeps it

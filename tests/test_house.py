@@ -33,7 +33,8 @@ STYLED = ["."]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "budgets", "checks", "threads", "html_repr", "optional", "pages"],
+    ["_version", "budgets", "checks", "html_repr", "optional", "pages"],
+    ["threads"],
     ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
     ["couplings", "parts"],
     ["model"],

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ["gibbs", "temper", "exact by products", "fit, resumed", "maximize"]
+NAMES = ["gibbs", "temper", "exact by products", "fit, resumed", "maximize", "pcd"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
