@@ -16,3 +16,31 @@ def test_a_call_that_is_interrupted_leaves_nothing_behind():
     script, two = Path(__file__).with_name("interrupting.py"), dict(os.environ, OPENBLAS_NUM_THREADS="2")
     done = subprocess.run([sys.executable, script, "4", *NAMES], env=two, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.count(", 0 wrong") == len(NAMES), done.stdout + done.stderr
+
+
+HALF_IMPORTED = """
+import signal, sys
+import numpy as np
+import bmlab
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scipy.linalg._decomp_svd":
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGINT)
+
+def learn():
+    blank = bmlab.restricted(np.zeros((3, 2)), np.zeros(3), np.zeros(2))
+    return bmlab.pcd(blank, np.ones((4, 3)), rng=0, steps=2, rate=0.1)
+
+sys.meta_path.insert(0, CtrlC())
+try:
+    learn()
+except KeyboardInterrupt:
+    print("interrupted", learn().steps is not None)
+"""
+
+
+def test_an_import_of_scipy_that_is_interrupted_is_not_left_half_done():
+    done = subprocess.run([sys.executable, "-c", HALF_IMPORTED], capture_output=True, text=True, check=False)
+    assert done.stdout == "interrupted True\n", done.stdout + done.stderr

@@ -504,3 +504,16 @@ def test_a_checkpoint_of_another_question_is_refused(tmp_path):
     for call in (partial(bmlab.exact, drawn(16, seed=1)), partial(bmlab.exact, drawn(16), want="log_z")):
         with pytest.raises(ValueError, match="holds the answer to another question; give another path"):
             call(checkpoint=path)
+
+
+@pytest.mark.parametrize(("key", "value"), [("done", -3), ("done", 2.0), ("corr", np.zeros((2, 2)))])
+def test_a_checkpoint_that_holds_no_such_sums_is_refused(key, value, tmp_path):
+    model, path = drawn(18), tmp_path / "sums.npz"
+    with bmlab.workers(stopping(5)), pytest.raises(Stopped):
+        bmlab.exact(model, checkpoint=path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    (name,) = (name for name in arrays if name.endswith(f" {key}"))
+    np.savez(path, **arrays | {name: np.array(value)})
+    with pytest.raises(ValueError, match=f"holds no sums \\({key} is .*\\); delete it"):
+        bmlab.exact(model, checkpoint=path)

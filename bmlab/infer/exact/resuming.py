@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...checks import is_sparse
+from ...checks import in_words, is_sparse
 from ...files import check_path, read_arrays, write_arrays
 from ...model import BoltzmannMachine
 
@@ -37,8 +37,12 @@ class Saved:
         self.prefix = f"{units[0]} "
 
     def begun(self, empty: dict[str, Any]) -> dict[str, Any]:
-        """Return the sums that the file holds, or the empty ones."""
+        """Return the sums that the file holds, or the empty ones; raise ValueError for what cannot be such sums."""
         found = {key: np.asarray(self.arrays.get(self.prefix + key, value)) for key, value in empty.items()}
+        for key, value in empty.items():
+            like, own = np.asarray(value), found[key]
+            if own.shape != like.shape or own.dtype.kind != like.dtype.kind or (like.dtype.kind == "i" and own < 0):
+                raise ValueError(f"checkpoint {self.path} holds no sums ({key} is {in_words(own)}); delete it")
         return {key: value if value.ndim else value.item() for key, value in found.items()}
 
     def keep(self, sums: dict[str, Any]) -> None:

@@ -51,6 +51,7 @@ def _copy(s, out, begin, end):
 
 @compiled
 def dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a full machine, whose fields h (chains, n) change with each flip."""
     n, width = weights.shape
     flips = np.empty(BLOCK, np.uint64)
     for first in range(begin, end, BLOCK):
@@ -109,6 +110,7 @@ def decide(h, inner, s, k, beta2, seeds, place):
 
 @compiled
 def sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a sparse machine (CSR), all chains of a unit side by side."""
     n, chains = len(s), end - begin
     h, doubt = np.empty(chains), np.zeros((chains + 7) // 8 * 8, np.uint8)
     words = doubt.view(np.uint64)
@@ -140,6 +142,7 @@ def sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, o
 
 @compiled
 def sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a sparse machine (CSR), one chain after the other: for a few chains."""
     n = len(s)
     for t in range(len(k)):
         line = units[t % len(units)]
