@@ -1,7 +1,9 @@
 """A referee for sentences: each claim of a notebook is tried to be refuted, and what came of it is written down.
 
-    python claims/referee.py               try every claim, and write claims/verdicts.csv (make claims)
-    python claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one, and print only
+    python claims/referee.py               try every claim (make claims)
+    python claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one
+
+What was tried is written to claims/verdicts.csv, where the rows of other claims stay as they are.
 
 A claim is a generator in claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of the notebook
 has it.  Each trial yields by how much the sentence held: above 0 it held, at or below 0 it did not.  The effect is the
@@ -97,8 +99,28 @@ def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, flo
     return float(values[k]), float(values[-1 - k])
 
 
+def stored() -> dict[str, dict[str, str]]:
+    """Return the rows of verdicts.csv by the names of their claims."""
+    if not VERDICTS.exists():
+        return {}
+    with open(VERDICTS, newline="", encoding="utf-8") as file:
+        return {row["claim"]: row for row in csv.DictReader(file)}
+
+
+def write(verdicts: Iterable[Verdict]) -> None:
+    """Put verdicts in the place of the stored ones, in the order of the claims; rows without a claim go."""
+    rows = stored()
+    for verdict in verdicts:
+        values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in verdict]
+        rows[verdict.claim] = dict(zip(Verdict._fields, values, strict=True))
+    with open(VERDICTS, "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, Verdict._fields)
+        table.writeheader()
+        table.writerows(rows[name] for notebook in NOTEBOOKS for name in claims(notebook) if name in rows)
+
+
 def main() -> None:
-    """Try the claims that were named, or all, and print each verdict; write the file where all were tried."""
+    """Try the claims that were named, or all; print each verdict and write it down."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="notebooks or claims; all if none is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="claims tried at a time")
@@ -119,13 +141,7 @@ def main() -> None:
             tqdm.write(f"{verdict.claim}: held in {verdict.held} of {verdict.trials}; effect {verdict.effect:.3g} "
                        f"[{verdict.low:.3g}, {verdict.high:.3g}]; {says}")  # fmt: skip
         verdicts = [each.result() for each in running]
-    if not options.names:
-        with open(VERDICTS, "w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(Verdict._fields)
-            rows.writerows(
-                [f"{value:.3g}" if isinstance(value, float) else value for value in verdict] for verdict in verdicts
-            )
+    write(verdicts)
     raise SystemExit(sum(not verdict.kept for verdict in verdicts) > 0)
 
 

@@ -1,6 +1,6 @@
 """Every claim stands in its notebook word for word, and its verdict is stored; a few are tried again."""
 
-import csv
+import re
 
 import nbformat
 import numpy as np
@@ -12,20 +12,34 @@ CLAIMS = {name: claim for notebook in referee.NOTEBOOKS for name, claim in refer
 AGAIN = 3  # trials
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    """The rows of the stored table."""
-    with open(referee.VERDICTS, newline="", encoding="utf-8") as file:
-        return {row["claim"]: row for row in csv.DictReader(file)}
-
-
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
 def test_the_sentence_stands_in_its_cell(claim):
     cells = {cell.id: cell.source for cell in nbformat.read(NOTEBOOKS / f"{claim.notebook}.ipynb", 4).cells}
     assert claim.sentence and claim.sentence in " ".join(cells[claim.cell].split())
 
 
-def test_every_claim_was_tried_and_kept(verdicts):
+def conclusions(notebook):
+    """The cells that conclude: answers to predictions, sentences in bold before the exercises, and the Close."""
+    story = True
+    for cell in notebook.cells:
+        story = story and "## Exercises" not in cell.source
+        if cell.cell_type == "markdown":
+            text = re.sub(r"\A# .*", "", cell.source, flags=re.DOTALL)  # the front page asks, and promises
+            bold = [words for words in re.findall(r"\*\*([^*]+)\*\*", text) if len(words.split()) >= 5]
+            rule = story and any(not words.endswith("?") for words in bold)
+            if rule or text.startswith("<details><summary>Answer</summary>") or "## Close" in text:
+                yield cell.id
+
+
+@pytest.mark.parametrize("notebook", referee.NOTEBOOKS)
+def test_no_conclusion_is_without_a_claim(notebook):
+    tried = {claim.cell for claim in referee.claims(notebook).values()}
+    found = list(conclusions(nbformat.read(NOTEBOOKS / f"{notebook}.ipynb", 4)))
+    assert len(found) >= 6 and set(found) <= tried, [cell for cell in found if cell not in tried]
+
+
+def test_every_claim_was_tried_and_kept():
+    verdicts = referee.stored()
     assert list(verdicts) == list(CLAIMS)
     for name, row in verdicts.items():
         assert (row["cell"], row["sentence"]) == (CLAIMS[name].cell, CLAIMS[name].sentence)
@@ -33,7 +47,7 @@ def test_every_claim_was_tried_and_kept(verdicts):
 
 
 @pytest.mark.parametrize("name", list(CLAIMS)[:: max(1, len(CLAIMS) // 3)][:3])
-def test_some_are_tried_again(name, verdicts):
+def test_some_are_tried_again(name):
     verdict = referee.tried(name, AGAIN)
     assert verdict.trials == AGAIN and verdict.held >= AGAIN - 1
 
