@@ -15,6 +15,7 @@ except ImportError:  # Windows
 
 
 _until = ContextVar("moment of perf_counter() by which the loops of this call must end", default=inf)
+_seconds = ContextVar("seconds that this call may take", default=inf)
 
 
 class OutOfTime(Exception):
@@ -41,6 +42,21 @@ def _timed(things, until):
         if perf_counter() > until:
             raise OutOfTime
         yield thing
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Let seconds_to_spend() say inside that the call may take no longer."""
+    token = _seconds.set(min(seconds, _seconds.get()))
+    try:
+        yield
+    finally:
+        _seconds.reset(token)
+
+
+def seconds_to_spend() -> float:
+    """Return the seconds that the call may take in all; infinity where nobody has said."""
+    return _seconds.get()
 
 
 def memory_to_spend() -> float:

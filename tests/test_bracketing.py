@@ -112,6 +112,11 @@ def test_no_step_begins_that_would_end_too_late():
     law_no_step_begins_that_ends_too_late()
 
 
+def test_no_graph_is_made_where_trees_do_not_fit(monkeypatch):
+    monkeypatch.setattr(bracketing, "graph_of", None)
+    assert list(bracketing.upper_bounds(machine(8, 0), until=0.0)) == ["couplings"]
+
+
 def test_a_tree_is_improved_until_the_time_is_over():
     """The bound at the first step is a bound, too."""
     model = machine(8, 0)

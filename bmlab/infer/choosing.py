@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..budgets import OutOfTime, deadline, memory_to_spend, time_in_words
+from ..budgets import OutOfTime, deadline, memory_to_spend, time_in_words, within
 from ..checks import check_choice, check_positive, generator
 from ..estimate import Estimate, LogZ, quietly, warned
 from ..model import BoltzmannMachine, check_model
@@ -31,6 +31,7 @@ from .sampling.temperature_ladders import Ladder
 from .sampling.visited_states import visited
 
 PRICE = 4e-6  # seconds times n^2 that the three theories take
+SEARCH = 3e-7  # seconds a coupling that it takes to write a machine down as a graph, before any search
 SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
 SLACK = 0.1  # of the time: how much later than it was to the last run of a sampler may end
 ALIKE, MIXES = 5, 0.02  # independent draws a chain (R-hat 1.1), and in a draw, above which Gibbs needs no rival
@@ -45,6 +46,8 @@ def auto(
     start     `state` of an earlier answer: handed on to the sampler that it is of (chains to gibbs, a ladder to
               temper) if that one is tried and the start fits the machine, else ignored
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
+    seconds   one short run of gibbs is made whatever it takes (at 2,000 coupled units some seconds), and the first call
+              of a process loads SciPy first; below 4 Numba is not loaded for it
     info      "error": what the rms error of the moments, or the error of log Z, stays below in about 95 of 100
               machines; for samples it is two standard errors, for Bethe it is foretold, which proves nothing.
     Raises ValueError where want or seconds is none of these.
@@ -70,13 +73,16 @@ def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Brack
     rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
     until, way = perf_counter() + seconds, _planned(model, seconds, "couplings")
     if way is None or not _fits(way, seconds):
-        return bracket_without_exact(model, rng, until - perf_counter())
+        with within(seconds):
+            return bracket_without_exact(model, rng, until - perf_counter())
     log_z = exact(model, pairs="couplings").log_z
     return Bracket(log_z, "exact", "exact", {"exact": log_z.value})
 
 
 def _planned(model, seconds, pairs=None):
     """Return the plan; None where the search for the cheapest road takes half of the time."""
+    if model.coupling_count() * SEARCH > seconds / 2:
+        return None
     with deadline(perf_counter() + seconds / 2), suppress(OutOfTime):
         return plan(model, pairs=pairs)
     return None
@@ -91,7 +97,7 @@ def without_exact(
 ) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact(), without a warning."""
     until = perf_counter() + seconds
-    with quietly():
+    with quietly(), within(seconds):
         affordable = PRICE * model.n**2 < seconds / 4
         evidence = doubtful("linear response would take too long")
         with deadline(until - seconds / 2), suppress(OutOfTime):

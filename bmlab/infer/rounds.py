@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..estimate import Estimate
 from ..model import BoltzmannMachine
 from .exact.planning import speed
+from .sampling.chains import CALL, PLAIN, is_compiled
 
 CHAINS = 100  # of Gibbs, and the least of ais
 LEAST, OWN = 10, 100  # sweeps of the shortest run, and what a unit costs in a sweep beside its couplings, in products
@@ -38,6 +39,8 @@ def grow(run: Callable, amount: int, until: float) -> Iterator[Ran]:
 def first_amount(model: BoltzmannMachine, name: str, seconds: float) -> int:
     """Return how long the first run of a sampler is: FIRST, or less where that would take a quarter of the time."""
     sweep = CHAINS * (2 * model.coupling_count() + OWN * model.n) / speed().one
+    if not is_compiled():
+        sweep = PLAIN * sweep + CALL * len(model.colours)
     steps = FIRST[name] / (CHAINS if name == "ais" else 1)
     share = max(seconds, 0) / 4 / max(steps * sweep, 1e-9)
     return int(FIRST[name] * min(1.0, share))

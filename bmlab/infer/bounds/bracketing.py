@@ -73,13 +73,13 @@ def lower_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
 
 def upper_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     """Return upper bounds on log Z by name; trees are left out, or not improved, where they do not fit."""
-    graph, offset = graph_of(model), model.offset / model.temperature
-    alone = log_2cosh(model.biases / model.temperature).sum()
-    found = {"couplings": float(np.abs(graph.j).sum() / 2 + alone - offset)}
+    offset, alone = model.offset / model.temperature, log_2cosh(model.biases / model.temperature).sum()
+    found = {"couplings": float(abs(model.weights).sum() / model.temperature / 2 + alone - offset)}
     if model.n <= LARGEST and perf_counter() + INVERSE * model.n**3 < until:
         found["Gaussian"] = gaussian_bound(model, until)
-    most = np.diff(graph.indptr).max(initial=0)  # about so many trees cover the couplings
-    if perf_counter() + TURN * model.n + PRICE * most * len(graph.j) < until:
+    most = np.asarray((model.weights != 0).sum(axis=0)).max(initial=0)  # about so many trees cover the couplings
+    if perf_counter() + TURN * model.n + PRICE * most * 2 * model.coupling_count() < until:
+        graph = graph_of(model)
         mixture = first_mixture(model, graph)
         found["trw"] = bound_of(model, graph, mixture)[0] - offset
         if perf_counter() + 50 * TURN * model.n < until:

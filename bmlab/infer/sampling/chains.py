@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...budgets import seconds_to_spend
 from ...checks import check_choice
 from ...model import BoltzmannMachine
 from ...optional import uninterrupted
@@ -31,6 +32,9 @@ from .random_stream import stream
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 WORTH = 0.3  # seconds of a session spent in NumPy's engine after which Numba pays: what its import takes
+HURRY = 4.0  # seconds of a call that has no time for that import, and for the first call of what is compiled
+CALL, PLAIN = 3.5e-5, 5  # seconds of a class of units in NumPy's engine; and times what an update takes in Numba's
+PACKAGE = __name__.rpartition(".")[0]
 ORDERS = ("colours", "sequential", "random")
 RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
@@ -155,19 +159,27 @@ class Chains:
         return line.astype(np.int64)[None]
 
 
+def is_compiled() -> bool:
+    """Whether chains of backend "auto" walk by Numba from now on: installed, worth its import, and time for that."""
+    fits = _loaded() is not None or seconds_to_spend() >= HURRY
+    return Chains.seconds > WORTH and fits and find_spec("numba") is not None
+
+
 def _use_numba(chains):
-    """Whether to walk by Numba: asked for; or installed, and worth its import."""
     if chains.backend != "auto" or chains.rule != "gibbs":
         return chains.backend == "numba"
-    return Chains.seconds > WORTH and find_spec("numba") is not None
+    return is_compiled()
+
+
+def _loaded() -> Any:
+    """Return the engine's module if it was imported before, else None."""
+    return getattr(sys.modules[PACKAGE], "numba_engine", None)  # an attribute once all of it is there
 
 
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
-    package = __name__.rpartition(".")[0]  # has the engine as an attribute once all of it is there
     try:
-        numba_engine: Any = getattr(sys.modules[package], "numba_engine", None)
-        numba_engine = numba_engine or uninterrupted(import_module, f"{package}.numba_engine")
+        numba_engine = _loaded() or uninterrupted(import_module, f"{PACKAGE}.numba_engine")
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
