@@ -6,6 +6,8 @@ LOCK_FLAGS ?=
 
 IN_VENV = .venv/bin/python
 INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
+# Twenty times faster; where it finds no packages, behind a mirror that pip alone was told of, pip does the same.
+WITH_UV = $(IN_VENV) -m uv pip install --quiet
 INSTALLED = .venv/installed
 SOURCES ?=
 FOLDER = $(if $(SOURCES),notebooks,course)
@@ -28,9 +30,9 @@ setup: $(INSTALLED)  ## create .venv and install the course in it (done once; th
 # The stamp is written last: an interrupted installation is started again.
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON_CHECK)
-	@echo "Installing the course in .venv; this takes about a minute, once."
+	@echo "Installing the course in .venv; this is done once."
 	@$(PYTHON) -m venv .venv
-	@$(INSTALL) --requirement requirements.lock
+	@$(INSTALL) uv && $(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
 

@@ -141,7 +141,7 @@ def test_a_zip_holds_what_a_student_needs(handouts):
         }
         assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
         assert not any("__pycache__" in file or file.startswith(f"{FOLDER}/bmlab") for file in inside)
-        assert len(readme.splitlines()) == 5 and 'pip install "./package[lab]"' in readme
+        assert len(readme.splitlines()) == 8 and 'pip install "./package[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
 
 

@@ -26,9 +26,12 @@ FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links betw
 HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
 README = """\
 Boltzmann machines. Unpack every zip in the same place: all share this folder.
-Install once, here, with Python 3.11 or newer: python -m venv .venv
-and then .venv/bin/pip install "./package[lab]" --constraint package/requirements.lock (the versions we tested with)
-Open it: .venv/bin/jupyter lab (on Windows .venv\\Scripts\\pip and .venv\\Scripts\\jupyter)
+Install once, here, with Python 3.11 or newer; it takes some seconds (the lock has the versions that we tested with):
+    python -m venv .venv
+    .venv/bin/pip install uv
+    .venv/bin/uv pip install "./package[lab]" --constraint package/requirements.lock
+(.venv/bin/pip does the same as uv, in a minute or two. On Windows, .venv\\Scripts in the place of .venv/bin.)
+Open it: .venv/bin/jupyter lab
 Answer where it says YOUR CODE HERE or YOUR ANSWER HERE, keep the locked cells below, and hand in each notebook saved.
 """
 
