@@ -54,3 +54,26 @@ def test_every_function_it_names_is_public():
     for name in re.findall(r"^- (.*?):", README, re.MULTILINE):
         for function in re.findall(r"`(\w+)`", name):
             assert hasattr(bmlab, function), function
+
+
+def test_no_syllabus_gives_a_notebook_before_what_it_needs():
+    rows = re.findall(r"^\| \d+ \|(.*)\|$", (ROOT / "docs" / "teaching.md").read_text(), re.MULTILINE)
+    plans = [[], [], []]
+    for row in rows:
+        cells = row.split("|")
+        for hours, cell in zip(plans, [cells[0] if "the same" in cell else cell for cell in cells], strict=True):
+            hours += re.findall(r"\b(0\d)\b(?!_)", cell)
+    assert all(plan[0] == "00" and len(plan) > 4 for plan in plans)
+    for plan in plans:
+        for k, name in enumerate(plan):
+            assert needed(name) <= set(plan[:k]), f"{name} needs {sorted(needed(name) - set(plan[:k]))}"
+
+
+def needed(number):
+    """The numbers of the notebooks that a notebook says it needs."""
+    (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+    front = "".join(json.loads(path.read_text())["cells"][0]["source"])
+    needs = front.split("**Needs**")[1].split("\n")[0]
+    first_and_last = re.search(r"(\d\d) to (\d\d)", needs)
+    through = range(int(first_and_last[1]), int(first_and_last[2]) + 1) if first_and_last else ()
+    return set(re.findall(r"\b0\d\b(?!_)", needs)) | {f"{k:02}" for k in through}
