@@ -1,4 +1,5 @@
-// A prediction: three buttons; the choice locks, what the cell says appears, and the answer in the text below opens.
+// A prediction: three buttons; the choice locks, what the cell says appears, the answer in the text below opens, and
+// what it says of the choice is marked.
 // First guesses are kept by the browser: name -> { chosen, right }.
 (() => {
   const STORE = "bmlab-predictions", LETTERS = ["A", "B", "C"];
@@ -23,21 +24,59 @@
       }
     }
   };
-  const settle = (root, chosen) => {
+  // Mark what a paragraph says of an option: from a sentence that names it to one that names others, or (an aside).
+  // (The article A is no option: before a verb, "and" or a stop it is one.)
+  const NAMED = /\b[BC]\b|\bA\b(?=[,.:;?!)]| (?:\w+s|and|or|because|would|could|might|may|can|did|had)\b)/g;
+  const markIn = (paragraph, letter) => {
+    const parts = [], pieces = [];
+    let text = "", said = false, start = 0;
+    for (const part of paragraph.childNodes) {
+      parts.push([text.length, part]);
+      text += part.nodeName === "MJX-CONTAINER" ? "x" : part.textContent;
+    }
+    text = text.replace(/\$[^$]+\$/g, (formula) => "x".repeat(formula.length));       // not typeset yet
+    for (const [sentence] of text.matchAll(/.+?(?:[.?!][)"”]*\s+|$)/gs)) {
+      const named = sentence.match(NAMED), end = start + sentence.length;
+      if (named || sentence.startsWith("(")) said = Boolean(named?.includes(letter));
+      if (said && pieces.at(-1)?.[1] === start) pieces.at(-1)[1] = end;
+      else if (said) pieces.push([start, end]);
+      start = end;
+    }
+    for (const [from, to] of pieces.reverse()) {
+      const range = document.createRange();
+      const [first, head] = parts.findLast(([at]) => at <= from), [last, tail] = parts.findLast(([at]) => at < to);
+      if (head.nodeType === Node.TEXT_NODE) range.setStart(head, from - first);
+      else range.setStartBefore(head);
+      if (tail.nodeType === Node.TEXT_NODE) range.setEnd(tail, to - last);
+      else range.setEndAfter(tail);
+      range.surroundContents(make("mark", {}));
+    }
+  };
+
+  // Open the answer, once in a page, and learn which letter is right.
+  const tell = (root, { chosen, right }) => {
     const answer = answerTo(root);
     if (!answer) return false;
-    answer.fold.open = true;
-    keep(root.dataset.name, { chosen, right: answer.right });
+    const { fold } = answer;
+    if (!fold.dataset.chosen) {
+      [fold.dataset.chosen, fold.open] = [chosen, true];
+      fold.querySelectorAll("p, li:not(:has(p))").forEach((paragraph) => markIn(paragraph, chosen));
+    }
+    if (!right) keep(root.dataset.name, { chosen, right: answer.right });
     return true;
   };
   // A text that was not in sight may not have been made yet.
-  const choose = (root, chosen) => {
-    if (guesses()[root.dataset.name]) return;
-    keep(root.dataset.name, { chosen });
-    if (settle(root, chosen)) return;
-    new MutationObserver((_, watch) => { if (!root.isConnected || settle(root, chosen)) watch.disconnect(); })
-      .observe(notebookOf(root), { childList: true, subtree: true });
+  const wait = (root) => {
+    const over = () => !root.isConnected || tell(root, guesses()[root.dataset.name]);
+    if (root.dataset.waiting || over()) return;
+    root.dataset.waiting = "true";
+    new MutationObserver((_, watch) => {
+      if (!over()) return;
+      watch.disconnect();
+      delete root.dataset.waiting;
+    }).observe(notebookOf(root), { childList: true, subtree: true });
   };
+  const choose = ({ dataset: { name } }, chosen) => guesses()[name] || keep(name, { chosen });
 
   const story = (root, guess) => {
     if (!guess) return "Choose, and what the cell says appears.";
@@ -86,6 +125,7 @@
     fold.hidden = !guess;
     fold.querySelector("summary").textContent = "What the cell says";
     root.dataset.alive = "true";
+    if (first && guess) wait(root);
   }
 
   const STYLE = `
@@ -101,6 +141,8 @@
     .bmlab-predict button:focus-visible { outline: 2px solid var(--jp-brand-color1, #1976d2); outline-offset: 2px; }
     .bmlab-predict summary { cursor: pointer; }
     .bmlab-predict img { max-width: 100%; }
+    details[data-chosen] mark { color: inherit; text-decoration: underline 2px var(--jp-brand-color1, #1976d2);
+      text-underline-offset: 3px; background: color-mix(in srgb, var(--jp-brand-color1, #1976d2) 12%, transparent); }
     .bmlab-predict pre { font-family: var(--jp-code-font-family, monospace); }
     @media (forced-colors: active) {
       .bmlab-predict button[aria-pressed=true] { forced-color-adjust: none; background: Highlight;

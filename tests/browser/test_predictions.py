@@ -1,6 +1,8 @@
 """A prediction in JupyterLab and on an exported page: it asks first, keeps the choice, and leaks nothing before."""
 
+import re
 from html import escape
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -9,13 +11,15 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from bmlab.widgets.page import Page
 from bmlab.widgets.predicting import alive
 
+ROOT = Path(__file__).resolve().parents[2]
 CELLS = [
     new_code_cell("import matplotlib.pyplot as plt\nfrom bmlab import plot, widgets"),
     new_markdown_cell("**Predict.** Which?\n- **A** one\n- **B** two\n- **C** three"),
     new_code_cell('with widgets.predict("00.1"):\n    x = 3\n    print("it is", "two" if x else "one")'),
     new_code_cell('with widgets.predict("00.1"):\n    plt.plot([0, 1])\n    plot.show("A line that rises.")'),
     new_markdown_cell(
-        "<details><summary>Answer</summary>\n\n**B.** A and C tempt.\n\n</details>\n\nThe story goes on."
+        "<details><summary>Answer</summary>\n\n**B.** A and C tempt.\n\nTwo it is. **A** is less by $1. A$, a gap. So "
+        "it goes. **C** is more. A gap of one. (Not A.)\n\n</details>\n\nThe story goes on."
     ),
     new_markdown_cell("**Predict.** Again?\n- **A** one\n- **B** two\n- **C** three"),
     new_code_cell('with widgets.predict("00.2"):\n    print("it is three, and x", x)'),
@@ -43,6 +47,12 @@ def seen(page, words):
     return page.get_by_text(words, exact=False).filter(visible=True).count() > 0
 
 
+def marked(page):
+    """What the answers say of the options that were chosen, without formulas."""
+    words = "mark => [...mark.childNodes].map(x => /^mjx/i.test(x.nodeName) ? '' : x.textContent).join('').trim()"
+    return page.locator("details mark").evaluate_all(f"marks => marks.map({words})")
+
+
 def choose(page, number, letter):
     """Choose by keyboard in one of the predictions."""
     group = page.get_by_role("group", name="Your prediction").filter(visible=True)
@@ -64,6 +74,8 @@ def test_a_choice_locks_and_the_output_and_the_answer_appear(asked):
     page.get_by_text("You chose A; it is B. First guesses in this notebook: 0 of 1 right.").wait_for()
     assert seen(page, FIRST) and seen(page, "A and C tempt") and page.get_by_role("img", name="A line").is_visible()
     assert not seen(page, SECOND) and not seen(page, "A and B tempt")
+    page.locator("mark mjx-container").wait_for()
+    assert marked(page) == ["A and C tempt.", "A is less by , a gap. So it goes.", "(Not A.)"]
     choose(page, 0, "B")  # too late
     choose(page, 1, "C")
     page.get_by_text("You chose C, and so it is. First guesses in this notebook: 1 of 2 right.").wait_for()
@@ -80,7 +92,8 @@ def test_a_choice_stays_over_a_restart_and_in_a_page_that_is_loaded_again(asked)
     asked.save().shut_down()
     asked.open("predict.ipynb")
     page.get_by_text("You chose A; it is B.").wait_for()
-    assert not seen(page, SECOND)
+    page.get_by_text("A is less by").wait_for()
+    assert not seen(page, SECOND) and "A is less by" in " ".join(marked(page))
 
 
 def executed(cells):
@@ -119,6 +132,24 @@ def test_an_exported_page_asks_or_folds(browser, tmp_path, scripts):
         page.get_by_text("Choose A, B or C. Then open this").first.click()
     page.get_by_text(FIRST).wait_for()
     context.close()
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_each_option_of_the_course_has_words_that_are_marked(browser, tmp_path, path):
+    html, _ = Page().from_filename(str(path))
+    (tmp_path / "page.html").write_text(re.sub('src="data:image[^"]*"', "", html), encoding="utf-8")
+    for letter in "ABC":
+        context = browser.new_context(offline=True)
+        page = context.new_page()
+        page.goto(f"file://{tmp_path}/page.html")
+        asked = page.get_by_role("button", name=letter, exact=True).filter(visible=True)
+        asked.evaluate_all("buttons => buttons.forEach(button => button.click())")
+        found = page.locator("details[data-chosen]").evaluate_all(
+            "folds => folds.map(fold => [...fold.querySelectorAll('mark')].map(mark => mark.innerText).join())"
+        )
+        assert len(found) == asked.count() >= 3
+        assert all(said.strip() for said in found), [letter, *found]
+        context.close()
 
 
 def test_in_a_frame_of_its_own_it_asks_and_points_to_the_text_below(browser):
