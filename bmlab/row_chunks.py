@@ -17,12 +17,13 @@ import numpy as np
 from .checks import check_array, in_words, some_values
 from .estimate import Estimate
 from .files import check_path
+from .optional import needed
 from .parts import in_parts
 from .progress_bars import watched
 
 NUMBERS = 2**23  # of a chunk that is cut here
 STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
-WAY_OUT = "pass the name of an .npy file, an array (N, units), or chunks of such rows"
+WAY_OUT = "pass the name of an .npy or .parquet file, an array (N, units), or chunks of such rows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,20 +54,33 @@ class Rows:
         info = {"rows": self.count, "road": "averages of the data"}
         return Estimate(unknown * self.sums / self.count, unknown * self.pairs / self.count, method="rows", info=info)
 
+    def load(self, k: int) -> np.ndarray:
+        """Return the rows of chunk k, -1/+1 or nan (rows, v)."""
+        return _signs(_loaded(self.readable()[k]), float)[0]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Yield the rows of one chunk after the other, -1/+1 or nan (rows, v)."""
+        return map(self.load, range(len(self.readable())))
+
     def each(self, task: Callable, parts: list | None = None) -> Iterator[Any]:
         """Yield task(rows, part) of each chunk, -1/+1 or nan, in their order; by workers where there are any."""
-        if not self.chunks:
-            raise ValueError("data from an iterator can be read once; pass rows() functions that each load a chunk")
+        self.readable()
         told = [None] * len(self.chunks) if parts is None else parts
         return in_parts(partial(_on_chunk, task), list(zip(self.chunks, told, strict=True)), "chunk")
 
+    def readable(self) -> tuple:
+        """Return the chunks; raise ValueError where they came from an iterator and are gone."""
+        if not self.chunks:
+            raise ValueError("data from an iterator can be read once; pass rows() functions that each load a chunk")
+        return self.chunks
+
 
 def rows(source: Any) -> Rows:
-    """Return the rows of a source, read once, for clamped(), fit(), ascend(), maximize(), pseudolikelihood().
+    """Return the rows of a source, read once, for clamped(), fit(), ascend(), maximize(), pcd(), pseudolikelihood().
 
-    source   the name of an .npy file, which workers can open too; a memmap of one; an array or a DataFrame (N, units);
-             a dask.array whose chunks are whole rows; a list of chunks (rows, units), each an array or a function
-             without arguments that loads one; or an iterator of chunks, which is read once
+    source   the name of an .npy or a .parquet file (the latter by pyarrow), which workers can open too; a memmap; an
+             array or a DataFrame (N, units); a dask.array whose chunks are whole rows; a list of chunks (rows, units),
+             each an array or a function without arguments that loads one; or an iterator of chunks, which is read once
     Values are -1/+1, or 0/1, or booleans; nan is missing.  Memory: some 100 MB, whatever N.
     Raises ValueError for other values, and for chunks that differ in width.
     """
@@ -93,6 +107,8 @@ def _chunks(source: Any) -> Any:
     """Return chunks in a list, or an iterator of them."""
     if isinstance(source, (str, os.PathLike)):
         path = os.path.abspath(check_path("source", source))
+        if path.endswith(".parquet"):
+            return [partial(_row_group, path, k) for k in range(_parquet(path).num_row_groups)]
         return [partial(_stretch, path, a, b) for a, b in _cut(_opened(path), NUMBERS)]
     if hasattr(source, "to_delayed") and hasattr(source, "chunks"):
         return [partial(_computed, chunk) for chunk in source.to_delayed().ravel()]
@@ -129,6 +145,21 @@ def _opened(path):
     if not isinstance(found, np.ndarray):
         raise ValueError(f"source {path} is no .npy file of numbers; write it by np.save(path, array)")
     return found
+
+
+def _parquet(path):
+    """Open a file of columns, as pandas and Spark write it, in groups of rows."""
+    try:
+        return needed("pyarrow.parquet", "rows() of a .parquet file", "pyarrow").ParquetFile(path)
+    except OSError as error:
+        raise type(error)(f"source {path} cannot be read ({error}); {WAY_OUT}") from None
+    except ValueError:  # pyarrow's own, for what is no such file
+        raise ValueError(f"source {path} is no .parquet file; write it by DataFrame.to_parquet(path)") from None
+
+
+def _row_group(path, k):
+    columns = _parquet(path).read_row_group(k).columns
+    return np.column_stack([column.to_numpy() for column in columns])  # null is nan
 
 
 def _cut(array, numbers):

@@ -23,6 +23,12 @@ def harmonium(v=4, h=3, seed=0, temperature=1.7, offset=0.3):
     return bmlab.BoltzmannMachine(made.weights, made.biases, temperature, offset)
 
 
+def begun(model, data, n_chains, rng):
+    """The climb, with its chains at rows of the data."""
+    start = data[next(batches(len(data), n_chains, rng))]
+    return module.RestrictedAscent(model, data.mean(0), start, rng)
+
+
 def some_data(v=4, rows=50, seed=1):
     """Patterns that are far from even: their means are not 0."""
     rng = np.random.default_rng(seed)
@@ -123,7 +129,7 @@ def test_the_step_after_many_sweeps_is_the_gradient():
 def law_persistence():
     """Chains go on where they were: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
     model, data = harmonium(), some_data(rows=20)
-    climb = module.RestrictedAscent(model, data, 20_000, np.random.default_rng(3))
+    climb = begun(model, data, 20_000, np.random.default_rng(3))
     for _ in range(40):
         climb.step(climb.centred(data), 0.0)
     v, (_, law) = data.shape[1], laws(model, data, 100)
@@ -189,7 +195,7 @@ def law_average():
     """The answer of 3 steps is the mean of the last two, of 4 too; each step takes its own rate."""
     model, data, rates = harmonium(), some_data(), [0.3, 0.2, 0.1, 0.4]
     rng = np.random.default_rng(5)
-    climb, stream, after = module.RestrictedAscent(model, data, 100, rng), batches(len(data), 100, rng), []
+    climb, stream, after = begun(model, data, 100, rng), batches(len(data), 100, rng), []
     for rate in rates:
         climb.step(climb.centred(data)[next(stream)], rate)
         after.append(climb.p.astype(float))

@@ -2,6 +2,7 @@
 
 import pickle
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ import pytest
 
 import bmlab
 from bmlab import row_chunks
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
+from bmlab.learn.contrastive_divergence import shuffled
 
 S = np.random.default_rng(0).choice([-1, 1], (301, 6), p=[0.3, 0.7]).astype(np.int8)
 S[:, 1] *= S[:, 0]
@@ -20,6 +23,11 @@ HALF = bmlab.restricted(np.random.default_rng(3).normal(size=(6, 3)), np.zeros(6
 def npy(path, x):
     np.save(path / "rows.npy", x)
     return path / "rows.npy"
+
+
+def parquet(path, x):
+    pd.DataFrame(x).to_parquet(path / "rows.parquet", row_group_size=70)
+    return path / "rows.parquet"
 
 
 def dask_array(path):
@@ -44,6 +52,8 @@ SOURCES = {
     "iterator": lambda path: (S[a : a + 10] for a in range(0, 301, 10)),
     "iterator of functions": lambda path: iter([lambda: S[:3], lambda: S[3:].astype(float)]),
     "dask.array": dask_array,
+    "Parquet": lambda path: parquet(path, S),
+    "Parquet of booleans": lambda path: str(parquet(path, S > 0)),
 }
 
 
@@ -160,9 +170,58 @@ def test_what_pseudolikelihood_cannot_take_of_rows_is_said():
             bmlab.pseudolikelihood(data, penalty=0.1, sample_weight=weight)
 
 
-def test_other_learners_say_that_they_need_an_array():
-    with pytest.raises(ValueError, match=r"data must be numbers.* found a Rows"):
-        bmlab.pcd(HALF, bmlab.rows(S), rng=0, steps=2, rate=0.1)
+def test_what_is_missing_in_a_parquet_file_is_missing(tmp_path):
+    data = bmlab.rows(parquet(tmp_path, pd.DataFrame(HOLED).astype("Int8")))
+    assert len(data.chunks) == 5 and np.array_equal(np.concatenate(list(data)), HOLED, equal_nan=True)
+
+
+def law_shuffled():
+    """Every row once an epoch, whatever the chunks and the batch; and not in the order of the chunks."""
+    for sizes, batch in (((7, 1, 2), 5), ((10,), 3), ((4, 6), 20), ((3, 3, 3, 1), 10)):
+        ends = np.cumsum(sizes)
+        chunks = [np.arange(end - size, end)[:, None] for size, end in zip(sizes, ends, strict=True)]
+        stream = shuffled(chunks.__getitem__, len(chunks), batch, np.random.default_rng(0))
+        found = np.concatenate(list(islice(stream, 6 * 10 // batch)))[:, 0].reshape(6, 10)
+        assert (np.sort(found) == np.arange(10)).all() and len({*map(tuple, found)}) == 6
+        assert len(sizes) == 1 or len({row[0] // sizes[0] for row in found}) > 1
+
+
+def test_a_stream_of_batches_has_every_row_once_an_epoch():
+    law_shuffled()
+
+
+def test_pcd_learns_from_rows(tmp_path, monkeypatch):
+    learn = partial(bmlab.pcd, HALF, steps=100, rate=0.05, batch=20, n_chains=30)
+    known = learn(S, rng=0).model
+    assert np.array_equal(known.weights, learn(bmlab.rows(npy(tmp_path, S)), rng=0).model.weights)
+    monkeypatch.setattr(row_chunks, "NUMBERS", 300)
+    u = np.random.default_rng(4).random((100, 6))
+    ups_and_downs = bmlab.rows(np.where(u < np.repeat([0.7, 0.3], 50)[:, None], 1, -1))
+    small = bmlab.restricted(np.random.default_rng(3).normal(scale=0.01, size=(6, 3)), np.zeros(6), np.zeros(3))
+    found = bmlab.exact(bmlab.pcd(small, ups_and_downs, rng=0, steps=400, rate=0.05).model).mean[:6]
+    sides = [chunk.mean(0) for chunk in ups_and_downs]  # one chunk alone would draw all means to its side
+    assert len(sides) == 2 and (sides[1] < found).all() and (found < sides[0]).all()
+
+
+def test_what_pcd_cannot_take_of_rows_is_said():
+    for data, says in (HOLED, "found nan;"), (iter([S]), "can be read once;"), (S[:, [0] * 10], "1 to 9 columns"):
+        with pytest.raises(ValueError, match=says):
+            bmlab.pcd(HALF, bmlab.rows(data), rng=0, steps=2, rate=0.1)
+
+
+def test_estimators_learn_from_rows_chunk_by_chunk(monkeypatch):
+    monkeypatch.setattr(row_chunks, "NUMBERS", 300)
+    data, y = bmlab.rows(S), (S[:, 0] * S[:, 2] > 0).astype(int)
+    density = BoltzmannDensity().partial_fit(data)
+    assert np.array_equal(density.model_.weights, BoltzmannDensity().fit(S).model_.weights)
+    layers = [RestrictedBoltzmann(3, random_state=0).partial_fit(x) for x in (data, S[:50])]
+    for a in range(50, 301, 50):
+        layers[1].partial_fit(S[a : a + 50])
+    assert np.array_equal(layers[0].components_, layers[1].components_)
+    reader = BoltzmannClassifier().partial_fit(data, y, classes=[0, 1])
+    assert np.array_equal(reader.predict_proba(S), BoltzmannClassifier().fit(S, y).predict_proba(S))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        reader.partial_fit(data, y[1:])
 
 
 def test_data_wider_than_the_machine_is_refused():
@@ -186,6 +245,7 @@ WRONG = {
     "empty": (np.empty((0, 6)), r"must be rows \(N, units\), found shape"),
     "no chunk": (iter([]), "at least one row and one unit"),
     "no such file": ("nothing.npy", "cannot be read"),
+    "no such file of columns": ("nothing.parquet", "cannot be read"),
     "texts": (np.array([["1", "-1"]]), "must be numbers"),
     "a chunk of one row": ([lambda: S[0]], r"chunks of rows \(rows, units\)"),
     "nothing": (None, "must be numbers"),

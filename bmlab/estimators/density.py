@@ -22,6 +22,7 @@ from ..learn.observations import distinct
 from ..learn.pseudolikelihood import best_predicting
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
+from ..row_chunks import Rows
 from ..threads import one_thread
 from .binary_features import Binary, generator
 
@@ -53,11 +54,13 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         return self._learn(s, np.ones(len(s), dtype=int))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from X and all patterns so far: the same answer, and nearly the same cost, as fit on all of them."""
-        if not hasattr(self, "model_"):
-            return self.fit(X)
-        s = self._read(X)
-        return self._learn(np.vstack([self.patterns_, s]), np.append(self.counts_, np.ones(len(s), dtype=int)))
+        """Learn from X, an array or rows(), and all patterns so far: the same answer as fit on all of them."""
+        seen = [(self.patterns_, self.counts_)] if hasattr(self, "model_") else []
+        for chunk in X if isinstance(X, Rows) else [X]:
+            s = self._read(chunk, reset=not seen)
+            seen.append((s, np.ones(len(s), dtype=int)))
+            seen = [_merged(*map(np.concatenate, zip(*seen, strict=True)))]
+        return self._learn(*seen[0])
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x) of each row, in nats."""
@@ -73,12 +76,19 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         return self._written(draw(self.model_, n_samples, generator(random_state), self._runs))
 
     def _learn(self, s, counts):
-        patterns, counts = distinct(s, counts)
-        self.patterns_, self.counts_ = patterns.astype(np.int8), counts.astype(int)
-        self.model_ = penalised(patterns, self.counts_, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
+        self.patterns_, self.counts_ = _merged(s, counts)
+        self.model_ = penalised(
+            self.patterns_.astype(float), self.counts_, self.alpha, tuple(getattr(self, "feature_names_in_", ()))
+        )
         log_z, self._runs = normalisation(self.model_, generator(self.random_state))
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
+
+
+def _merged(s, counts):
+    """Return each pattern of s (N, n) once, and how often it counts."""
+    patterns, counts = distinct(s, counts)
+    return patterns.astype(np.int8), counts.astype(int)
 
 
 def independent(sums: np.ndarray, count: int) -> np.ndarray:

@@ -7,9 +7,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
 from sklearn.utils.validation import check_is_fitted
 
+from ..learn.ascent import batches
 from ..learn.contrastive_divergence import RestrictedAscent, pcd
 from ..learn.pseudolikelihood import log_conditionals
 from ..machines import restricted
+from ..row_chunks import Rows
 from .binary_features import Binary, generator
 from .density import draw, independent, normalisation
 
@@ -59,15 +61,21 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one step, with X as its batch, from where the machine and its chains are."""
+        """Take one step, with X as its batch, from where the machine and its chains are; of rows() one step a chunk."""
+        for chunk in X if isinstance(X, Rows) else [X]:
+            self._step(chunk)
+        return self
+
+    def _step(self, X):
         first = not hasattr(self, "model_")
         s = self._read(X, reset=first)
         if first or self._climb is None:
             rng = generator(self.random_state)
-            self._climb = RestrictedAscent(self._first(s, rng) if first else self.model_, s, self.batch_size, rng)
+            model = self._first(s, rng) if first else self.model_
+            start = s[next(batches(len(s), self.batch_size, rng))]
+            self._climb = RestrictedAscent(model, s.mean(0), start, rng)
         self._climb.step(self._climb.centred(s), self.learning_rate)
         self.model_ = self._climb.machine(self._climb.p)
-        return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return p(hidden unit is on | x), shape (n_samples, n_components)."""

@@ -19,8 +19,9 @@ ends each layer, in single precision: a step is two matrix products for the phas
 (n, n) matrix.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,7 @@ from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from ..threads import one_thread
-from .ascent import batches
-from .observations import checked_visible, named
+from .observations import checked_chunks, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
@@ -54,6 +54,7 @@ def pcd(
 ) -> Fit:
     """Find the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
+    data      rows in memory, or bmlab.rows(): read chunk after chunk, in a new order each epoch
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full
@@ -63,7 +64,7 @@ def pcd(
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
     """
     rng, model = generator(rng), named(model, data)
-    data, steps = checked_visible(model, data), check_count("steps", steps)
+    (mean, load, count), steps = checked_chunks(model, data), check_count("steps", steps)
     rates, chains = _checked_rates(rate, steps), check_choice("chains", chains, ("previous", "data"))
     batch, n_chains, n_sweeps = (
         check_count("batch", batch),
@@ -71,37 +72,60 @@ def pcd(
         check_count("n_sweeps", n_sweeps),
     )
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
-    rows = batches(len(data), batch, rng)
     with one_thread():
-        climb = RestrictedAscent(model, data, None if chains == "data" else n_chains, rng)
-        total, centred = np.zeros(climb.p.shape), climb.centred(data)
+        start = None if chains == "data" else next(shuffled(load, count, n_chains, rng))
+        climb = RestrictedAscent(model, mean, start, rng)
+        total, rows = (
+            np.zeros(climb.p.shape),
+            shuffled(lru_cache(1)(lambda k: climb.centred(load(k))), count, batch, rng),
+        )
         for k, size in enumerate(watched(rates, "step")):
-            climb.step(centred[next(rows)], size, n_sweeps, penalty)
+            climb.step(next(rows), size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
     return Fit(climb.machine(total / (steps - steps // 2)), message=ALL_STEPS)
+
+
+def shuffled(
+    load: Callable[[int], np.ndarray], count: int, size: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield rows (size, v) without end, epoch after epoch: the chunks load(0), ..., load(count - 1) in a new order.
+
+    The rows of each are shuffled, and a batch that a chunk cannot fill goes on in the next one.
+    """
+    held, most = [], size
+    while True:
+        for k in rng.permutation(count):
+            rows = load(k)
+            line = rng.permutation(len(rows))
+            while len(line) >= most:
+                now, line = line[:most], line[most:]
+                yield np.concatenate([*held, rows[now]])
+                held, most = [], size
+            held, most = [*held, rows[line]], most - len(line)
 
 
 class RestrictedAscent:
     """Hold what a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
     p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`;
-    h (n_chains, h + 1) ends in the always-on unit.  Without n_chains every step begins its chains at its own rows.
+    h (n_chains, h + 1) ends in the always-on unit, and begins at rows `start`; without these every step begins its
+    chains at its own rows.  `mean` (v,) of the data is the origin.
     """
 
-    def __init__(self, model, data, n_chains, rng):
-        visible = data.shape[1]
+    def __init__(self, model, mean, start, rng):
+        visible = len(mean)
         _check_restricted(model, visible)
         self.model, self.rng = model, rng
-        self.origin = data.mean(0)
+        self.origin = mean
         weights, hidden = model.weights[:visible, visible:], model.biases[visible:]
         self.p = np.block([[weights, model.biases[:visible, None]], [hidden + self.origin @ weights, 0.0]]).astype(
             np.float32
         ) / np.float32(model.temperature)
         self.shift = np.append(self.origin, 0).astype(np.float32)
         self.h = None
-        if n_chains:
-            self.h = self._draw(_means(self.centred(data[next(batches(len(data), n_chains, rng))]), self.p))
+        if start is not None:
+            self.h = self._draw(_means(self.centred(start), self.p))
 
     def centred(self, data):
         """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""

@@ -1,5 +1,6 @@
 """The data as the learners read it: rows in the order of the units, or moments; how much each row counts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -78,9 +79,30 @@ def condensed(model: BoltzmannMachine, data: Any) -> Any:
     check_model(model)
     if not isinstance(data, Rows):
         return data
+    _check_width(model, data)
+    return data if data.missing or data.width < model.n else data.moments
+
+
+def checked_chunks(model: BoltzmannMachine, data: Any) -> tuple[np.ndarray, Callable[[int], np.ndarray], int]:
+    """Return the mean (v,) of visible data, load(k) -> the rows of chunk k, and how many there are; of an array one."""
+    check_model(model)
+    if not isinstance(data, Rows):
+        data = checked_visible(model, data)
+        return data.mean(0), lambda k: data, 1
+    _check_width(model, without_gaps(data))
+    return data.moments.mean, data.load, len(data.readable())
+
+
+def without_gaps(data: Rows) -> Rows:
+    """Return Rows; raise ValueError where an entry is missing."""
+    if data.missing:
+        raise ValueError("data must be -1/+1, found nan; leave out what is missing, or learn by bmlab.fit")
+    return data
+
+
+def _check_width(model, data):
     if data.width > model.n:
         raise ValueError(f"data must have 1 to {model.n} columns, found {data.width}; pass (N, visible units)")
-    return data if data.missing or data.width < model.n else data.moments
 
 
 def learnable(model: BoltzmannMachine, data: Any, options: dict[str, Any]) -> Any:

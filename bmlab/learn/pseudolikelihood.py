@@ -43,6 +43,7 @@ from .observations import (
     distinct,
     refuse_with_chunks,
     shares,
+    without_gaps,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit
@@ -65,7 +66,8 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     pair lacks one of its four combinations.
     """
     names, chunked = names_of(data), isinstance(data, Rows)
-    data = _whole(data, sample_weight) if chunked else checked_units(data)
+    data = without_gaps(data) if chunked else checked_units(data)
+    refuse_with_chunks(sample_weight=sample_weight if chunked else None)
     mask = ~np.eye(data.width if chunked else data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
@@ -82,14 +84,6 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
             check_all_combinations(mean, second, np.nonzero(mask))
         found = _climbed(sums, mean, second, penalty, mask)
     return warned(replace(found, model=replace(found.model, names=names)))
-
-
-def _whole(data, sample_weight):
-    """Return Rows without missing entries; raise ValueError for others."""
-    refuse_with_chunks(sample_weight=sample_weight)
-    if data.missing:
-        raise ValueError("data must be -1/+1, found nan; leave out what is missing, or learn by bmlab.fit")
-    return data
 
 
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
