@@ -1,0 +1,388 @@
+"""What 02_exact_z says of sums and their prices, attacked: other machines, sizes, temperatures, roads and budgets.
+
+Counts are counted, and judged by sums in extended precision or by probabilities; what is said of time is timed, in
+processor time, each road beside the others.
+"""
+
+from itertools import combinations, product
+from time import thread_time
+
+import numpy as np
+from referee import claim
+from scipy import sparse
+
+import bmlab
+
+SEEDS = range(20)
+ROUNDING = 1e-9
+
+
+def glass(n, seed, temperature=1.0):
+    """A machine of the kind of medium()."""
+    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed)).at(temperature)
+
+
+def without_biases(machine):
+    """The same weights, no biases."""
+    return bmlab.BoltzmannMachine(machine.weights, np.zeros(machine.n), machine.temperature)
+
+
+def log_sum_exp(x):
+    """The notebook's."""
+    return x.max() + np.log(np.exp(x - x.max()).sum())
+
+
+def table_log_z(machine):
+    """The notebook's table, and its log-sum-exp."""
+    return log_sum_exp(-machine.energy(bmlab.states(machine.n)) / machine.temperature)
+
+
+def loop_log_z(machine):
+    """The notebook's loop."""
+    z = 0.0
+    for s in product((-1, 1), repeat=machine.n):
+        z += np.exp(-machine.energy(s) / machine.temperature)
+    return np.log(z)
+
+
+def peer_log_z(machine):
+    """The notebook's sum over what dimod lists."""
+    from dimod import ExactSolver
+
+    h = dict(enumerate(-machine.biases))
+    J = {(i, j): -machine.weights[i, j] for i in range(machine.n) for j in range(i)}
+    return log_sum_exp(-ExactSolver().sample_ising(h, J).record.energy / machine.temperature)
+
+
+def seconds(road, machine, repeats=3):
+    """The least processor time of a few."""
+    times = []
+    for _ in range(repeats):
+        begin = thread_time()
+        road(machine)
+        times.append(thread_time() - begin)
+    return min(times)
+
+
+# log Z and what it is good for
+
+
+@claim("02-15")
+def how_large_one_of_them_is():
+    """What matters is how *large* one of them is"""
+    for seed in SEEDS:  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
+        machine = glass(3 + seed % 13, seed)
+        x = -machine.energy(bmlab.states(machine.n))
+        with np.errstate(over="ignore"):
+            fits, breaks = (np.log(np.exp(x * top / x.max()).sum()) for top in (705, 711))
+        yield 711 - fits if np.isinf(breaks) else -1
+
+
+@claim("02-15")
+def nothing_can_overflow():
+    """Nothing can overflow. What underflows to zero was too small to count next to 1."""
+    for seed in SEEDS:  # logarithms spread over thousands, many or few; the judge is in extended precision
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-1, 1, size=10 ** rng.integers(1, 6)) * 10.0 ** rng.uniform(0, 4) + rng.normal() * 1e3
+        wide = np.exp((x - x.max()).astype(np.longdouble)).sum()
+        yield 1e-12 - abs(log_sum_exp(x) - x.max() - float(np.log(wide)))
+
+
+@claim("02-28")
+def t_divides_the_energy():
+    """A forgets that $T$ divides the energy; the law is easy to remember at $T = 1$ only."""
+    for seed in SEEDS:  # the error of A over that of B, all ten biases together
+        machine = glass(10, seed, (0.25, 0.5, 2, 4)[seed % 4])
+        T, mean = machine.temperature, bmlab.exact(machine).mean
+        raised = [bmlab.BoltzmannMachine(machine.weights, machine.biases + 0.01 * e, T) for e in np.eye(10)]
+        change = np.array([table_log_z(each) for each in raised]) - table_log_z(machine)
+        yield np.log10(np.abs(change - 0.01 * mean).max() / np.abs(change - 0.01 * mean / T).max())
+
+
+@claim("02-28")
+def it_is_a_bowl():
+    """Along any straight line of parameters it is a bowl"""
+    for seed in SEEDS:  # by how much log Z in the middle is below the mean of two ends, near or far
+        rng, n = np.random.default_rng(seed), 3 + seed % 8
+        ends = [bmlab.sherrington_kirkpatrick(n, rng, scale=3.0) for _ in range(2)]
+        T = np.exp(rng.uniform(-1, 1))
+        W, b = (sum(getattr(end, part) for end in ends) / 2 for part in ("weights", "biases"))
+        yield sum(table_log_z(end.at(T)) for end in ends) / 2 - table_log_z(bmlab.BoltzmannMachine(W, b, T))
+
+
+@claim("02-28")
+def the_free_energy():
+    """$F = -T \\log Z = \\langle E \\rangle - T S$"""
+    for seed in SEEDS:
+        machine = glass(3 + seed % 8, seed, 2.0 ** (seed % 5 - 2))
+        p, E = bmlab.probabilities(machine), machine.energy(bmlab.states(machine.n))
+        entropy = -(p * np.log(p)).sum()
+        yield ROUNDING - abs(p @ E - machine.temperature * (entropy - table_log_z(machine)))
+
+
+@claim("02-73")
+def the_largest_term_wins():
+    """$\\log Z \\to -E_0/T + \\log g$"""
+    for (
+        seed
+    ) in SEEDS:  # couplings of -1 and +1, where many states share the lowest energy, and glasses, where one has it
+        n, T = 3 + seed % 9, 0.1
+        machine = glass(n, seed)
+        if seed % 2:
+            machine = bmlab.BoltzmannMachine(np.sign(machine.weights), np.zeros(n))
+        E = np.sort(machine.energy(bmlab.states(n)))
+        g = int((E - E[0] < ROUNDING).sum())
+        T = (E[g] - E[0]) / 20
+        yield 1e-3 - abs(table_log_z(machine.at(T)) + E[0] / T - np.log(g))
+
+
+@claim("02-30")
+def two_for_random_weights():
+    """A is right where weights are drawn at random, without biases."""
+    for seed in range(40):  # the gap above the best state and its mirror image, over the largest weight
+        machine = without_biases(glass(3 + seed % 10, seed))
+        E = np.sort(machine.energy(bmlab.states(machine.n)))
+        yield (E[2] - E[1]) / np.abs(machine.weights).max() - 1e6 * (E[1] - E[0])
+
+
+@claim("02-30")
+def half_of_all_triangles():
+    """about half of all triangles of three units are frustrated like this one"""
+    for seed in SEEDS:
+        w = glass((20, 40)[seed % 2], seed).weights
+        i, j, k = np.array(list(combinations(range(len(w)), 3))).T
+        yield 0.1 - abs((w[i, j] * w[j, k] * w[k, i] < 0).mean() - 0.5)
+
+
+# What it costs
+
+
+@claim("02-32")
+def a_thousand_buys_ten():
+    """Each unit doubles the rows, and $2^{10} \\approx 1000$; the factor $n^2$ takes about one of the ten back."""
+    for n in range(12, 61):
+        more = np.linspace(0, 12, 12001)
+        bought = more[np.searchsorted(2 * np.log2((n + more) / n) + more, np.log2(1000))]
+        yield 0.75 - abs(np.log2(1000) - bought - 1)
+
+
+def group_sizes(n):
+    """Units in the three groups."""
+    return [len(part) for part in np.array_split(np.arange(n), 3)]
+
+
+@claim("02-44")
+def still_two_to_the_n():
+    """We have not escaped $2^n$ at all."""
+    for n in range(6, 46):  # multiply-adds of the three products, however one splits the units: their exponent over n
+        a, b = np.sort(np.random.default_rng(n).integers(1, n, size=2))
+        x, y, z = 2.0 ** np.array([a, b - a, n - b])
+        yield np.log2(x * z * y + y * x * z + z * y * x) / n - 1
+
+
+@claim("02-44")
+def memory_of_the_faces():
+    """**Memory**: $2^{2n/3}$ instead of $2^n$."""
+    for n in range(6, 46):  # where n is no multiple of three as well: numbers held, in bits above or below a face's
+        a, b, c = 2.0 ** np.array(group_sizes(n))
+        yield 0.2 - abs(np.log2((a * b + b * c + c * a) / 3) - 2 * n / 3)
+
+
+@claim("02-50")
+def the_slope_is_the_same():
+    """each unit doubles the time or nearly, for everybody"""
+    roads = [(bmlab.exact, 30, 33), (table_log_z, 15, 18), (loop_log_z, 8, 11), (peer_log_z, 14, 17)]
+    for road, small, large in roads:  # the factor a unit; with less memory traffic it might be 2^(2/3) = 1.59
+        for seed in range(6):
+            ratio = seconds(road, glass(large, seed)) / seconds(road, glass(small, seed))
+            yield 0.5 - abs(np.log2(ratio) / 3 - 1.1)
+
+
+@claim("02-50")
+def a_change_of_road():
+    """up to 13 units `exact` takes two small tables of its own"""
+    for n in range(2, 27):
+        yield (13.5 - n) * (1 if bmlab.plan(glass(n, n)).method == "small tables" else -1)
+
+
+@claim("02-50")
+def how_far_below():
+    """hundreds of times faster than the table, 500 to 3,000 times faster than dimod, and more than ten thousand times
+    faster than the loop"""
+    for seed in SEEDS:
+        ours = seconds(bmlab.exact, glass(20, seed), repeats=10)
+        table, peer = seconds(table_log_z, glass(20, seed), 2), seconds(peer_log_z, glass(20, seed), 1)
+        loop = 2**8 * seconds(loop_log_z, glass(12, seed), 1)
+        held = table / ours / 100, peer / ours / 500, 3000 / (peer / ours), loop / ours / 1e4
+        yield np.log10(min(held))
+
+
+@claim("02-50")
+def where_they_end():
+    """So the table ends at about 24 units and the three products at about 36, with seconds of work"""
+    for seed in SEEDS:  # the table by a laptop's memory, 8 to 32 GiB; the products by their time, 1 to 60 seconds at 36
+        gib = (8, 12, 16, 24, 32)[seed % 5]
+        table = max(n for n in range(40) if 2 * 8 * n * 2.0**n < gib * 2**30)  # s, and s @ W
+        work = 2**6 * seconds(bmlab.exact, glass(30, seed), repeats=1)
+        yield min(2.5 - abs(table - 24), np.log10(work), np.log10(60 / work))
+
+
+# Exact means exact
+
+
+def in_extended_precision(machine):
+    """log Z and the means, in long doubles."""
+    s, T = bmlab.states(machine.n).astype(np.longdouble), np.longdouble(machine.temperature)
+    x = (s * (s @ machine.weights.astype(np.longdouble) / 2 + machine.biases)).sum(axis=1) / T
+    weight = np.exp(x - x.max())
+    return x.max() + np.log(weight.sum()), weight @ s / weight.sum()
+
+
+@claim("02-57")
+def right_to_rounding():
+    """So `exact` is right to rounding, at any temperature"""
+    for seed in range(40):  # small tables, products, and where these leave the range of a double
+        machine = glass((8, 13, 14, 15)[seed % 4], seed, 10.0 ** (seed % 7 - 3))
+        answer, (log_z, mean) = bmlab.exact(machine), in_extended_precision(machine)
+        error = abs(answer.log_z.value - log_z) / max(1, abs(log_z)), np.abs(answer.mean - mean).max()
+        yield 1e-13 - max(map(float, error))
+
+
+@claim("02-57")
+def the_ring_to_fourteen_digits():
+    """$\\log Z$ comes out right to about $10^{-14}$"""
+    for seed in SEEDS:  # the notebook's three products against the closed form, 8 to 18 units
+        rng, n = np.random.default_rng(seed), 8 + seed % 11
+        J, h = rng.normal(), rng.normal()
+        root = np.sqrt(np.exp(2 * J) * np.sinh(h) ** 2 + np.exp(-2 * J))
+        first = np.exp(J) * np.cosh(h) + root
+        closed = n * np.log(first) + np.log1p(((np.exp(J) * np.cosh(h) - root) / first) ** n)
+        yield 1e-13 - abs(three_products(bmlab.ising(n, coupling=J, field=h), np.matmul) - closed)
+
+
+def three_products(machine, times):
+    """log Z by one product of faces."""
+    w, b = machine.dense_weights, machine.biases
+    groups = np.array_split(np.arange(machine.n), 3)
+    faces = []
+    for i, j in zip(groups, groups[1:] + groups[:1], strict=True):
+        x, y = bmlab.states(len(i)), bmlab.states(len(j))
+        own = (x * (x @ w[np.ix_(i, i)] / 2 + b[i])).sum(axis=1)[:, None]
+        faces.append(np.exp((own + x @ w[np.ix_(i, j)] @ y.T) / machine.temperature))
+    return np.log((faces[0] * times(faces[1], faces[2]).T).sum())
+
+
+# Few couplings, two sides
+
+
+@claim("02-60")
+def as_wide_as_the_lattice():
+    """In a lattice $L$ units wide it is about $L$."""
+    for width, length in product(range(2, 13), (40, 90)):  # by the price that the plan found, in bits a unit
+        work = bmlab.plan(bmlab.ising((width, length), periodic=False)).work
+        yield 1.25 - abs(np.log2(work / (width * length)) - width)
+
+
+@claim("02-65")
+def neither_counts():
+    """A counts couplings, B counts units. Neither is what counts."""
+    for seed in SEEDS:  # more units and more couplings, and yet less work, in powers of two
+        rng = np.random.default_rng(seed)
+        v, h, n = rng.integers(200, 800), rng.integers(6, 13), rng.integers(34, 41)
+        wide = bmlab.restricted(rng.normal(size=(v, h)), np.zeros(v), np.zeros(h))
+        yield np.log2(bmlab.plan(glass(n, seed)).work / bmlab.plan(wide).work)
+
+
+@claim("02-65")
+def draws_come_from_p():
+    """Each draw comes from $p(s)$ itself and knows nothing of the last one."""
+    for seed in SEEDS:  # on each of five roads; in standard errors, of all means, the energy, and draws that follow
+        machine = on_a_road(seed % 5, np.random.default_rng(seed))
+        s, exact = bmlab.sample(machine, 4000, np.random.default_rng(100 + seed)), bmlab.exact(machine)
+        z = np.abs(s.mean(axis=0) - exact.mean) / np.sqrt((1 - exact.mean**2 + 1e-4) / len(s))
+        i, j = sparse.triu(machine.weights).nonzero()
+        E = -(np.asarray(machine.weights[i, j]) * exact.corr[i, j]).sum() - machine.biases @ exact.mean
+        energies = machine.energy(s)
+        spread = energies.std()
+        apart = abs(energies.mean() - E) / spread * np.sqrt(len(s))
+        follow = abs(np.corrcoef(energies[1:], energies[:-1])[0, 1]) * np.sqrt(len(s))
+        yield 5 - max(z.max(), apart, follow)
+
+
+def on_a_road(k, rng):
+    """A machine for each road: tables, products, a tree, elimination, a cutset."""
+    if k < 2:
+        return bmlab.sherrington_kirkpatrick((10, 16)[k], rng)
+    if k == 2:
+        w = rng.normal(size=149)
+        return bmlab.BoltzmannMachine(sparse.diags_array([w, w], offsets=[-1, 1]), rng.normal(size=150))
+    if k == 3:
+        return bmlab.ising((4, 12), coupling=0.4, field=rng.normal() / 10, periodic=False)
+    return bmlab.restricted(rng.normal(size=(40, 6)) / 3, rng.normal(size=40), rng.normal(size=6))
+
+
+@claim("02-open")
+def strassen_moves_the_exponent():
+    """a matrix product in Strassen's way takes $m^{2.81}$ multiplications, hence $2^{0.94 n}$"""
+    for n, seed in product((6, 9, 12, 15), range(5)):  # counted in the sum over all states of a glass, which is right
+        count = []
+        machine = glass(n, seed)
+        log_z = three_products(machine, lambda x, y, count=count: strassen(x, y, count))
+        yield 0.94 - np.log2(len(count)) / n if abs(log_z - table_log_z(machine)) < ROUNDING else -1
+
+
+def strassen(x, y, count):
+    """The product of two square matrices by seven of half the side; `count` grows by each multiplication."""
+    if len(x) == 1:
+        count.append(1)
+        return x * y
+    (a, b), (c, d) = (np.hsplit(rows, 2) for rows in np.vsplit(x, 2))
+    (e, f), (g, h) = (np.hsplit(rows, 2) for rows in np.vsplit(y, 2))
+    pairs = (a + d, e + h), (c + d, e), (a, f - h), (d, g - e), (a + b, h), (c - a, e + f), (b - d, g + h)
+    p, q, r, s, t, u, v = (strassen(*pair, count) for pair in pairs)
+    return np.block([[p + s - t + v, r + t], [q + s, p - q + r + u]])
+
+
+# Which states matter
+
+
+def states_for(machine, share=0.99):
+    """How many of the most probable states carry this share of Z."""
+    p = np.sort(bmlab.probabilities(machine))[::-1]
+    return int(np.searchsorted(np.cumsum(p), share)) + 1
+
+
+@claim("6ebee275")
+def other_temperatures():
+    """A and C are the right answers to the same question at other temperatures"""
+    for seed in SEEDS:  # glasses of ten units: about ten states at some temperature, nearly all 1024 at another
+        counts = np.array([states_for(glass(10, seed, T)) for T in np.geomspace(0.05, 8, 60)])
+        yield min(0.3 - np.abs(np.log(counts / 10)).min(), counts.max() / 1024 - 0.95)
+
+
+@claim("02-84")
+def few_states_matter_in_the_cold():
+    """at low temperature few states matter"""
+    for seed in SEEDS:  # T = 0.3, 8 to 16 units: the share of the states that carries 99 % of Z
+        n = 8 + 2 * (seed % 5)
+        yield 0.15 - states_for(glass(n, seed, 0.3)) / 2**n
+
+
+@claim("02-84")
+def a_symmetry_helps():
+    """Beyond both, unless a symmetry helps (equal weights, say), we have to sample or approximate."""
+    for seed in SEEDS:  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
+        rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
+        w = rng.normal()
+        x, y = np.arange(-v, v + 1, 2), np.arange(-h, h + 1, 2)
+        log_terms = w * np.outer(x, y) + log_ways(v)[:, None] + log_ways(h)
+        machine = bmlab.restricted(np.full((v, h), w), np.zeros(v), np.zeros(h))
+        yield ROUNDING - abs(log_sum_exp(log_terms) - table_log_z(machine))
+
+
+def log_ways(n):
+    """In how many ways n units can hold 0, 1, ..., n of +1, in logarithms."""
+    from scipy.special import gammaln
+
+    k = np.arange(n + 1)
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
