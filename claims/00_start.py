@@ -1,5 +1,7 @@
 """What 00_start says of Z and of learning, attacked: other machines, other seeds, equal work, larger machines."""
 
+from itertools import combinations, permutations
+
 import numpy as np
 from referee import claim
 
@@ -110,3 +112,77 @@ def equal_work():
             machine = glass(n, seed, T)
             turns = bmlab.mean_field(machine).info["sweeps"]
             yield by_mean_field(machine) - by_visits(machine, seed, walkers=1, sweeps=turns)
+
+
+@claim("00-16")
+def the_two_cancel():
+    """the two cancel"""
+    for seed in SEEDS:  # friends 0 and 1 go; whatever 1 pulls with, 0 pushes with as much
+        pull = np.random.default_rng(seed).normal()
+        W = np.array([[0, 1, -pull], [1, 0, pull], [-pull, pull, 0]])
+        with_2, without_2 = bmlab.BoltzmannMachine(W, [0.5, 0, 0]).energy([[1, 1, 1], [1, 1, -1]])
+        yield 1e-12 - abs(with_2 - without_2)
+
+
+@claim("00-20")
+def only_differences_count():
+    """**only differences of energy count**, and each step of $T$ in energy costs a factor $e$"""
+    for seed in SEEDS:
+        machine = glass(3 + seed % 6, seed, 0.5 + seed / 10)
+        lifted = bmlab.BoltzmannMachine(machine.weights, machine.biases, machine.temperature, offset=seed - 7.0)
+        p, energy = bmlab.probabilities(lifted), machine.energy(bmlab.states(machine.n))
+        steps = (energy - energy[0]) / machine.temperature
+        yield 1e-9 - max(np.abs(p - bmlab.probabilities(machine)).max(), np.abs(np.log(p[0] / p) - steps).max())
+
+
+@claim("00-49")
+def a_weight_rests_where_the_averages_agree():
+    """In other sets of five questions, too, all pairs are then within 0.01 of the data."""
+    for answers in five_questions():
+        free = learned(answers).free
+        yield 0.01 - np.abs(answers.T @ answers / len(answers) - free.corr).max()
+
+
+@claim("00-56")
+def two_clues_say_more_than_one():
+    """In other sets of five questions, too, two clues together err less than one, on average by a factor of 1.5 or
+    more."""
+    states = bmlab.states(5)
+    for answers in five_questions():
+        p, errors = bmlab.probabilities(learned(answers).model), []
+        for a, b, asked in permutations(range(5), 3):
+            for clues in (1, 1), (1, -1), (-1, 1), (-1, -1):
+                seen = answers[(answers[:, [a, b]] == clues).all(1)]
+                if len(seen) >= 5:  # fewer animals say little of a frequency
+                    told = [(states[:, [a, b]] == clues).all(1), states[:, a] == clues[0]]
+                    guesses = [p[known & (states[:, asked] == 1)].sum() / p[known].sum() for known in told]
+                    errors.append(np.abs(np.array(guesses) - (seen[:, asked] == 1).mean()))
+        both, one = np.mean(errors, axis=0)
+        yield one / both - 1.5
+
+
+def five_questions():
+    """Answers (101, 5) to twenty other sets of five questions in which each pair has all four combinations."""
+    data, rng, found = bmlab.data.zoo().data, np.random.default_rng(0), 0
+    while found < 20:
+        answers = data[:, rng.choice(data.shape[1], 5, replace=False)]
+        if all(len(np.unique(answers[:, pair], axis=0)) == 4 for pair in combinations(range(5), 2)):
+            found += 1
+            yield answers
+
+
+def learned(answers):
+    """The last of 300 steps, as the notebook makes them."""
+    ignorant = bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5))
+    return bmlab.fit(ignorant, answers, steps=301, rate=0.3).steps[-1]
+
+
+@claim("00-64")
+def energy_says_which_and_temperature_how_strictly():
+    """Its energy says which states it likes, its temperature how strictly"""
+    for seed in SEEDS:
+        machine = glass(3 + seed % 6, seed)
+        order = np.argsort(machine.energy(bmlab.states(machine.n)))
+        p = np.array([bmlab.probabilities(machine.at(T))[order] for T in (0.3, 1, 3, 10)])
+        falls, spreads = -np.diff(p, axis=1), -np.diff(p[:, 0] / p[:, -1])
+        yield min(falls.min() + 1e-15, spreads.min())

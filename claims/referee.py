@@ -14,7 +14,7 @@ import argparse
 import csv
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -24,6 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 from tqdm import tqdm
+
+import bmlab
+from bmlab.parts import in_parts
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]_*.py"))
@@ -124,6 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="notebooks or claims; all if none is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="claims tried at a time")
+    parser.add_argument("--cluster", help="the address of a Dask scheduler, in the place of --jobs")
     options = parser.parse_args()
     names = [
         name
@@ -133,14 +137,13 @@ def main() -> None:
     ]
     if not names:
         parser.error(f"no claim is called {' or '.join(options.names)}; try {NOTEBOOKS[0]}")
-    with ProcessPoolExecutor(options.jobs) as pool:
-        running = [pool.submit(tried, name) for name in names]
-        for done in tqdm(as_completed(running), total=len(names), unit="claim"):
-            verdict = done.result()
+    verdicts = []
+    with bmlab.workers(options.cluster or ProcessPoolExecutor(options.jobs)):
+        for verdict in tqdm(in_parts(tried, names, "claim"), total=len(names), unit="claim"):
+            verdicts.append(verdict)
             says = "kept" if verdict.kept else "DOES NOT STAND"
             tqdm.write(f"{verdict.claim}: held in {verdict.held} of {verdict.trials}; effect {verdict.effect:.3g} "
                        f"[{verdict.low:.3g}, {verdict.high:.3g}]; {says}")  # fmt: skip
-        verdicts = [each.result() for each in running]
     write(verdicts)
     raise SystemExit(sum(not verdict.kept for verdict in verdicts) > 0)
 

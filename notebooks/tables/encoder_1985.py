@@ -35,8 +35,7 @@ twelve and twenty-five come after 1090 or never.
 
 import argparse
 import csv
-import os
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +46,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import binom, binomtest
 
 import bmlab
+from bmlab.parts import in_parts
 
 TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
 COLUMNS = (
@@ -318,10 +318,13 @@ def described(weights, problem):
     return f"{divergence(weights, problem):.4f}" if problem.half <= 8 else "", np.abs(weights).max()
 
 
-def run_all(tasks, cycles=CYCLES, threads=None):
-    """The rows of both tables for tasks (problem, noise, seed), side by side."""
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        rows, histories = zip(*pool.map(lambda task: run(*task, cycles), tasks), strict=True)
+def _run(cycles, task):
+    return run(*task, cycles)
+
+
+def run_all(tasks, cycles=CYCLES):
+    """The rows of both tables for tasks (problem, noise, seed), by bmlab.workers() where there are any."""
+    rows, histories = zip(*in_parts(partial(_run, cycles), tasks, "run"), strict=True)
     return list(rows), list(chain.from_iterable(histories))
 
 
