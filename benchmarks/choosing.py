@@ -24,6 +24,7 @@ from scipy.optimize import least_squares
 
 import bmlab
 from bmlab.infer import bethe_error, choosing
+from bmlab.parts import in_parts
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),
@@ -178,12 +179,17 @@ def fit(rows):
         )
 
 
+def _unpacked(work, task):
+    return work(*task)
+
+
 def main():
     """Fit, or grade."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--machines", type=int, default=45)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--cluster", help="the address of a Dask scheduler, in the place of --jobs")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--csv", help="also write the answers, one a line, to this file")
@@ -191,8 +197,8 @@ def main():
     kinds = FITTED if options.fit else options.kinds
     tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
     work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
-    with ProcessPoolExecutor(options.jobs) as pool:
-        rows = list(pool.map(work, *zip(*tasks, strict=True)))
+    with bmlab.workers(options.cluster or ProcessPoolExecutor(options.jobs)):
+        rows = list(in_parts(partial(_unpacked, work), tasks, "machine"))
     if options.fit:
         fit([row for row in rows if row])
     else:

@@ -17,6 +17,7 @@ from contextvars import Context, ContextVar
 from typing import Any
 
 from .engines import Engine, adapted, by_executor, cores
+from .optional import needed
 from .progress_bars import watched
 from .threads import one_thread_only
 
@@ -27,13 +28,21 @@ _inside = ContextVar("this is done inside a part", default=False)
 def workers(engine: Any) -> AbstractContextManager[None]:
     """Let `engine` do the parts of every long computation inside a `with` block.
 
-    engine   a dask.distributed Client; an executor (concurrent.futures, loky, mpi4py.futures, ipyparallel's); a Pool
-             (multiprocessing, Ray); a joblib.Parallel; or a callable like map(function, parts)
+    engine   a dask.distributed Client, or the address of a scheduler ("tcp://..."); an executor (concurrent.futures,
+             loky, mpi4py.futures, ipyparallel's); a Pool (multiprocessing, Ray); a joblib.Parallel; or a callable
+             like map(function, parts)
     Without it the parts are done on the cores of this machine.  Workers need the same versions of Python, NumPy and
     bmlab.  Where one dies Dask goes on; the others raise, each by its own name.
     Raises ValueError for what cannot map.
     """
-    return _given(adapted(engine))
+    return _connected(engine) if isinstance(engine, str) and "://" in engine else _given(adapted(engine))
+
+
+@contextmanager
+def _connected(address):
+    distributed = needed("distributed", "workers() of a scheduler's address", '"bmlab[cluster]"')
+    with distributed.Client(address, set_as_default=False) as client, _given(adapted(client)):
+        yield
 
 
 @contextmanager

@@ -192,9 +192,11 @@ def test_the_interval_of_a_median_covers_as_it_says():
 # The runs
 
 
-def test_a_run_is_the_same_on_one_thread_and_on_two():
+def test_a_run_is_the_same_here_and_by_workers():
     tasks = [("4-2-4", noise, seed) for noise in NOISE for seed in range(3)]
-    one, two = encoder.run_all(tasks, 120, 1), encoder.run_all(tasks[::-1], 120, 2)
+    one = encoder.run_all(tasks, 120)
+    with bmlab.workers(map):
+        two = encoder.run_all(tasks[::-1], 120)
     assert one[0] == two[0][::-1] and sorted(one[1], key=str) == sorted(two[1], key=str)
     assert len(set(one[0])) == len(tasks)
 

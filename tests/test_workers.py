@@ -321,6 +321,11 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     assert len(before & set(client.run(os.getpid).values())) < 2
 
 
+def test_the_address_of_a_scheduler_will_do(client):
+    with bmlab.workers(client.scheduler.address):
+        assert list(parts.in_parts(abs, [-1, 2, -3])) == [1, 2, 3] and not parts.parts_run_here()
+
+
 def test_a_part_that_fails_on_dask_is_tried_again_and_named(client, tmp_path):
     with bmlab.workers(client), pytest.raises(ZeroDivisionError) as failed:
         list(in_parts(partial(counted_division, str(tmp_path)), [2, 1, 0]))
