@@ -24,6 +24,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .arrays import Frozen, check_weights, read_only
+from .budgets import check_memory
 from .checks import (
     check_names,
     check_no_bits,
@@ -103,7 +104,12 @@ class BoltzmannMachine:
     @property
     def dense_weights(self) -> np.ndarray:
         """The weights as a read-only array (n, n), whatever their type; of a sparse machine a new one each time."""
-        return read_only(self.weights.toarray()) if self.is_sparse else self.weights
+        if not self.is_sparse:
+            return self.weights
+        check_memory(
+            f"{self.n:,} x {self.n:,} weights would be listed", 8.0 * self.n**2, "use .weights, which is sparse"
+        )
+        return read_only(self.weights.toarray())
 
     @property
     def has_couplings(self) -> bool:

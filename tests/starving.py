@@ -34,6 +34,8 @@ ASKED = {
     "ising": bmlab.ising,
     "glass": lambda k: bmlab.sherrington_kirkpatrick(k, R),
     "restricted": lambda k: bmlab.restricted(np.zeros((k // 1000, 1)), np.zeros(k // 1000), np.zeros(1)),
+    "a machine": lambda k: bmlab.BoltzmannMachine(np.broadcast_to(0.0, (k // 1000,) * 2), np.zeros(k // 1000)),
+    "weights": lambda k: bmlab.BoltzmannMachine(sparse.csr_array((k // 1000,) * 2), np.zeros(k // 1000)).dense_weights,
     "exact": lambda k: bmlab.exact(bmlab.sherrington_kirkpatrick(60, R), max_seconds=np.inf),
     "probabilities": lambda k: bmlab.probabilities(bmlab.sherrington_kirkpatrick(30, R)),
     "covariance": lambda k: bmlab.Estimate(np.zeros(k // 1000), sparse.eye_array(k // 1000, format="csr")).covariance,
