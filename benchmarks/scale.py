@@ -1,26 +1,36 @@
 """What parts cost beside the whole, and what follows for machines and chains that one computer does not hold.
 
-    python benchmarks/scale.py
+    python benchmarks/scale.py              what parts cost, and the rest on paper (two minutes)
+    python benchmarks/scale.py --units 44   log Z of so many units on two workers of Dask, of which one is killed
 
 Processor seconds are compared, in one process and by one thread: they depend little on who else is at work.
 """
 
+import argparse
+import os
 import pickle
+import signal
 import tempfile
 from functools import partial
 from pathlib import Path
-from time import process_time
+from threading import Timer
+from time import perf_counter, process_time
 
+import dask
+import distributed
 import numpy as np
 
 import bmlab
+from bmlab.engines import cores
 from bmlab.infer.exact import clamped_parts
 from bmlab.infer.exact.matrix_products import sum_by_products
 from bmlab.infer.sampling import stretches
+from bmlab.parts import in_parts
 from bmlab.threads import one_thread_only
 
 CORES = 16, 256, 4096
-OVERHEAD = 0.002  # seconds that Dask's scheduler takes for a part: 1 to 3 ms
+TASKS = 2000  # by which the scheduler's rate is measured
+KILLED = 60  # seconds after the beginning
 
 
 class Listening:
@@ -47,7 +57,7 @@ def spent(call):
     return process_time() - begin
 
 
-def in_parts(name, whole, cut):
+def beside_the_whole(name, whole, cut):
     """Print what a question costs in parts, beside the whole; the faster of two each."""
     engine = Listening()
     with one_thread_only():
@@ -71,10 +81,47 @@ def together(call):
         stretches.UPDATES = most
 
 
-def on_paper(name, parts, seconds):
+def two_workers():
+    """Return two processes of Dask on this machine, whose memory is not trimmed while they sample."""
+    pages = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": pages}):
+        return distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+
+
+def by_the_scheduler():
+    """Print, and return, the seconds that Dask's scheduler takes for a part that does nothing."""
+    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client):
+        list(in_parts(abs, range(100)))
+        begin = perf_counter()
+        list(in_parts(abs, range(TASKS)))
+        seconds = (perf_counter() - begin) / TASKS
+    print(f"Dask's scheduler: {1 / seconds:,.0f} parts a second, here beside two workers on {cores()} cores")
+    return seconds
+
+
+def in_earnest(n):
+    """Sum a machine without biases on two workers, kill one, and compare the time with its price."""
+    model = bmlab.BoltzmannMachine(glass(n).weights, np.zeros(n))
+    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client):
+        (pid, *_) = client.run(os.getpid).values()
+        killer = Timer(KILLED, os.kill, (pid, signal.SIGKILL))
+        price = bmlab.plan(model, want="log_z")
+        print(f"{n} units: foretold {price.seconds:.0f} s on two workers, {price.core_seconds:.0f} core seconds")
+        begin = perf_counter()
+        killer.start()
+        log_z = bmlab.exact(model, max_seconds=np.inf, want="log_z").log_z.value
+        seconds = perf_counter() - begin
+        killer.cancel()
+        print(f"log Z = {log_z:.10f} after {seconds:.0f} s ({seconds / price.seconds:.2f} of the price)")
+        print(f"killed: {pid} after {KILLED} s; workers at the end: {[*client.run(os.getpid).values()]}")
+    sampled = bmlab.ais(model, rng=0).log_z
+    print(f"ais() says {sampled.value:.4f} +- {sampled.stderr:.4f}")
+
+
+def on_paper(name, parts, seconds, overhead):
     """Print hours on some numbers of cores; the scheduler hands out one part after the other."""
-    hours = [max(-(-parts // cores) * seconds, parts * OVERHEAD) / 3600 for cores in CORES]
-    limits = ["the scheduler" if parts * OVERHEAD > -(-parts // cores) * seconds else "the parts" for cores in CORES]
+    hours = [max(-(-parts // cores) * seconds, parts * overhead) / 3600 for cores in CORES]
+    limits = ["the scheduler" if parts * overhead > -(-parts // cores) * seconds else "the parts" for cores in CORES]
     told = ", ".join(f"{hour:.3g} h on {cores}" for hour, cores in zip(hours, CORES, strict=True))
     print(f"  {name}: {parts:,} parts of {seconds:.3g} s, {parts * seconds / 3600:.3g} core hours; {told} cores")
     print(f"    what limits: {', '.join(limits)}")
@@ -90,17 +137,29 @@ def rows_of_a_file(count=1_000_000, width=100):
     print(f"rows, {count:,} x {width} int8: {count * width / 1e9 / seconds:.2f} GB a processor second")
 
 
-if __name__ == "__main__":
+def main():
+    """Measure parts, and write the rest on paper; or run one sum in earnest."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--units", type=int)
+    options = parser.parse_args()
+    if options.units:
+        in_earnest(options.units)
+        return
     bmlab.gibbs(glass(100), rng=0, n_chains=2000, n_sweeps=200, backend="numba")  # compiles
     large = glass(34)
-    part = in_parts("exact, 34 units", partial(sum_by_products, large), partial(bmlab.exact, large))
+    part = beside_the_whole("exact, 34 units", partial(sum_by_products, large), partial(bmlab.exact, large))
     chains = partial(bmlab.gibbs, glass(100), rng=0, n_chains=10_000, n_sweeps=250, backend="numba")
-    stretch = in_parts("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
+    stretch = beside_the_whole("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
     runs = partial(bmlab.ais, glass(100), rng=0, n_chains=10_000, n_temperatures=200)
-    in_parts("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
+    beside_the_whole("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
     rows_of_a_file()
+    overhead = by_the_scheduler()
     print("On paper, from these parts:")
-    on_paper("46 units", 2**13, part)
+    on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
-        on_paper(f"{n} units", 2 ** clamped_parts.held_units(n), 8 * part)
-    on_paper("10^6 chains x 350 sweeps of 100 units", 10**6 * 100 // stretches.NUMBERS, stretch)
+        on_paper(f"{n} units", 2 ** clamped_parts.held_units(n), 8 * part, overhead)
+    on_paper("10^6 chains x 350 sweeps of 100 units", 10**6 * 100 // stretches.NUMBERS, stretch, overhead)
+
+
+if __name__ == "__main__":
+    main()
