@@ -20,7 +20,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables claims lock clean
+.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables claims lock dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +97,11 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 	@$(INSTALL) uv
 	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+
+dist: setup  ## build a wheel and an sdist in dist/, and check them
+	@rm -rf dist
+	@$(IN_VENV) -m build --installer=uv --outdir dist .
+	@$(IN_VENV) -m twine check --strict dist/*
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist handouts *.egg-info .pytest_cache .hypothesis .ruff_cache .coverage* .ipynb_checkpoints notebooks/.ipynb_checkpoints

@@ -12,13 +12,15 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
 
 
+EXAMPLE, PRINTED = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL).groups()
+
+
 def test_the_example_prints_what_the_readme_says():
-    code, text = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL).groups()
     printed = StringIO()
     with redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == text
-    assert len(code.strip().splitlines()) <= 12
+        exec(EXAMPLE, {})
+    assert printed.getvalue() == PRINTED
+    assert len(EXAMPLE.strip().splitlines()) <= 12
 
 
 def test_every_link_leads_somewhere():

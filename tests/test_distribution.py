@@ -1,0 +1,66 @@
+"""What is published: a wheel that works alone, with the oldest and the newest dependencies; an sdist that holds all."""
+
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+
+import pytest
+import rattler_build
+from test_readme import EXAMPLE, PRINTED, ROOT
+
+import bmlab
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+MODULES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "bmlab").rglob("*") if path.suffix in {".py", ".js"}}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Wheel and sdist, the wheel made from the sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run([sys.executable, "-m", "build", "--installer=uv", "--outdir", folder, ROOT], check=True, timeout=300)
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+def test_the_index_would_take_both(built):
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *built], check=True, timeout=120)
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        inside = set(wheel.namelist())
+    assert inside >= MODULES | {"bmlab/zoo.csv", "bmlab/py.typed"}
+    assert {name.split("/")[0] for name in inside} == {"bmlab", f"bmlab-{bmlab.__version__}.dist-info"}
+
+
+def test_the_sdist_holds_all(built):
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    with tarfile.open(built[1]) as sdist:
+        inside = {name.partition("/")[2] for name in sdist.getnames()}
+    assert not {name for name in tracked if name and (ROOT / name).exists()} - inside
+
+
+@pytest.mark.parametrize("resolution", ["lowest-direct", "highest"])
+def test_the_wheel_alone_runs_the_example_of_the_readme(resolution, built, tmp_path):
+    uv = [sys.executable, "-m", "uv"]
+    python = tmp_path / "env" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    subprocess.run([*uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "env"], check=True, timeout=60)
+    install = [*uv, "pip", "install", "--quiet", "--python", python, "--only-binary", ":all:"]
+    subprocess.run([*install, "--resolution", resolution, built[0]], check=True, timeout=300)
+    run = [python, "-I", "-c", EXAMPLE]
+    said = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert said == PRINTED
+
+
+def test_the_conda_recipe_renders_with_the_dependencies_of_the_package():
+    recipe = rattler_build.Stage0Recipe.from_file(ROOT / "recipe" / "recipe.yaml")
+    (variant,) = recipe.render(rattler_build.VariantConfig.from_file(ROOT / "recipe" / "variants.yaml"))
+    made = variant.recipe.to_dict()
+    needs = [need.replace(">=", " >=") for need in ("python" + PROJECT["requires-python"], *PROJECT["dependencies"])]
+    assert made["requirements"]["run"] == needs
+    assert made["package"] == {"name": PROJECT["name"], "version": bmlab.__version__}
+    assert (made["about"]["license"], made["build"]["noarch"]) == (PROJECT["license"], "python")
