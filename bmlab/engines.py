@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .checks import in_words
+from .optional import has_threads
 
 AHEAD = 4  # parts a worker that are handed out before the first of them is back
 TRIES = 3  # of a part on Dask
@@ -121,5 +122,7 @@ def _told(engine, *names):
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use; one where there are no threads."""
+    if not has_threads():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib import import_module
+from threading import Thread
 from typing import Any
 
 
@@ -16,10 +18,22 @@ def needed(module: str, caller: str, install: str) -> Any:
         raise ModuleNotFoundError(message, name=missing.name) from None
 
 
+@cache
+def has_threads() -> bool:
+    """Whether this Python can start a thread; the one that runs in a browser cannot."""
+    try:
+        Thread(target=int).start()
+    except RuntimeError:
+        return False
+    return True
+
+
 def uninterrupted(call: Callable, *args: Any) -> Any:
     """Return call(*args), made in a thread of its own: Ctrl-C, which ends the main one, waits until it is done.
 
     For what could not be begun again, such as half an import of Numba, or half of what it loads when it first compiles.
     """
+    if not has_threads():
+        return call(*args)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call, *args).result()

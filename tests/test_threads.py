@@ -3,9 +3,11 @@
 import linecache
 import os
 import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, local
 
 import numpy as np
@@ -304,3 +306,9 @@ def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
             with one_thread():
                 os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_without_threads_and_numba_every_method_answers():
+    script = Path(__file__).with_name("threadless.py")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout.count(" answered\n") == script.read_text().count("lambda: ")

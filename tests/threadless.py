@@ -1,0 +1,42 @@
+"""The core where Python has neither threads nor Numba, as in a browser: `python threadless.py` asks every method."""
+
+import _thread
+import sys
+import threading
+import warnings
+
+
+def start_new_thread(*task, **options):
+    raise RuntimeError("can't start new thread")
+
+
+for module in _thread, threading:
+    for name in "start_new_thread", "_start_new_thread", "start_joinable_thread", "_start_joinable_thread":
+        if hasattr(module, name):
+            setattr(module, name, start_new_thread)
+sys.modules["numba"] = None
+
+import numpy as np  # noqa: E402
+
+import bmlab  # noqa: E402
+
+warnings.simplefilter("ignore", bmlab.NotConverged)
+M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
+ASKED = {
+    "exact": lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(24, np.random.default_rng(0))),
+    "plan": lambda: bmlab.plan(LARGE),
+    "sample": lambda: bmlab.sample(M, 10, np.random.default_rng(0)),
+    "gibbs": lambda: bmlab.gibbs(M, rng=0, n_sweeps=50),
+    "gibbs in stretches": lambda: bmlab.gibbs(LARGE, rng=0, n_chains=5000, n_sweeps=450, burn_in=0),
+    "temper": lambda: bmlab.temper(M, rng=0, n_sweeps=50, burn_in=10),
+    "ais": lambda: bmlab.ais(M, rng=0, n_chains=50, n_temperatures=20),
+    "auto": lambda: bmlab.auto(LARGE, rng=0, seconds=0.2),
+    "bracket": lambda: bmlab.bracket(LARGE, rng=0, seconds=0.2),
+    "fit": lambda: bmlab.fit(M, bmlab.states(10)[:9], steps=2, rate=0.1),
+    "rows": lambda: bmlab.rows([bmlab.states(3), bmlab.states(3)]),
+}
+
+if __name__ == "__main__":
+    for name, ask in ASKED.items():
+        ask()
+        print(name, "answered")
