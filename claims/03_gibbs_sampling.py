@@ -358,6 +358,15 @@ def the_error_bar_is_wrong_too():
 
 
 @claim("03-83")
+def a_third_of_the_error():
+    """At $T = 1$ ten times as many steps give a third of the error"""
+    for seed in SEEDS:
+        model = bmlab.medium() if seed == 0 else glass(10, seed)
+        errors = [annealed(model, steps, 500, np.random.default_rng(seed))[1] for steps in (10, 100, 1000)]
+        yield 0.1 - max(abs(errors[1] / errors[0] - 1 / 3), abs(errors[2] / errors[1] - 1 / 3))
+
+
+@claim("03-83")
 def right_together():
     """With more steps value and error come right together."""
     for seed in SEEDS:
@@ -411,6 +420,19 @@ def the_bound_lacks_nats():
         weak, strong = glass(24, 1000 + seed, 1, 0.5), glass(16, 1000 + seed, 1, 2)
         gaps = [bmlab.exact(m).log_z.value - bmlab.visited(m, rng=seed).log_z.lower for m in (weak, strong)]
         yield gaps[0] - 2 if gaps[1] >= 0 else -1
+
+
+@claim("d5b569e9")
+def no_longer_memory():
+    """at no temperature of the slider does the energy remember longer than unit 1"""
+    for T in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 1.6, 2):  # exactly, at lags of 1 and 5
+        model = bmlab.medium().at(T)
+        P, p, states = sweep_matrix(model), bmlab.probabilities(model), bmlab.states(10)
+        kept = []
+        for x in states[:, 1], model.energy(states):
+            x = x - p @ x
+            kept.append([p @ (x * (np.linalg.matrix_power(P, lag) @ x)) / (p @ x**2) for lag in (1, 5)])
+        yield from np.subtract(*kept)
 
 
 @claim("03-91")
