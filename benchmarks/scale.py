@@ -11,8 +11,11 @@ import os
 import pickle
 import signal
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
 
@@ -132,9 +135,18 @@ def rows_of_a_file(count=1_000_000, width=100):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.npy"
         np.save(path, np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (count, width)))
-        with bmlab.workers(map):
-            seconds = spent(lambda: bmlab.rows(path))
-    print(f"rows, {count:,} x {width} int8: {count * width / 1e9 / seconds:.2f} GB a processor second")
+        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
+            seconds, peak = fresh.submit(read, path).result()
+    rate = count * width / 1e9 / seconds
+    print(f"rows, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most")
+
+
+def read(path):
+    """Processor seconds of rows(), and by how many MB the peak of this process has grown."""
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    with bmlab.workers(map):
+        seconds = spent(lambda: bmlab.rows(path))
+    return seconds, (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1000
 
 
 def main():

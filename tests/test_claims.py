@@ -46,7 +46,7 @@ def test_every_claim_was_tried_and_kept():
         assert int(row["trials"]) >= referee.LEAST and int(row["held"]) >= referee.KEPT * int(row["trials"]), name
 
 
-@pytest.mark.parametrize("name", list(CLAIMS)[:: max(1, len(CLAIMS) // 3)][:3])
+@pytest.mark.parametrize("name", [next(iter(referee.claims(notebook))) for notebook in referee.NOTEBOOKS[1::3]])
 def test_some_are_tried_again(name):
     verdict = referee.tried(name, AGAIN)
     assert verdict.trials == AGAIN and verdict.held >= AGAIN - 1
