@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
@@ -179,6 +180,55 @@ def test_a_dense_display_gets_twice_the_pixels_and_the_axes_keep_their_place(mon
     (width, plain), (same, after) = (corners(ask(view, monkeypatch, stops=[k], dense=False)) for k in (0, 3))
     dense, _ = corners(ask(view, monkeypatch, stops=[0], dense=True))
     assert (width, same, dense) == (640, 640, 1280) and (plain == after).all()
+
+
+@pytest.mark.parametrize("beside", ["nothing", "colour bar", "twin"])
+def test_a_step_of_a_slider_leaves_nothing_to_the_next(monkeypatch, beside):
+    def frame(T, ax):
+        drawn = ax.imshow([[0, T]], aspect="auto")
+        if beside == "colour bar":
+            ax.figure.colorbar(drawn, ax=ax)
+        if beside == "twin":
+            ax.twinx().plot([0, T])
+        if T == 2:
+            ax.set(facecolor="red", xscale="log", position=[0, 0, 1, 1])
+            ax.tick_params(labelsize=20)
+            ax.set_axis_off()
+            ax.figure.suptitle("two")
+
+    view = widgets.explore(frame, T=(1, 3))
+    first, second, again = (ask(view, monkeypatch, stops=[k], dense=False)["png"] for k in (0, 1, 0))
+    assert first == again != second and not plt.get_fignums()
+
+
+NEWEST = """
+function make() { return {}; }
+const sent = [], heard = [], ears = {}, root = { prepend() {}, setAttribute() {}, removeAttribute() {} };
+const model = { on: (name, f) => { ears[name] = f; }, send: (question) => sent.push(question) };
+const { ask } = asker(model, root, (reply) => heard.push(reply));
+for (const question of [1, 2, 3]) ask(question);
+ears["msg:custom"]("to 1");
+ears["msg:custom"]("to 3");
+ask(4);
+answer({ sent, heard });
+process.exit();
+"""
+
+
+def test_of_the_steps_that_come_while_one_is_drawn_the_newest_is_asked_for_alone():
+    assert in_node(NEWEST, files=("alive.js",)) == {"sent": [1, 3, 4], "heard": ["to 1", "to 3"]}
+
+
+def test_what_draw_warns_of_stands_with_its_words_and_nowhere_else(monkeypatch, capsys):
+    def doubtful(T, ax):
+        warnings.warn("T is high", stacklevel=1)
+        print(f"T = {T}")
+
+    with warnings.catch_warnings(record=True) as shown:
+        view = widgets.explore(doubtful, T=(1, 3))
+        texts = [ask(view, monkeypatch, stops=[k], dense=False)["text"] for k in (0, 1, 0)]
+    assert texts == [f"T = {T}\nT is high\n" for T in (1, 2, 1)] and not shown
+    assert view._repr_mimebundle_()[0]["text/plain"].count("T is high") == 3 and capsys.readouterr() == ("", "")
 
 
 def test_a_step_of_a_slider_is_drawn_once(monkeypatch):

@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from itertools import product
@@ -10,7 +11,7 @@ from textwrap import wrap
 import traitlets
 
 from . import controls as control
-from .pictures import frame, subplots
+from .pictures import Easel, subplots
 from .view import View, script
 
 SIZE = 6.4, 3.8  # of the figure that a slider draws, inches
@@ -20,7 +21,7 @@ def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it at several values side by side.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
-    What draw prints stands under its figure, and beside each of those several.
+    What draw prints, and what it warns of, stands under its figure, and beside each of those several.
     The first line of draw's docstring says what it draws to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
@@ -36,7 +37,7 @@ class Explorer(View):
     controls = traitlets.List().tag(sync=True)
 
     def __init__(self, draw, stops):
-        self._draw, self._stops, self._place = draw, stops, None
+        self._draw, self._stops, self._easel = draw, stops, Easel(*SIZE)
         starts = {name: control.start(draw, name, values) for name, values in stops.items()}
         figure, self._words = self._multiples(starts)
         drawn = (inspect.getdoc(draw) or "A figure.").splitlines()[0]
@@ -69,29 +70,21 @@ class Explorer(View):
         return figure, [said for said in words if said]
 
     def _panel(self, ax, values):
-        """Let draw() draw; return what it prints."""
+        """Let draw() draw; return what it prints, and the warnings that it gives."""
         named = dict(zip(self._stops, values, strict=True))
-        with redirect_stdout(io.StringIO()) as printed:
+        with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)
         if not ax.get_title():
             words = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
             ax.set_title(words, fontsize=10, y=1.0)  # y: or a sixth of the time goes into looking for its place
-        return printed.getvalue()
+        return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 
     def _answer(self, places, dense=False):
-        """Return the figure and the words for one place of each slider; an error is words too.
-
-        The first figure is laid out, which takes as long as all else; its axes keep their place in those that follow.
-        """
-        figure, axes = subplots(1, 1, *SIZE)
-        ax = axes[0, 0]
-        if self._place is not None:
-            figure.set_layout_engine("none")
-            ax.set_position(self._place)
+        """Return the figure and the words for one place of each slider; an error is words too."""
+        ax = self._easel.axes()
         try:
             text = self._panel(ax, [values[k] for values, k in zip(self._stops.values(), places, strict=True)])
         except Exception as error:  # whatever the student's draw raises
             text = f"{type(error).__name__}: {error}"
-        picture = frame(figure, 200 if dense else 100)
-        self._place = ax.get_position(original=True)
+        picture = self._easel.picture(200 if dense else 100)
         return {"stops": places, "png": picture, "width": round(100 * SIZE[0]), "text": text}

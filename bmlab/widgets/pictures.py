@@ -6,6 +6,7 @@ from io import BytesIO
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
@@ -34,13 +35,32 @@ def png(figure: Figure, **metadata: str) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def frame(figure: Figure, dpi: int) -> str:
-    """Return a figure that is looked at once as base64 text, in half the time: savefig draws everything twice."""
-    figure.set_dpi(dpi)
-    canvas, buffer = FigureCanvasAgg(figure), BytesIO()
-    canvas.draw()
-    Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").save(buffer, "png", compress_level=1)
-    return base64.b64encode(buffer.getvalue()).decode()
+class Easel:
+    """Hold one hidden figure for many pictures: its canvas remembers how letters and formulas are set."""
+
+    def __init__(self, width: float, height: float):
+        self._figure, self._place = Figure(figsize=(width, height)), None
+        self._canvas = FigureCanvasAgg(self._figure)
+
+    def axes(self) -> Axes:
+        """Return new axes.  The first are laid out, which takes as long as all else; the others get the same place."""
+        for ax in self._figure.axes:
+            self._figure.delaxes(ax)  # clear() would fill them anew first
+        self._figure.clear()
+        self._figure.set_layout_engine("none" if self._place else "constrained")
+        return self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
+
+    def picture(self, dpi: int) -> str:
+        """Return the figure as base64 text, in half the time of savefig, which draws everything twice."""
+        self._figure.set_dpi(dpi)
+        self._canvas.draw()
+        pixels, buffer = self._canvas.buffer_rgba(), BytesIO()
+        size = pixels.shape[1], pixels.shape[0]
+        Image.frombytes("RGB", size, pixels, "raw", "RGBX").save(buffer, "png", compress_level=1)
+        ax, *others = self._figure.axes
+        if not others:  # what stands beside a colour bar is laid out each time
+            self._place = self._place or ax.get_position(original=True).bounds
+        return base64.b64encode(buffer.getvalue()).decode()
 
 
 def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
