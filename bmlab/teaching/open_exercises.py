@@ -45,7 +45,8 @@ def _tell(result):
             reached, full = _points(tests, done)
             state = "\N{CHECK MARK} done" if cell in done else "\N{WHITE CIRCLE} open"
             words = f"{title} ({points:g} point{'s' * (points != 1)}): {state}. "
-            _show(words + f"{notebook}: {reached:g} of {full:g} points.", reached, full)
+            words += f"{notebook}: {reached:g} of {full:g} points."
+            display({"text/html": _line(words, reached, full), "text/plain": words}, raw=True)
 
 
 def _points(tests, done):
@@ -54,17 +55,19 @@ def _points(tests, done):
     )
 
 
-def _show(words, reached, full):
-    bar = f'<progress aria-hidden="true" value="{reached:g}" max="{full:g}"></progress>'
-    display({"text/html": f"<p>{bar} {escape(words)}</p>", "text/plain": words}, raw=True)
+def _line(words, reached, full, more=""):
+    return f'<p><progress aria-hidden="true" value="{reached:g}" max="{full:g}"></progress> {escape(words)}{more}</p>'
 
 
 def progress() -> None:
-    """Show how many points of each notebook are done."""
-    done = set(_read(DONE, []))
+    """Show how many points of each notebook are done, and in a page how many first guesses of its were right."""
+    done, lines, words = set(_read(DONE, [])), [], []
     for notebook, tests in _read(KNOWN, {}).items():
         reached, full = _points(tests, done)
-        _show(f"{notebook}: {reached:g} of {full:g} points", reached, full)
+        words.append(f"{notebook}: {reached:g} of {full:g} points")
+        lines.append(_line(words[-1], reached, full, f'<span data-first-guesses="{notebook[:2]}."></span>'))
+    script = Path(__file__).with_name("first_guesses.js").read_text(encoding="utf-8")
+    display({"text/html": "".join(lines) + f"<script>{script}</script>", "text/plain": "\n".join(words)}, raw=True)
 
 
 if shell := get_ipython():

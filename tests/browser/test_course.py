@@ -1,5 +1,6 @@
 """Every notebook as a student meets it: opened in the JupyterLab of `make lab`, run to its end, its views moved."""
 
+import json
 import re
 from pathlib import Path
 
@@ -68,6 +69,35 @@ def test_run_all_of_a_students_copy_goes_past_open_exercises_and_brings_every_vi
     for k in range(expected):
         views.nth(k).scroll_into_view_if_needed()
         views.nth(k).wait_for()
+
+
+GUESSES = {
+    "00.1": {"chosen": "A", "right": "A"},
+    "00.2": {"chosen": "A", "right": "B"},
+    "00.3": {"chosen": "A"},  # its answer was never seen
+    "01.1": {"chosen": "C", "right": "C"},
+}
+
+
+def test_the_map_shows_points_and_first_guesses_of_each_notebook(notebook):
+    folder = notebook.folder / "map"
+    folder.mkdir()
+    exercises = {name: {f"test of {name}": ["Exercise 1. Do", 2]} for name in ("00_start", "01_theory", "02_exact_z")}
+    (folder / ".exercises.json").write_text(json.dumps(exercises))
+    (folder / ".done.json").write_text('["test of 01_theory"]')
+    notebook.context.add_init_script(f"localStorage['bmlab-predictions'] = JSON.stringify({json.dumps(GUESSES)})")
+    cell = "import bmlab.teaching.open_exercises\nbmlab.teaching.open_exercises.progress()"
+    notebook.write("map/map.ipynb", cell).run()
+    notebook.page.get_by_text("First guesses: 1 of 2 right").wait_for()
+    lines = notebook.page.locator(".jp-OutputArea-output p").all_inner_texts()
+    assert [line.strip() for line in lines] == [
+        "00_start: 0 of 2 points. First guesses: 1 of 2 right",
+        "01_theory: 2 of 2 points. First guesses: 1 of 1 right",
+        "02_exact_z: 0 of 2 points",
+    ]
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    notebook.page.screenshot(path=SCREENS / "map.png")
+    assert not notebook.errors and not notebook.outside
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
