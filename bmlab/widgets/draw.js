@@ -86,7 +86,7 @@ function mount(model, el) {
     make("div", { class: "column" }, shelf, words,
       make("div", { class: "buttons" }, learn, button("Forget all", forget)),
       make("div", { class: "map" }, map), numbers,
-      note([colours.together, "■", "together"], [colours.apart, "■", "apart"]))),
+      note("Weights, pixel by pixel:   ", [colours.together, "■", "together"], [colours.apart, "■", "apart"]))),
     make("div", { class: "controls" },
       slider("temperature of the dream", { min: 0.2, max: 3, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
         (v) => { T = v; }).el));
