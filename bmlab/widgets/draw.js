@@ -18,7 +18,11 @@ function mount(model, el) {
     if (mode === 1) pick(0);
     paint();
   };
-  const { canvas, paint } = pad([H, W], { size: 300, ring: colours.gibbs, colour, put });
+  const named = (i) => {
+    const unit = [drawn, mind.dreams[0], begun][mode][i];
+    return unit > 0 ? "ink" : unit < 0 ? "paper" : "unknown";
+  };
+  const { canvas, spoken, paint } = pad([H, W], { size: 300, ring: colours.gibbs, colour, named, put });
 
   // The patterns that it learns, and its weights: a row and a column for each pixel
   const shelf = make("div", { class: "shelf" }), words = make("p", { class: "note", role: "status" });
@@ -81,7 +85,7 @@ function mount(model, el) {
     arrange();
   });
   const root = frame(el, "draw", make("div", { class: "pair" },
-    make("div", { class: "stage" }, modes.el, canvas, pens.el,
+    make("div", { class: "stage" }, modes.el, canvas, spoken, pens.el,
       make("div", { class: "buttons" }, keep, button("Clear", () => { drawn.fill(-1); begun.fill(0); paint(); }))),
     make("div", { class: "column" }, shelf, words,
       make("div", { class: "buttons" }, learn, button("Forget all", forget)),

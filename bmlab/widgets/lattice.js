@@ -62,7 +62,7 @@ function mount(model, el) {
   };
   turn(false);
 
-  const numbers = note(), story = make("p", { class: "note", role: "status" });
+  const numbers = note(), story = make("p", { class: "note", role: "status" }), spoken = heard();
   const show = () => {
     const energy = energies.at(-1), magnetisation = means.at(-1), exact = onsager(T), free = b === 0;
     energyLine.setAttribute("d", time.path(energies.map((y, k) => [k, Math.max(y, -2.1)])));
@@ -145,7 +145,7 @@ function mount(model, el) {
       () => { to(1.9, 0); start(() => -1); }, hysteresis));
   root.append(
     make("div", { class: "pair" },
-      make("div", { class: "stage" }, canvas,
+      make("div", { class: "stage" }, canvas, spoken,
         choice("Brush", ["up", "down"], 0, (k) => { brush = k ? -1 : 1; }).el,
         choice("Colour", ["units", "islands by size"], 0, (k) => { islands = k === 1; paint(); }).el),
       make("div", { class: "column" }, make("div", { class: "controls tall" }, temperature.el, bias.el, speed.el),
@@ -156,7 +156,11 @@ function mount(model, el) {
   const keys = { ArrowLeft: () => temperature.move(-5), ArrowRight: () => temperature.move(5),
     ArrowUp: () => bias.move(1), ArrowDown: () => bias.move(-1), " ": () => run.toggle() };
   canvas.addEventListener("keydown", (event) => {
-    if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+    spoken.textContent = `T = ${temperature.input.getAttribute("aria-valuetext")}, field ${signed(b, 2)}, ` +
+      `magnetisation ${signed(means.at(-1), 2)}; it ${root.dataset.playing === "true" ? "runs" : "stands"}.`;
   });
   let before = null;
   const drop = (event) => {

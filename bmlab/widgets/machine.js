@@ -35,6 +35,7 @@ function mount(model, el) {
 
   const numbers = note(), story = note(), name = (k) => signs(k, n);
   story.classList.add("story");
+  story.setAttribute("role", "status");
   const restart = () => {
     exact = enumerate(machine, T, fixed);
     [counts, mine, total] = [new Float64Array(2 ** n), new Float64Array(2 ** n), 0];
@@ -116,18 +117,21 @@ function mount(model, el) {
   };
 
   const show = () => {
+    story.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
     const share = (k) => counts[k] / (total || 1), tossed = mine.reduce((a, b) => a + b) || 1;
     units.forEach(({ g, disc, sign }, i) => {
       disc.setAttribute("fill", s[i] > 0 ? colours.gibbs : "var(--back)");
       sign.textContent = s[i] > 0 ? "+" : "−";
       sign.setAttribute("style", `fill: ${s[i] > 0 ? "white" : "var(--ink)"}; font-size: 16px`);
       g.setAttribute("class", `node${i === unit && rate <= 20 ? " now" : ""}${fixed[i] ? " fixed" : ""}`);
-      g.setAttribute("aria-label", `${names[i]}, ${fixed[i] ? "held at " + fixed[i] : "free"}; press to change`);
+      g.setAttribute("aria-label", `${names[i]} is ${signed(s[i], 0, "+")}, ` +
+        `${fixed[i] ? "held at " + fixed[i] : "free"}; press to change`);
     });
     order.forEach((k, r) => {
       rows[r].count.setAttribute("width", Math.min(1, share(k) / scale) * wide);
       rows[r].yours.setAttribute("width", Math.min(1, mine[k] / tossed / scale) * wide);
       rows[r].g.setAttribute("class", k === numberOf(s) ? "row now" : "row");
+      rows[r].g.setAttribute("aria-current", k === numberOf(s));
       rows[r].g.setAttribute("aria-label", `${name(k)}, probability ${exact[k].toFixed(3)}; press to set it`);
     });
     corners?.draw(exact, share, numberOf(s), scale);

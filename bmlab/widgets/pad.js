@@ -1,5 +1,5 @@
-// Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, dot(i) whether it bears a mark, and
-// put(row, column) what a stroke does, in pixels.
+// Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
+// whether it bears a mark, and put(row, column) what a stroke does, in pixels.
 const INK = "#222222", WHITE = "#ffffff";
 
 function rgb(css) {
@@ -10,11 +10,11 @@ function mix(a, b, t) {
   return `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
 }
 
-function pad([H, W], { size, ring, colour, dot = () => false, put }) {
+function pad([H, W], { size, ring, colour, named, dot = () => false, put }) {
   const cell = Math.floor(size / W), gap = cell > 20 ? 1 : 0;
   const canvas = make("canvas", { width: W * cell, height: H * cell, tabindex: 0, role: "application",
     "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, space draws.` });
-  const paper = canvas.getContext("2d");
+  const paper = canvas.getContext("2d"), spoken = heard();
   let cursor = [H >> 1, W >> 1];
   const paint = () => {
     for (let i = 0; i < H * W; i++) {
@@ -37,10 +37,12 @@ function pad([H, W], { size, ring, colour, dot = () => false, put }) {
     event.preventDefault();
     if (by) cursor = [(cursor[0] + by[0] + H) % H, (cursor[1] + by[1] + W) % W];
     else put(cursor[0] + 0.5, cursor[1] + 0.5);
+    const [row, column] = cursor;
+    spoken.textContent = `Row ${row + 1}, column ${column + 1}: ${named(row * W + column)}.`;
     paint();
   });
   for (const name of ["focus", "blur"]) canvas.addEventListener(name, paint);
-  return { canvas, paint };
+  return { canvas, spoken, paint };
 }
 
 // A small image: a pixel of the canvas for each.

@@ -18,13 +18,14 @@ function mount(model, el) {
     }
     ask();
   };
-  const { canvas, paint } = pad([H, W], { size: 480, ring: colours.gibbs, colour, dot: (i) => known[i] < 0, put });
+  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours.gibbs, colour, dot: (i) => known[i] < 0,
+    named: (i) => ({ 1: "ink", 0: "unknown", "-1": "paper" })[known[i]], put });
 
   // The readers: each with what it would complete, and its probability
   const rows = names.map((name) => {
     const small = make("canvas", { width: W, height: H, class: "thumb", "aria-hidden": "true" });
     const bar = make("span", { class: "bar", style: `background: ${colours["mean field"]}` });
-    const lane = make("span", { class: "lane" }, bar), share = make("output");
+    const lane = make("span", { class: "lane" }, bar), share = make("span", { class: "share" });
     return { row: make("div", { class: "reader" }, make("b", {}, name), small, lane, share), small, bar, share };
   });
   const verdict = make("p", { class: "caption", role: "status" });
@@ -44,7 +45,8 @@ function mount(model, el) {
   });
   const fill = (values) => { values.forEach((x, i) => { known[i] = x; }); ask(); };
   const root = frame(el, "paint", verdict, make("div", { class: "pair" },
-    make("div", { class: "stage" }, canvas), make("div", { class: "column readers" }, ...rows.map((r) => r.row))),
+    make("div", { class: "stage" }, canvas, spoken),
+    make("div", { class: "column readers" }, ...rows.map((r) => r.row))),
     make("div", { class: "buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
       button("Clear", () => fill(blank))),
     note("Black and white pixels are yours; orange is what the machines expect in the others."));

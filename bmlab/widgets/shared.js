@@ -35,7 +35,7 @@ function frame(el, name, ...children) {
 
 // A labelled slider; `show` says a value in words; `mark` is a value to point at, and catches what is within `snap`.
 function slider(label, { min, max, step, value, show = String, mark, markName, snap = 0 }, oninput) {
-  const number = make("output");
+  const number = make("span", { class: "number", "aria-hidden": "true" });   // heard as aria-valuetext
   const input = make("input", { type: "range", min, max, step, value, "aria-label": label });
   let now = value;
   const set = (x) => {
@@ -87,9 +87,15 @@ function dragging(canvas, put) {
   canvas.addEventListener("pointermove", move);
 }
 
+// Words that are heard and not seen.
+function heard() {
+  return make("p", { class: "heard", role: "status" });
+}
+
 // A line of words under a picture; [colour, sign, words] is an entry of its key.
 function note(...parts) {
-  const entry = ([colour, sign, words]) => [make("b", { style: `color: ${colour}` }, sign + " "), words + "   "];
+  const entry = ([colour, sign, words]) =>
+    [make("span", { class: "entry" }, make("b", { style: `color: ${colour}` }, sign + " "), words), "   "];
   return make("p", { class: "note" }, ...parts.flatMap((part) => Array.isArray(part) ? entry(part) : [part]));
 }
 
