@@ -1,5 +1,8 @@
 """A notebook exported as one file: what needs no kernel lives in it, without a network; the rest are pictures."""
 
+import json
+from html import escape
+
 import nbformat
 import numpy as np
 import pytest
@@ -53,3 +56,35 @@ def test_the_machine_and_the_lattice_live_in_an_exported_file_and_the_others_are
     machine.get_by_role("button", name="One update").click()
     assert machine.get_by_role("button", name="</script>").count() == 1
     assert not [error for error in page.errors if "require" not in error]
+
+
+FRAME = """<div id="el"></div><script type="module">
+{script}
+const state = {state}, send = () => {{ throw new Error("no kernel"); }};
+const model = {{ get: (name) => state[name], on() {{}}, off() {{}}, send }};
+widget.render({{ model, el: document.getElementById("el") }});
+</script>"""
+
+
+@pytest.mark.parametrize("name", ["explore", "lattice"])
+def test_in_a_frame_of_its_own_a_view_lives_or_shows_its_picture_and_one_sentence(browser, name):
+    """As VS Code and Colab offer it: as a widget, in a frame from which no notebook and no storage is seen."""
+    view = widgets.LatticeView(32) if name == "lattice" else widgets.explore(lambda ax, T: ax.plot([0, T]), T=(1, 3))
+    names = ("picture", "alt", "colours", "controls", "size", "seed", "temperature", "field")
+    state = json.dumps({one: getattr(view, one) for one in names if view.has_trait(one)})
+    script = str(view._esm).replace("export default", "const widget =")
+    page = browser.new_context(offline=True).new_page()
+    frame_html = FRAME.format(script=script, state=state)
+    page.set_content(
+        f'<iframe sandbox="allow-scripts" width="900" height="700" srcdoc="{escape(frame_html)}"></iframe>'
+    )
+    frame = page.frame_locator("iframe")
+    if name == "lattice":
+        frame.get_by_role("button", name="Pause").click()
+        frame.locator("canvas").press("ArrowRight")
+        frame.get_by_text("it stands.").wait_for(state="attached")
+    else:
+        frame.get_by_role("slider").press("ArrowRight")
+        frame.get_by_text("The kernel is gone. Run the cell again to bring this to life.").wait_for()
+        assert frame.get_by_role("img", name="T: 1 to 3").evaluate("image => image.naturalWidth") > 0
+    page.context.close()
