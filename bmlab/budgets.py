@@ -1,8 +1,8 @@
 """What time and memory a call may take, and how to say so."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from math import inf
 from pathlib import Path
@@ -22,14 +22,23 @@ class OutOfTime(Exception):
     """A loop went on until the deadline; whoever set it knows what to do without."""
 
 
-@contextmanager
-def deadline(until: float) -> Iterator[None]:
+def deadline(until: float) -> AbstractContextManager[None]:
     """Let every loop inside raise OutOfTime after this moment of perf_counter()."""
-    token = _until.set(min(until, _until.get()))
+    return _at_most(_until, until)
+
+
+def within(seconds: float) -> AbstractContextManager[None]:
+    """Let seconds_to_spend() say inside that the call may take no longer."""
+    return _at_most(_seconds, seconds)
+
+
+@contextmanager
+def _at_most(variable, value):
+    token = variable.set(min(value, variable.get()))
     try:
         yield
     finally:
-        _until.reset(token)
+        variable.reset(token)
 
 
 def timed(things: Iterable) -> Iterable:
@@ -42,16 +51,6 @@ def _timed(things, until):
         if perf_counter() > until:
             raise OutOfTime
         yield thing
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Let seconds_to_spend() say inside that the call may take no longer."""
-    token = _seconds.set(min(seconds, _seconds.get()))
-    try:
-        yield
-    finally:
-        _seconds.reset(token)
 
 
 def seconds_to_spend() -> float:
