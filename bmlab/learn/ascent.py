@@ -4,7 +4,7 @@
     W <- W + rate * V                 and so for the biases, which nothing penalises
 
 What changes from one algorithm of the literature to the next is only where the free phase starts:
-    chains="previous"   from its own last state: persistent chains (Tieleman 2008), warm mean field
+    chains="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)
 and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,

@@ -3,9 +3,10 @@
     W += rate * dL/dW,   b += rate * dL/db,      dL/dw_ij = (<v_i h_j>_clamped - <v_i h_j>_free) / T
 
 as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
-`n_sweeps` sweeps from where the last step left them (Tieleman 2008, ICML, 1064); they keep up as long as the machine
-changes slowly.  With chains="data" they start from the batch itself: contrastive divergence, CD-k (Hinton 2002, Neural
-Computation 14, 1771), which climbs no function, but is close where the data is.
+`n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman 2008,
+ICML, 1064); they keep up as long as the machine changes slowly.  With chains="data" they start from the batch itself:
+contrastive divergence, CD-k (Hinton 2002, Neural Computation 14, 1771), which climbs no function, but is close
+where the data is.
 
 The visible units are counted from their means in the data: v - m in place of v, with the biases of the hidden units
 moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and on the digits
