@@ -24,7 +24,7 @@ from scipy.optimize import least_squares
 
 import bmlab
 from bmlab.infer import bethe_error, choosing
-from bmlab.parts import in_parts
+from bmlab.parts import in_parts, unpacked
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),
@@ -179,10 +179,6 @@ def fit(rows):
         )
 
 
-def _unpacked(work, task):
-    return work(*task)
-
-
 def main():
     """Fit, or grade."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -198,7 +194,7 @@ def main():
     tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
     work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
     with bmlab.workers(options.cluster or ProcessPoolExecutor(options.jobs)):
-        rows = list(in_parts(partial(_unpacked, work), tasks, "machine"))
+        rows = list(in_parts(partial(unpacked, work), tasks, "machine"))
     if options.fit:
         fit([row for row in rows if row])
     else:

@@ -831,7 +831,7 @@ MUTANTS = [
     ),
     Mutant(
         "patterns count once",
-        density.BoltzmannDensity._learn,
+        density._merged,
         "distinct(s, counts)",
         "distinct(s, counts**0)",
         partial(test_estimators.law_more_rows),

@@ -6,7 +6,6 @@ import nbformat
 import numpy as np
 import pytest
 import referee
-from conftest import FILES
 from test_notebooks import NOTEBOOKS
 
 CLAIMS = {name: claim for notebook in referee.NOTEBOOKS for name, claim in referee.claims(notebook).items()}
@@ -32,7 +31,7 @@ def conclusions(notebook):
                 yield cell.id
 
 
-@pytest.mark.parametrize("notebook", [path.stem for path in FILES])
+@pytest.mark.parametrize("notebook", sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")))
 def test_no_conclusion_is_without_a_claim(notebook):
     tried = {claim.cell for claim in referee.claims(notebook).values()}
     found = list(conclusions(nbformat.read(NOTEBOOKS / f"{notebook}.ipynb", 4)))

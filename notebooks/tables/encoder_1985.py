@@ -46,7 +46,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import binom, binomtest
 
 import bmlab
-from bmlab.parts import in_parts
+from bmlab.parts import in_parts, unpacked
 
 TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
 COLUMNS = (
@@ -318,13 +318,9 @@ def described(weights, problem):
     return f"{divergence(weights, problem):.4f}" if problem.half <= 8 else "", np.abs(weights).max()
 
 
-def _run(cycles, task):
-    return run(*task, cycles)
-
-
 def run_all(tasks, cycles=CYCLES):
     """The rows of both tables for tasks (problem, noise, seed), by bmlab.workers() where there are any."""
-    rows, histories = zip(*in_parts(partial(_run, cycles), tasks, "run"), strict=True)
+    rows, histories = zip(*in_parts(partial(unpacked, run), [(*task, cycles) for task in tasks], "run"), strict=True)
     return list(rows), list(chain.from_iterable(histories))
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from tqdm import tqdm
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("07_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"
@@ -88,8 +89,8 @@ def main():
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for run, fold in tqdm(list(product(RUNS, range(5)))):
-            table.writerow(row(*run, fold))
+        tasks = [(*run, fold) for run, fold in product(RUNS, range(5))]
+        table.writerows(tqdm(in_parts(partial(unpacked, row), tasks, "machine"), total=len(tasks)))
 
 
 if __name__ == "__main__":

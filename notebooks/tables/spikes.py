@@ -20,12 +20,14 @@ are probabilities of the rows of bmlab.states(n), in bits.  The columns of the t
 """
 
 import csv
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("06_spikes.csv")
 BINS, SEEDS = (953, 3_000, 10_000, 30_000, 100_000, 283_041), range(50)
@@ -115,7 +117,7 @@ def main():
         table.writerow(COLUMNS)
         table.writerow(row("raster", bmlab.data.raster(1, np.random.default_rng(0)).law))
         table.writerow(row("shifter", frequencies(bmlab.data.shifter(4).data[:, :8])))
-        table.writerows(sampled(*which) for which in product(BINS, SEEDS))
+        table.writerows(in_parts(partial(unpacked, sampled), list(product(BINS, SEEDS)), "raster"))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("04_who_wins.csv")
 UNITS, SCALES, SEEDS = (8, 16, 24), (0.1, 0.25, 0.4, 0.5, 0.6, 0.8, 1, 2), range(20)
@@ -56,13 +57,15 @@ def moment_error(answer, truth):
 
 
 def rows(n, scale, seed):
-    """Yield one row of the table a method."""
+    """Return one row of the table a method."""
     model = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), scale)
-    truth = bmlab.exact(model)
+    truth, found = bmlab.exact(model), []
     for name, method in methods(seed).items():
         answer = method(model)
         log_z = abs(answer.log_z.value - truth.log_z.value)
-        yield n, scale, seed, name, f"{moment_error(answer, truth):.3g}", "" if np.isnan(log_z) else f"{log_z:.3g}"
+        errors = f"{moment_error(answer, truth):.3g}", "" if np.isnan(log_z) else f"{log_z:.3g}"
+        found.append((n, scale, seed, name, *errors))
+    return found
 
 
 def main():
@@ -71,8 +74,8 @@ def main():
         warnings.simplefilter("ignore", bmlab.NotConverged)
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for machine in every(UNITS, SCALES, SEEDS):
-            table.writerows(rows(*machine))
+        for found in in_parts(partial(unpacked, rows), list(every(UNITS, SCALES, SEEDS)), "machine"):
+            table.writerows(found)
 
 
 if __name__ == "__main__":
