@@ -216,7 +216,7 @@ def test_a_call_in_a_hurry_does_not_load_numba(ask, seconds, monkeypatch):
     monkeypatch.setattr(choosing, "first_amount", see)
     with pytest.raises(Seen) as seen:
         ask(machine(12, 0), rng=0, seconds=seconds)
-    assert seen.value.args == (seconds > chains.HURRY,) and chains.is_compiled()
+    assert seen.value.args == (seconds > 4,) and chains.is_compiled()
 
 
 def test_a_first_run_is_shorter_where_nothing_is_compiled(monkeypatch):
