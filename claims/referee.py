@@ -29,7 +29,7 @@ import bmlab
 from bmlab.parts import in_parts
 
 HERE = Path(__file__).resolve().parent
-NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]_*.py"))
+NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))
 VERDICTS = HERE / "verdicts.csv"
 KEPT = 0.95  # of the trials
 LEAST = 20  # trials

@@ -39,7 +39,7 @@ FLOORS = [
     ["couplings", "parts"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
-    ["asking", "row_chunks"],
+    ["asking", "networks", "row_chunks"],
     ["infer.exact", "infer.sampling", "infer.variational"],
     ["infer.bounds", "infer.bethe_error", "infer.rounds"],
     ["infer.choosing"],

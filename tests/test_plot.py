@@ -158,3 +158,29 @@ def test_methods_are_told_apart_by_colour_whoever_looks(sight):
 def test_methods_are_told_apart_without_any_colour():
     assert plot.COLOURS.keys() == plot.MARKERS.keys()
     assert len(set(plot.MARKERS.values())) == len(plot.MARKERS)
+
+
+# networks
+
+
+def test_a_network_stands_as_in_the_live_view_and_says_signs_by_dashes(ax):
+    weights = np.array([[0, 2, 0], [2, 0, -1], [0, -1, 0]])
+    model = bmlab.BoltzmannMachine(weights, [0, 0.5, 0], names=("Ada", "Bo", "Cy"))
+    assert plot.network(model, ax, states=[1, -1, 0], held=[2]) is ax
+    joined, units = ax.lines[:2], ax.lines[2:]
+    assert [line.get_linestyle() for line in joined] == ["-", "--"]
+    assert joined[0].get_linewidth() > joined[1].get_linewidth()
+    turn = 2 * np.pi * np.arange(3) / 3
+    assert np.allclose([unit.get_xydata()[0] for unit in units], np.column_stack([np.sin(turn), np.cos(turn)]))
+    assert [unit.get_marker() for unit in units] == ["o", "o", "s"]
+    assert len({unit.get_color() for unit in units}) == 3
+    assert {text.get_text() for text in ax.texts} == {"+2", "-1", "Ada", "Bo, b = +0.5", "Cy"}
+
+
+def test_a_network_in_layers_draws_each_connection_once(ax):
+    model = bmlab.restricted(np.ones((4, 3)), np.zeros(4), np.zeros(3))
+    plot.network(model, ax, layers=[range(4), range(4, 7)])
+    assert len(ax.lines) == 4 * 3 + 7
+    assert {unit.get_xydata()[0][1] for unit in ax.lines[12:16]} == {0} and ax.lines[-1].get_ydata()[0] == 1
+    with pytest.raises(ValueError, match="each of the units 0 to 6 once"):
+        plot.network(model, ax, layers=[range(4)])

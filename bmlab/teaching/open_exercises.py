@@ -65,7 +65,9 @@ def progress() -> None:
     for notebook, tests in _read(KNOWN, {}).items():
         reached, full = _points(tests, done)
         words.append(f"{notebook}: {reached:g} of {full:g} points")
-        lines.append(_line(words[-1], reached, full, f'<span data-first-guesses="{notebook[:2]}."></span>'))
+        lines.append(
+            _line(words[-1], reached, full, f'<span data-first-guesses="{notebook.partition("_")[0]}."></span>')
+        )
     script = Path(__file__).with_name("first_guesses.js").read_text(encoding="utf-8")
     display({"text/html": "".join(lines) + f"<script>{script}</script>", "text/plain": "\n".join(words)}, raw=True)
 

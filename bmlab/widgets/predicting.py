@@ -29,7 +29,7 @@ def predict(name: str) -> Iterator[None]:
     What is printed comes before what is drawn.  Where the block fails, all is shown.
     Raises ValueError for a name of another form.
     """
-    if not re.fullmatch(r"\d\d\.\d", name):
+    if not re.fullmatch(r"\d\d[a-z]?\.\d", name):
         raise ValueError(f'name must be notebook and number, as "03.2", found {name!r}')
     said = CapturedIO(None, None)
     try:

@@ -1,0 +1,73 @@
+"""A machine drawn as what it is: units, and the connections between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from .model import BoltzmannMachine
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TOGETHER, APART = "#B35806", "#542788"  # the colours of plot.weights(), dark enough for a line
+FEW = 4  # units: up to here each weight is written on its line
+
+
+def network(
+    model: BoltzmannMachine,
+    ax: Axes,
+    *,
+    layers: Sequence[Sequence[int]] = (),
+    states: Any = None,
+    held: Sequence[int] = (),
+) -> Axes:
+    """Draw units as discs and weights as lines: orange pulls together, dashed purple pushes apart, thicker is stronger.
+
+    layers  units of each row, from the bottom; without them they stand in a circle, unit 0 at the top, clockwise, as in
+            widgets.MachineView
+    states  (n,) of -1/+1, and 0 for a unit that is left open: +1 is dark, -1 light
+    held    units that are clamped, drawn as squares
+    The names of the machine stand beside its units.  Up to four units each weight and bias is written too.
+    """
+    x, y = _places(model.n, layers).T
+    upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
+    largest = np.abs(upper.data).max(initial=0) or 1
+    few, size = model.n <= FEW, np.clip(180 / model.n, 5, 30)
+    for i, j, w in zip(*upper.coords, upper.data, strict=True):
+        if w:
+            style = {"color": TOGETHER, "linestyle": "-"} if w > 0 else {"color": APART, "linestyle": (0, (3, 2))}
+            ax.plot(x[[i, j]], y[[i, j]], linewidth=(0.5 + 5 * abs(w) / largest) * size / 30, zorder=1, **style)
+            if few:
+                box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+                ax.text(x[[i, j]].mean(), y[[i, j]].mean(), f"{w:+.3g}", ha="center", va="center", bbox=box)
+    shades = {-1: "white", 0: "0.85", 1: "0.25"}
+    states = np.zeros(model.n) if states is None else np.asarray(states)
+    names = model.names or (range(model.n) if model.n <= 20 else [""] * model.n)
+    for i, (name, bias) in enumerate(zip(names, model.biases, strict=True)):
+        marker = "s" if i in held else "o"
+        ax.plot(x[i], y[i], marker, markersize=size, color=shades[int(states[i])], markeredgecolor="0.25", zorder=2)
+        side = -1 if y[i] < y.mean() else 1
+        words = f"{name}, b = {bias:+.3g}" if few and bias else f"{name}"
+        middle = {"va": "bottom" if side > 0 else "top", "ha": "center"}
+        ax.annotate(words, (x[i], y[i]), (0, side * (size / 2 + 3)), textcoords="offset points", **middle)
+    ax.margins(0.25)
+    ax.set_aspect("equal" if not layers else "auto")
+    ax.set_axis_off()
+    return ax
+
+
+def _places(n: int, layers: Sequence[Sequence[int]]) -> np.ndarray:
+    """Where each unit stands, (n, 2)."""
+    if not layers:
+        turn = 2 * np.pi * np.arange(n) / n
+        return np.column_stack([np.sin(turn), np.cos(turn)])
+    if sorted(unit for layer in layers for unit in layer) != list(range(n)):
+        raise ValueError(f"layers must name each of the units 0 to {n - 1} once, found {[list(row) for row in layers]}")
+    places = np.empty((n, 2))
+    for height, layer in enumerate(layers):
+        places[list(layer)] = np.column_stack([(np.arange(len(layer)) + 0.5) / len(layer), [height] * len(layer)])
+    return places
