@@ -157,17 +157,30 @@ def weights(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     return ax
 
 
-def images(rows: Any, ax: Axes, shape: tuple[int, int] | None = None, columns: int = 10, limit: float = 1.0) -> Axes:
-    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit black."""
-    rows = np.atleast_2d(rows)
-    height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
-    columns = min(columns, len(rows))
-    lines = -(-len(rows) // columns)
-    sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
-    sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
-    sheet = sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1]
+def images(
+    rows: Any,
+    ax: Axes,
+    shape: tuple[int, int] | None = None,
+    columns: int = 10,
+    limit: float = 1.0,
+    *,
+    names: Sequence[str] = (),
+    marked: Any = None,
+) -> Axes:
+    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit black.
+
+    names of the lines of images stand on their left; pixels that are True in `marked` (N, pixels) carry an orange dot.
+    """
+    sheet = _sheet(rows, shape, columns)
     ax.imshow(sheet, cmap="gray_r", vmin=-limit, vmax=limit, interpolation="nearest")
-    ax.set_axis_off()
+    if marked is not None:
+        y, x = np.nonzero(_sheet(marked, shape, columns) == 1)
+        ax.plot(x, y, ".", color=COLOURS["mean field"], markersize=3)
+    height = (len(sheet) + 1) / max(len(names), 1)
+    ax.set_xticks([])
+    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], names)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
     return ax
 
 
@@ -187,3 +200,14 @@ def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
 def _points(ax, x, y, error, colour, marker, label, **style):
     error = 2 * np.broadcast_to(error, np.shape(y))
     ax.errorbar(x, y, yerr=error, fmt=marker, color=colour, markersize=4, linewidth=1, label=label, **style)
+
+
+def _sheet(rows, shape, columns):
+    """Rows as one large image, `columns` in a line, a pixel of nan between two."""
+    rows = np.atleast_2d(rows).astype(float)
+    height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
+    columns = min(columns, len(rows))
+    lines = -(-len(rows) // columns)
+    sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
+    sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
+    return sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1]

@@ -123,6 +123,17 @@ def test_images_stand_in_rows_and_columns(ax):
     assert np.isnan(sheet[2]).all() and np.isnan(sheet[3:, 3:]).all()
 
 
+def test_lines_of_images_have_names_and_what_moved_a_dot(ax):
+    rows = np.zeros((4, 6))
+    moved = rows.astype(bool)
+    moved[3, 5] = True  # the last pixel of the last image
+    plot.images(rows, ax, shape=(2, 3), columns=2, names=["before", "after"], marked=moved)
+    ((x, y),) = ax.lines[0].get_xydata()
+    assert (x, y) == (6, 4)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["before", "after"]
+    assert list(ax.get_yticks()) == [0.5, 3.5]  # in the middle of each line
+
+
 def test_a_confusion_table_shows_every_count(ax):
     plot.confusion([[5, 1], [0, 7]], ax, labels=["no", "yes"])
     assert [t.get_text() for t in ax.texts] == ["5", "1", "", "7"]
