@@ -40,11 +40,27 @@ def exercise_cells(number, name, solution, test):
     ]
 
 
-def short_notebook(folder, exercises=TWICE) -> Path:
+def story_cells():
+    """A blank of the story, an exercise that a person marks, and one that is not graded, with its worked solution."""
+    hole = "@widgets.blank(abs)\ndef my_size(x):\n    ### BEGIN SOLUTION\n    return max(x, -x)\n    ### END SOLUTION"
+    rubric = "### BEGIN SOLUTION\nA point for a secret, one for $x^2$.\n### END SOLUTION"
+    by_hand = RECORD | {"grade_id": "explained", "solution": True, "grade": True, "points": 2}
+    return [
+        nbformat.v4.new_code_cell("from bmlab import widgets"),
+        nbformat.v4.new_code_cell(hole, metadata={"nbgrader": RECORD | {"grade_id": "my_size", "solution": True}}),
+        nbformat.v4.new_markdown_cell("**3.** *Explain* ★★ (2 points). Why?"),
+        nbformat.v4.new_markdown_cell(rubric, metadata={"nbgrader": by_hand}),
+        nbformat.v4.new_markdown_cell("**4.** *Stretch* ★★★ And then?"),
+        nbformat.v4.new_markdown_cell("A secret, with $x^3$.", metadata={"tags": ["teacher"]}),
+    ]
+
+
+def short_notebook(folder, exercises=TWICE, more=()) -> Path:
     """Write folder/sources/twice.ipynb: two exercises, the second a function, and the line of a story they need."""
     cells = [nbformat.v4.new_markdown_cell("# Twice"), nbformat.v4.new_code_cell("base = 1")]
     for number, exercise in enumerate(exercises, 1):
         cells += exercise_cells(number, *exercise)
+    cells += more
     (folder / "sources").mkdir()
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "sources/twice.ipynb")
     return folder / "sources/twice.ipynb"

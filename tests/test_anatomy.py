@@ -9,16 +9,33 @@ import re
 import statistics
 
 import nbformat
-from test_notebooks import FILES, code_cells, folded, kinds, nbgrader, pictures, printed, prose
+from test_notebooks import FILES, code_cells, folded, is_blank, kinds, nbgrader, pictures, printed, prose
+
+from bmlab.teaching.exercises import is_teachers, without_teachers
 
 FOLD = re.compile(r"\A<details><summary>Answer</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE, SECONDS_A_PREDICTION = 100, 10, 60, 120
 LONGEST = 80  # minutes
+KINDS = {"Do", "Make", "Think", "Stretch"}
+RICHER = {"Derive", "Data", "Explain"}  # at least one of them in each notebook
+# Not yet done: notebooks without stars, worked solutions of what is not graded, and a kind of RICHER.
+UNFINISHED = {
+    "00_start",
+    "01_theory",
+    "02_exact_z",
+    "03_gibbs_sampling",
+    "04_mean_field",
+    "05_full_learning",
+    "06_hidden_units",
+    "07_restricted_machines",
+    "08_handwritten_digits",
+}
 
 
 def minutes(notebook):
     """How long the notebook takes a student who thinks."""
     words = sum(bool(re.search(r"\w", word)) for text in prose(notebook) for word in text.split())
+    notebook = without_teachers(notebook)
     lines = sum(len(cell.source.splitlines()) for cell in code_cells(notebook) if not nbgrader(cell))
     seconds = lines * SECONDS_A_LINE + len(figures(notebook)) * SECONDS_A_FIGURE
     return words / WORDS_A_MINUTE + (seconds + len(list(predictions(notebook))) * SECONDS_A_PREDICTION) / 60
@@ -51,6 +68,7 @@ def section(notebook, title):
 
 
 def test_it_has_thirty_to_seventy_cells_and_short_ones(notebook):
+    notebook = without_teachers(notebook)
     lengths = [len(re.sub("with widgets.predict.*\n", "", cell.source).splitlines()) for cell in code_cells(notebook)]
     assert 30 <= len(notebook.cells) <= 70
     assert max(lengths) <= 15 and statistics.median(lengths) <= 5
@@ -173,14 +191,39 @@ def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
 # Exercises, play and close
 
 
-def test_exercises_are_to_do_to_make_to_think_and_to_stretch(notebook):
-    text, _ = section(notebook, "Exercises")
-    assert set(re.findall(r"^\*\*\d\.\*\* \*(\w+)", text, re.MULTILINE)) == {"Do", "Make", "Think", "Stretch"}
+def test_exercises_are_of_several_kinds_and_say_how_hard_they_are(path, notebook):
+    text, _ = section(without_teachers(notebook), "Exercises")
+    found = re.findall(r"^\*\*\d\.\*\* \*(\w+)\.?\*(?: (\S+))?", text, re.MULTILINE)
+    assert len(found) == len(re.findall(r"^\*\*\d+\.\*\*", text, re.MULTILINE))
+    kinds_found = {kind for kind, _ in found}
+    if path.stem in UNFINISHED:
+        assert kinds_found >= {"Do", "Make", "Stretch"}
+    else:
+        assert {"Do", "Make", "Stretch"} <= kinds_found <= KINDS | RICHER and kinds_found & RICHER
+        assert all(stars in ("★", "★★", "★★★") for _, stars in found), found
+
+
+def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(path, notebook):
+    exercises = [[]]  # the cells of each, from its question on
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and not nbgrader(cell) and not is_teachers(cell):
+            questions = re.findall(r"^\*\*(\d+)\.\*\* \*", cell.source, re.MULTILINE)
+            exercises += [[number] for number in questions] or [[]]
+        exercises[-1].append(cell)
+    asked = [(number, cells) for number, *cells in filter(None, exercises) if isinstance(number, str)]
+    open_ones = [number for number, cells in asked if not any(nbgrader(c) or is_teachers(c) for c in cells)]
+    assert asked and (path.stem in UNFINISHED or not open_ones), open_ones
 
 
 def test_an_answer_is_followed_by_a_locked_cell_that_teaches_and_one_that_hides(notebook):
-    graded = [cell for cell in notebook.cells if nbgrader(cell)]
+    """A blank of the story is followed by no test, and what is marked by a person has a rubric for the teacher."""
+    graded = [cell for cell in notebook.cells if nbgrader(cell) and not is_blank(cell)]
     assert len(graded) >= 4 and all(nbgrader(cell)["schema_version"] == 3 for cell in graded)
+    for cell in [cell for cell in graded if cell.cell_type == "markdown"]:
+        about = nbgrader(cell)
+        assert about["solution"] and about["grade"] and not about["locked"] and about["points"] > 0
+        assert re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.DOTALL), cell.source
+    graded = [cell for cell in graded if cell.cell_type == "code"]
     for answer, test in zip(graded[::2], graded[1::2], strict=True):
         assert nbgrader(answer)["solution"] and not nbgrader(answer)["locked"]
         assert nbgrader(test)["locked"] and nbgrader(test)["points"] > 0

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import nbformat
 
+from bmlab.teaching.exercises import SOLUTION, is_teachers, without_teachers
 from bmlab.teaching.slicing import names, needed_cells
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -47,7 +48,9 @@ def code_cells(notebook):
 
 
 def prose(notebook):
-    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    """What a student reads: without what stands there for teachers."""
+    texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not is_teachers(cell)]
+    return [SOLUTION.sub("", cell.source) for cell in texts]
 
 
 def outputs(notebook):
@@ -85,12 +88,17 @@ def texts(notebook):
 
 
 def kinds(notebook):
-    """One letter per cell: m for prose, c for code."""
-    return "".join(cell.cell_type[0] for cell in notebook.cells)
+    """One letter per cell that a student has: m for prose, c for code."""
+    return "".join(cell.cell_type[0] for cell in notebook.cells if not is_teachers(cell))
 
 
 def nbgrader(cell):
     return cell.metadata.get("nbgrader", {})
+
+
+def is_blank(cell):
+    """Whether a cell is a blank of the story: an answer that nobody grades, and that may be left out."""
+    return "@widgets.blank(" in cell.source and nbgrader(cell).get("solution") and not nbgrader(cell).get("grade")
 
 
 # What is there
@@ -199,10 +207,11 @@ def test_every_exercise_has_its_own_name_and_its_test(notebook):
     names = [nbgrader(cell)["grade_id"] for cell in notebook.cells if nbgrader(cell)]
     assert len(names) == len(set(names))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell, following in zip(code, [*code[1:], None], strict=True):
+    for cell in notebook.cells:
         assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
         assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
-        if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade"):
+    for cell, following in zip(code, [*code[1:], None], strict=True):
+        if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade") and not is_blank(cell):
             assert following and nbgrader(following).get("grade"), cell.id
 
 
@@ -241,19 +250,27 @@ def nbval(path):
 
 
 def fails_where_unanswered(cell):
-    """Whether a cell of a handout fails: each test, and each answer but a function, which fails when it is called."""
-    return nbgrader(cell).get("grade", False) or re.search(r"^raise NotImplementedError", cell.source, re.MULTILINE)
+    """Whether nbval refuses a cell of a handout: each test, each answer but a function, which fails when it is called,
+    and each blank of the story, which says that it is open."""
+    return (
+        nbgrader(cell).get("grade", False)
+        or re.search(r"^raise NotImplementedError", cell.source, re.MULTILINE)
+        or is_blank(cell)
+    )
 
 
 def test_the_story_needs_nothing_of_an_exercise(notebook):
     """No cell uses a name that an exercise makes or changes, and no exercise draws from a generator of the story: so
-    every other number is the same where nobody answered."""
-    code, taken = code_cells(notebook), set()
+    every other number is the same where nobody answered.  A blank may be filled wrongly, so no test uses its name."""
+    code, taken, blanks = code_cells(notebook), set(), set()
     modules = frozenset().union(*(names(cell.source).imported for cell in code))
     for cell in code:
         used = names(cell.source)
-        if nbgrader(cell):
+        if is_blank(cell):
+            blanks |= used.made
+        elif nbgrader(cell) or is_teachers(cell):
             assert not [name for name in used.needed if re.search(r"rng|generator", name)], cell.id
+            assert not (nbgrader(cell).get("grade") and used.needed & blanks), cell.id
             taken |= used.made | used.changed - modules
         else:
             assert not used.needed & taken, (cell.id, used.needed & taken)
@@ -269,6 +286,7 @@ def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, not
 
     with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
         archive.extractall(tmp_path)
+    notebook = without_teachers(notebook)
     blanks = nbformat.read(tmp_path / FOLDER / path.name, 4).cells  # and after these a line on how to hand in
     for cell, blank in zip(notebook.cells, blanks, strict=False):
         cell.source = blank.source

@@ -24,7 +24,7 @@ from small_course import TWICE, answered, hand_in, lines_of, run_here, short_not
 
 from bmlab.teaching import grading
 from bmlab.teaching.course import STUB
-from bmlab.teaching.exercises import exercises, points
+from bmlab.teaching.exercises import is_teachers, points, with_points, without_teachers, worked
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import FOLDER, student_version, tables
 from bmlab.teaching.slicing import needed_cells
@@ -45,9 +45,10 @@ def code(notebook):
 
 
 def answer_cells(notebook):
-    """Name -> cell of every answer in code, with its test cell."""
+    """Name -> cell of every answer in code, with its test cell; not the blanks of the story, which have none."""
     cells = code(notebook)
-    pairs = [(cell, test) for cell, test in pairwise(cells) if exercise(cell).get("solution")]
+    solutions = [(cell, test) for cell, test in pairwise(cells) if exercise(cell).get("solution")]
+    pairs = [(cell, test) for cell, test in solutions if exercise(test).get("grade")]
     return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
 
 
@@ -116,12 +117,13 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
         text, notebook = path.read_text(encoding="utf-8"), nbformat.read(path, 4)
         nbformat.validate(notebook)
         assert not re.search("(BEGIN|END) (SOLUTION|HIDDEN)", text)
+        assert not any(map(is_teachers, notebook.cells))
         assert not any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
-    source, stub = nbformat.read(FILES[name], 4), nbformat.read(handouts / f"{name}.ipynb", 4)
+    source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     for there, here in zip(source.cells, stub.cells, strict=True):
         stub_text = r"\1# YOUR CODE HERE\n\1" + STUB.splitlines()[1]
@@ -160,8 +162,9 @@ def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(hand
 def test_the_solutions_are_a_page_for_teachers(handouts):
     page = (handouts / "teacher/solutions.html").read_text(encoding="utf-8")
     for name in GRADED:
-        for one in exercises(nbformat.read(FILES[name], 4)):
-            assert f"<h2>{html.escape(one.title)}</h2>" in page, one.title
+        source = nbformat.read(FILES[name], 4)
+        for title in [one.title for one in with_points(source)] + [title for title, *_ in worked(source)]:
+            assert f"<h2>{html.escape(title)}</h2>" in page, title
     assert "### " not in page and "default-src 'none'" in page
     if shutil.which("chromium"):
         assert (handouts / "teacher/solutions.pdf").read_bytes().startswith(b"%PDF")
@@ -229,9 +232,10 @@ def test_the_solution_scores_full_marks_and_the_others_none(graded):
     for name in GRADED:
         assert float(full[name]) == points(nbformat.read(FILES[name], 4))
         assert float(table["blank"][name]) == 0
-    first = next(exercise(test)["points"] for _, test in answer_cells(nbformat.read(FILES[ONE], 4)).values())
+    source = nbformat.read(FILES[ONE], 4)
+    first = next(exercise(test)["points"] for _, test in answer_cells(source).values())
     assert {who: float(row[ONE]) for who, row in table.items()} == {
-        "solved": float(full[ONE]),
+        "solved": points(source, by_hand=False),
         "blank": 0,
         "wrong": 0,
         "tampered": first,

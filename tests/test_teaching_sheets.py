@@ -3,18 +3,23 @@
 import csv
 import os
 
+import nbformat
 import pytest
 
 pytest.importorskip("nbgrader")
 pytest.importorskip("resource")  # no grading on Windows
 from awkward_class import Kit, dumped
-from small_course import api, lines_of, run_here, short_notebook
+from small_course import answered, api, hand_in, lines_of, run_here, short_notebook, story_cells
 
 from bmlab.teaching import grading
+from bmlab.teaching.course import TEXT_STUB
 from bmlab.teaching.grading import grade
+from bmlab.teaching.handouts import student_version
 from bmlab.teaching.looking import flags
+from bmlab.teaching.pages import solutions
 from bmlab.teaching.roster import matched, read_roster
 from bmlab.teaching.sheets import late_policy
+from bmlab.teaching.working_copies import worth
 
 ROSTER = (
     '"Student","ID","SIS User ID","SIS Login ID","Section"\n    Points Possible,,,,\n"O\'Brien, Ann",4711,s1,annob,A\n'
@@ -67,6 +72,29 @@ def test_points_by_hand_show_without_running_anything(course, monkeypatch):
     after = course()
     assert (before["libo"]["twice: 2. Do: double"], after["libo"]["twice: 2. Do: double"]) == ("0", "1.5")
     assert "A good beginning." in (course.folder / "graded/feedback/libo/twice.html").read_text(encoding="utf-8")
+
+
+def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(tmp_path, monkeypatch):
+    source = short_notebook(tmp_path, more=story_cells())
+    blank = student_version(source)
+    text = nbformat.writes(blank)
+    assert "secret" not in text and "max(x, -x)" not in text and "Stretch" in text
+    asked = next(k for k, cell in enumerate(blank.cells) if "*Explain*" in cell.source)
+    assert blank.cells[asked + 1].source == TEXT_STUB
+    assert list(worth(blank).values()) == [("Exercise 1. Do", 1), ("Exercise 2. Do", 2)]
+    hand_in(tmp_path / "returned", "ann", "twice", answered(blank, {"first": "first = base", "explained": "As it is."}))
+    hand_in(tmp_path / "returned", "bo", "twice", answered(blank, {"first": "first = base"}))
+    monkeypatch.setattr(grading.sandbox, "execute", run_here)
+    monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
+    (tmp_path / "graded/course/warm").mkdir(parents=True)
+    grade(source.parent, tmp_path / "returned", tmp_path / "graded", say=lambda line: None)
+    lines = lines_of(tmp_path / "graded")
+    assert lines["(full marks)"]["twice"] == "5" and not any("my_size" in column for column in lines["ann"])
+    assert "1 to be looked at by hand" in lines["ann"]["remarks"] and "by hand" not in lines["bo"]["remarks"]
+    assert "not answered: 2. Do: double, 3. Explain: explained" in lines["bo"]["remarks"]
+    assert "As it is." in (tmp_path / "graded/feedback/ann/twice.html").read_text(encoding="utf-8")
+    page = solutions({"twice": nbformat.read(source, 4)})
+    assert page.count("secret") == 2 and "<msup>" in page and "BEGIN" not in page
 
 
 def test_late_work_keeps_the_share_that_the_policy_leaves(course):

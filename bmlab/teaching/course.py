@@ -17,11 +17,13 @@ from nbgrader import preprocessors as pre
 from nbgrader.api import BaseCell, Comment, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
 
 from .cleaning import clean
+from .exercises import without_teachers
 
 STUB = '# YOUR CODE HERE\nraise NotImplementedError("this exercise is still open: write your answer in this cell")'
+TEXT_STUB = "Write your answer here."
 CUT = [
     pre.LockCells,
-    lambda: pre.ClearSolutions(code_stub={"python": STUB}),
+    lambda: pre.ClearSolutions(code_stub={"python": STUB}, text_stub=TEXT_STUB),
     pre.ClearOutput,
     pre.CheckCellMetadata,
     pre.ComputeChecksums,
@@ -46,8 +48,8 @@ def processed(notebook: NotebookNode, preprocessors: Iterable[Callable[[], Any]]
 
 
 def without_solutions(source: NotebookNode) -> NotebookNode:
-    """Return a source notebook without solutions and outputs, with all of its tests."""
-    return processed(deepcopy(source), CUT)
+    """Return a source notebook without solutions, cells for teachers and outputs, with all of its tests."""
+    return processed(without_teachers(source), CUT)
 
 
 class Course:

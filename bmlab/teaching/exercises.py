@@ -1,7 +1,12 @@
-"""The exercises of a notebook: a question, the answer below it, and the tests of the answer."""
+"""The exercises of a notebook: a question, the answer below it, and the tests of the answer.
+
+An answer is tested by the locked cell below it or, in Markdown, marked by a person.  A blank in the middle of the story
+is an answer that nobody grades.  What stands in a cell with the tag "teacher" is for teachers only.
+"""
 
 import re
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import NamedTuple
 
 from nbformat import NotebookNode
@@ -9,6 +14,9 @@ from nbformat import NotebookNode
 from .slicing import names
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+
+
+TEACHER = "teacher"  # the tag of a cell that is in no student's version
 
 
 class Exercise(NamedTuple):
@@ -26,6 +34,34 @@ class Exercise(NamedTuple):
 def record(cell: NotebookNode) -> dict:
     """What nbgrader keeps in a cell's metadata, or nothing."""
     return cell.metadata.get("nbgrader", {})
+
+
+def is_teachers(cell: NotebookNode) -> bool:
+    """Whether a cell is for teachers only: the worked solution of an exercise that is not graded."""
+    return TEACHER in cell.metadata.get("tags", [])
+
+
+def without_teachers(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy of a notebook without the cells that are for teachers only."""
+    copy = deepcopy(notebook)
+    copy.cells = [cell for cell in copy.cells if not is_teachers(cell)]
+    return copy
+
+
+def worked(notebook: NotebookNode) -> list[tuple[str, str, NotebookNode]]:
+    """Return (title, question, cell) of each worked solution of a source notebook."""
+    found, question = [], ""
+    for cell in notebook.cells:
+        if is_teachers(cell):
+            found.append((title_of(question), question, cell))
+        elif cell.cell_type == "markdown":
+            question = last_question(cell.source)
+    return found
+
+
+def with_points(notebook: NotebookNode) -> list[Exercise]:
+    """Return the exercises that bring points, by their tests or by hand: all but the blanks of the story."""
+    return [one for one in exercises(notebook) if one.tests]
 
 
 def exercises(notebook: NotebookNode) -> list[Exercise]:
@@ -46,7 +82,7 @@ def exercises(notebook: NotebookNode) -> list[Exercise]:
         elif about.get("grade"):
             last = found[-1]
             found[-1] = last._replace(tests=(*last.tests, about["grade_id"]), points=last.points + about["points"])
-        elif cell.cell_type == "markdown":
+        elif cell.cell_type == "markdown" and not is_teachers(cell):
             question = cell.source
     return found
 
@@ -56,12 +92,13 @@ def last_question(text: str) -> str:
     return text[max(text.rfind("\n**", 0), 0) :].strip() if re.search(r"^\*\*\d", text, re.MULTILINE) else text.strip()
 
 
-def title_of(question: str, name: str) -> str:
-    """Return "2. Make: my_sweep" of a question that begins **2.** *Make* (3 points)."""
-    number = re.search(r"\*\*(\d+)\.?\*\*\.?\s*(?:\*(\w+)\*)?", question)
+def title_of(question: str, name: str = "") -> str:
+    """Return "2. Make: my_sweep" of a question that begins **2.** *Make* ★★ (3 points)."""
+    number = re.search(r"\*\*(\d+)\.?\*\*\.?\s*(?:\*(\w+)\.?\*)?", question)
     if not number:
         return name
-    return f"{number[1]}. {number[2]}: {name}" if number[2] else f"{number[1]}. {name}"
+    title = f"{number[1]}. {number[2]}" if number[2] else f"{number[1]}."
+    return title + (f"{':' * bool(number[2])} {name}" if name else "")
 
 
 def points(notebook: NotebookNode, by_hand: bool = True) -> float:

@@ -32,7 +32,7 @@ Install once, here, with Python 3.11 or newer; it takes some seconds (the lock h
     .venv/bin/uv pip install "./package[lab]" --constraint package/requirements.lock
 (.venv/bin/pip does the same as uv, in a minute or two. On Windows, .venv\\Scripts in the place of .venv/bin.)
 Open it: .venv/bin/jupyter lab
-Answer where it says YOUR CODE HERE or YOUR ANSWER HERE, keep the locked cells below, and hand in each notebook saved.
+Answer where it says that your answer goes there, keep the locked cells below, and hand in each notebook saved.
 """
 
 

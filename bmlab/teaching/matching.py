@@ -19,7 +19,8 @@ from .exercises import Exercise, exercises, record
 from .slicing import names, needed_cells
 
 OPEN = re.compile(
-    r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE)[ \t]*$\n?", re.MULTILINE
+    r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
+    re.MULTILINE,
 )
 
 

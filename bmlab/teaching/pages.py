@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from .cleaning import clean_html
-from .exercises import exercises, record
+from .exercises import record, with_points, worked
 from .looking import shape
 from .sheets import Line, Sheet
 
@@ -56,6 +56,12 @@ def markdown(text: str) -> Markup:
 def code(source: str) -> Markup:
     """Return an answer in colours."""
     return Markup(highlight(source[:LONGEST], PythonLexer(stripall=True), HtmlFormatter(cssclass="code")))
+
+
+def shown(cell: NotebookNode) -> Markup:
+    """Return a teacher's answer, in code or in words, without the marks around it."""
+    source = MARKS.sub("", cell.source)
+    return code(source) if cell.cell_type == "code" else markdown(source)
 
 
 def students_words(text: str) -> Markup:
@@ -101,10 +107,14 @@ def solutions(sources: Mapping[str, NotebookNode]) -> str:
                 "title": one.title,
                 "points": one.points,
                 "question": markdown(one.question),
-                "answer": code(MARKS.sub("", cells[one.answer].source)),
+                "answer": shown(cells[one.answer]),
                 "tests": [code(MARKS.sub("", cells[test].source)) for test in one.tests if test != one.answer],
             }
-            for one in exercises(source)
+            for one in with_points(source)
+        ]
+        parts += [
+            {"title": title, "points": 0, "question": markdown(question), "answer": shown(cell), "tests": []}
+            for title, question, cell in worked(source)
         ]
         notebooks += [(name, parts)] * bool(parts)
     return ENVIRONMENT.get_template("solutions.html").render(notebooks=notebooks, styles=Markup(STYLES))

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from .collecting import Handout
 from .course import Mark
-from .exercises import Exercise, exercises
+from .exercises import Exercise, with_points
 from .records import Row
 from .roster import Entry, matched
 
@@ -72,7 +72,7 @@ def sheet(
 ) -> Sheet:
     """Return the marks of a class; with a roster those who handed in nothing have a line too."""
     names = [name for name in handouts if any(name in row.notebooks for row in rows.values())]
-    questions = {name: exercises(handouts[name].source) for name in names}
+    questions = {name: with_points(handouts[name].source) for name in names}
     policy = late_policy(due, late)
     known = matched(roster, {name: row.id for name, row in rows.items()})
     lines = [line_of(row, known.get(name), questions, marks, policy) for name, row in rows.items()]

@@ -15,7 +15,7 @@ from typing import Any
 from markupsafe import Markup
 from nbformat import NotebookNode
 
-from .exercises import record
+from .exercises import record, without_teachers
 from .pages import ENVIRONMENT, STYLES, code, markdown
 
 WORDS, LINES, FEW = 75, 14, 10  # the most that a slide shows of a text, and of a cell; fewer words make no slide
@@ -94,7 +94,7 @@ def slides(notebook: NotebookNode) -> str:
     """Return the page of a notebook's slides."""
     deck: list[dict[str, Any]] = []
     title, opens, hidden, last = "", False, False, None
-    for cell in notebook.cells:
+    for cell in without_teachers(notebook).cells:
         if cell.cell_type == "markdown":
             found = HIDDEN.search(cell.source)
             before = NotebookNode(source=cell.source[: found.start()] if found else cell.source)

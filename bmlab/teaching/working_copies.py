@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .exercises import Exercise, exercises, last_question
+from .exercises import Exercise, last_question, with_points
 from .handouts import student_version
 from .open_exercises import KNOWN
 
@@ -29,7 +29,7 @@ PROGRESS = "bmlab.teaching.open_exercises.progress()"
 def working_copy(path: Path) -> NotebookNode:
     """Return the student's version of a notebook, in which an open exercise says so and stops nothing."""
     notebook = student_version(path)
-    for exercise in exercises(notebook):
+    for exercise in with_points(notebook):
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
@@ -46,9 +46,9 @@ def working_copy(path: Path) -> NotebookNode:
 
 
 def worth(notebook: NotebookNode) -> dict[str, tuple[str, float]]:
-    """Return {cell of a test: title and points of its exercise} of a copy."""
+    """Return {cell of a test: title and points of its exercise} of a copy; what a person marks is not among them."""
     cells = {cell.metadata.nbgrader.grade_id: cell.id for cell in notebook.cells if cell.metadata.get("nbgrader")}
-    return {cells[one.tests[-1]]: (_title(one), one.points) for one in exercises(notebook) if one.tests}
+    return {cells[one.tests[-1]]: (_title(one), one.points) for one in with_points(notebook) if not one.by_hand}
 
 
 def _title(exercise: Exercise) -> str:

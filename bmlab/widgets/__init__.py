@@ -1,5 +1,6 @@
 """Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets."""
 
+from .blanks import blank
 from .drawing import DrawView
 from .exploring import explore
 from .lattice import LatticeView
@@ -8,4 +9,4 @@ from .machine import MachineView
 from .painting import PaintView
 from .predicting import predict
 
-__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "explore", "predict"]
+__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "blank", "explore", "predict"]
