@@ -5,14 +5,14 @@ Every function answers a named tuple whose arrays have shape (N, units), float64
     digits()            1,797 handwritten digits of 8 x 8 pixels        64 units
     mnist()             5,000 handwritten digits of 28 x 28 pixels     784 units
     zoo()               101 animals and what is true of them            15 units
+    votes()             435 members of a parliament and how they voted  16 units
     encoder()           one unit on, and its twin: the 4-2-4 of 1985     8 units
     shifter()           a pattern, itself shifted, and the shift        19 units
     raster(bins, rng)   spikes of ten invented neurons, law known       10 units
 
-load_spikes(path) reads a recording of your own.
+load_spikes(path) reads a recording of your own, yes_no(frame) a table of your own.
 """
 
-import csv
 import gzip
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,12 @@ from .budgets import check_memory
 from .checks import check_count, generator
 from .files import check_folder, check_path, read_text
 from .optional import needed
+from .tables import Votes as Votes
+from .tables import YesNo as YesNo
+from .tables import Zoo as Zoo
+from .tables import votes as votes
+from .tables import yes_no as yes_no
+from .tables import zoo as zoo
 
 MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
 RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
@@ -39,16 +45,6 @@ class Images(NamedTuple):
     test: np.ndarray  # (M, pixels)
     test_labels: np.ndarray  # (M,)
     source: str
-
-
-class Zoo(NamedTuple):
-    """Animals and their yes/no properties."""
-
-    data: np.ndarray  # (101, 15), +1 yes, -1 no
-    names: tuple[str, ...]  # one per row; two of them are "frog", one of which is venomous
-    properties: tuple[str, ...]  # one per column: the names of the units of a machine
-    classes: tuple[str, ...]  # one per row: mammal, bird, fish, ...
-    source: str = "R. Forsyth (1990), Zoo, UCI Machine Learning Repository, CC BY 4.0"
 
 
 class Encoder(NamedTuple):
@@ -128,19 +124,6 @@ def _read_idx(folder, name):
     raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
-
-
-def zoo() -> Zoo:
-    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; 53 different patterns.
-
-    The number of legs, the only column that is not yes/no, is left out.
-    """
-    from importlib.resources import files  # only here: it takes as long to load as much of the package
-
-    with (files("bmlab") / "zoo.csv").open(encoding="utf-8") as table:
-        header, *rows = csv.reader(line for line in table if not line.startswith("#"))
-    names, *answers, classes = zip(*rows, strict=True)
-    return Zoo(spins(np.array(answers, dtype=float).T), names, tuple(header[1:-1]), classes)
 
 
 def encoder(v: int = 4) -> Encoder:

@@ -861,6 +861,13 @@ calls(
     seed=[c for c in SEEDS if c.verdict == "bad"],
 )
 calls("data.zoo", {})
+calls("data.votes", {})
+FRAME = pd.DataFrame({"a": ["y", "n", "?"], "b": [1.0, 0.0, NAN], "age": [3, 4, 5]})
+calls(
+    "data.yes_no",
+    {"frame": FRAME},
+    frame=good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3, "") + NONSENSE,
+)
 calls("data.encoder", {"v": 4}, v=counts(4))
 calls("data.shifter", {"n": 4}, n=counts(4) + bad(24, 40))
 calls("data.raster", {"bins": 20, "rng": 0}, bins=counts(20), rng=SEEDS)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import ndtri
 from scipy.stats import chisquare, multivariate_normal
@@ -118,6 +119,65 @@ def test_a_lower_threshold_only_adds_ink():
     thick, usual = data.digits(3), data.digits()
     assert (thick.train >= usual.train).all() and (thick.train > usual.train).any()
     assert (thick.test_labels == usual.test_labels).all()
+
+
+# Votes, and tables of one's own
+
+
+def test_votes_are_counted_as_their_source_says():
+    votes = data.votes()
+    assert votes.data.shape == (435, 16) and len(votes.names) == 16
+    assert (votes.parties.count("democrat"), votes.parties.count("republican")) == (267, 168)
+    assert np.isnan(votes.data).sum() == 392 and (~np.isnan(votes.data).any(axis=1)).sum() == 232
+    assert set(np.unique(votes.data[~np.isnan(votes.data)])) == {-1.0, 1.0}
+    assert "Schlimmer" in votes.source and "1987" in votes.source and "CC BY 4.0" in votes.source
+
+
+def test_a_vote_stands_in_its_column_and_row():
+    votes = data.votes()
+    freeze, exports = (votes.names.index(name) for name in ("physician fee freeze", "South Africa exports"))
+    cast = [(votes.data[:, k] == side).sum() for k in (freeze, exports) for side in (1, -1)]
+    assert cast == [177, 247, 269, 62]  # as documented by the donor
+    in_favour = [party for party, vote in zip(votes.parties, votes.data[:, freeze], strict=True) if vote == 1]
+    assert in_favour.count("republican") == 163
+
+
+def table(**columns):
+    return pd.DataFrame(columns)
+
+
+def test_words_for_yes_and_no_become_spins_in_any_spelling():
+    frame = table(
+        a=["yes", " No", "?"], b=[True, False, True], c=[1, 0, np.nan], d=["T", "f", None], e=[-1.0, 1.0, 1.0]
+    )
+    found = data.yes_no(frame)
+    expected = [[1, -1, np.nan], [1, -1, 1], [1, -1, np.nan], [1, -1, np.nan], [-1, 1, 1]]
+    assert np.array_equal(found.data.to_numpy().T, expected, equal_nan=True)
+    assert list(found.data.columns) == list("abcde") and not found.left_out
+
+
+def test_of_two_other_answers_the_later_is_named():
+    found = data.yes_no(table(party=["whig", "tory", "NA"], size=[3, 12, 12]).set_index(pd.Index([5, 6, 7])))
+    assert list(found.data.columns) == ["party = whig", "size = 12.0"] and list(found.data.index) == [5, 6, 7]
+    assert found.data.iloc[0].tolist() == [1, -1] and np.isnan(found.data.iloc[2, 0])
+
+
+def test_each_column_that_is_left_out_says_why():
+    frame = table(
+        age=[30, 41, 52], town=["Rome", "Bonn", "Rom"], one=["y", "y", None], none=[None] * 3, ok=["y", "n", "y"]
+    )
+    found = data.yes_no(frame)
+    assert list(found.data.columns) == ["ok"] and set(found.left_out) == {"age", "town", "one", "none"}
+    assert "3 different answers" in found.left_out["age"] and "frame['age'] >= 41" in found.left_out["age"]
+    assert "== 'Rome'" in found.left_out["town"] and "infinite" in found.left_out["one"]
+
+
+@pytest.mark.parametrize(
+    "frame", [None, [[1, 0]], table(age=[1, 2, 3]), table(), pd.concat([table(a=[0, 1])] * 2, axis=1)]
+)
+def test_what_is_no_such_table_is_refused_in_a_sentence(frame):
+    with pytest.raises(ValueError, match="frame "):
+        data.yes_no(frame)
 
 
 # MNIST

@@ -31,7 +31,7 @@ def test_the_index_would_take_both(built):
 def test_the_wheel_holds_the_package_and_nothing_else(built):
     with zipfile.ZipFile(built[0]) as wheel:
         inside = set(wheel.namelist())
-    assert inside >= MODULES | {"bmlab/zoo.csv", "bmlab/py.typed"}
+    assert inside >= MODULES | {"bmlab/zoo.csv", "bmlab/house_votes_1984.csv", "bmlab/py.typed"}
     assert {name.split("/")[0] for name in inside} == {"bmlab", f"bmlab-{bmlab.__version__}.dist-info"}
 
 

@@ -69,7 +69,11 @@ def public():
             found[name] = thing
     for home in ("data", "widgets"):
         module = BOUND[home]
-        names = [n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__]
+        names = [
+            n
+            for n, f in vars(module).items()
+            if inspect.isfunction(f) and f.__module__ in (module.__name__, "bmlab.tables")
+        ]
         names = names if home == "data" else ["LatticeView", "MachineView", "PaintView"]
         found |= {f"{home}.{n}": getattr(module, n) for n in names if not n.startswith("_")}
     return found

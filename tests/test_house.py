@@ -36,7 +36,7 @@ FLOORS = [
     ["_version", "budgets", "checks", "html_repr", "optional", "pages"],
     ["threads"],
     ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
-    ["couplings", "parts"],
+    ["couplings", "parts", "tables"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
     ["asking", "networks", "row_chunks"],
