@@ -37,9 +37,9 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
-from tqdm import tqdm
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE, CV_TABLE = (Path(__file__).with_name(name) for name in ("08_digits.csv", "08_digits_cv.csv"))
 COLUMNS = "rule", "copies", "seed", "log_z", "errors", "cv_errors", "stderr", "low", "high", "setting"
@@ -142,9 +142,7 @@ def readers(name, setting, sheets, labels, rng, budget, methods):
 def ten_log_z(machines, method, rng, budget):
     """Ask one method for log Z of each; one that has not converged is judged by what it says."""
     options = budget | {"rng": rng} if method == "ais" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bmlab.NotConverged)
-        return [LOG_Z[method](machine, **options).log_z for machine in machines]
+    return [LOG_Z[method](machine, **options).log_z for machine in machines]
 
 
 def read(machines, log_share, log_zs, images):
@@ -173,17 +171,18 @@ def cross_validate(name, setting, copies, methods=("ais",)):
     return errors
 
 
-def choose(name, copies):
-    """Return the setting with the fewest errors, and a row for every setting; errors are inf where a rule refuses."""
-    judged, grid = [], (RULES | PEERS)[name][1]
-    for values in tqdm(list(product(*grid.values())), desc=f"{name}, {copies}", leave=False):
-        setting = dict(zip(grid, values, strict=True))
-        try:
-            judged.append((setting, sum(cross_validate(name, setting, copies).values())))
-        except ValueError:
-            judged.append((setting, np.inf))
-    rows = [(name, copies, in_words(setting), errors) for setting, errors in judged]
-    return min(judged, key=lambda pair: pair[1])[0], rows
+def settings(name):
+    """Every setting of the grid of a rule, or a peer."""
+    grid = (RULES | PEERS)[name][1]
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def judged(name, copies, setting):
+    """Errors of 1000 in five folds; inf where the rule refuses."""
+    try:
+        return sum(cross_validate(name, setting, copies).values())
+    except ValueError:
+        return np.inf
 
 
 def examine(name, setting, copies, seed):
@@ -195,13 +194,14 @@ def examine(name, setting, copies, seed):
 
 
 def rows(name, setting, copies):
-    """Yield the rows of the table for one rule, or peer, and kind of copies."""
-    cv_errors = cross_validate(name, setting, copies, tuple(LOG_Z))
+    """Return the rows of the table for one rule, or peer, and kind of copies."""
+    cv_errors, found = cross_validate(name, setting, copies, tuple(LOG_Z)), []
     for seed in SEEDS if name in RULES else SEEDS[:1]:
         answers = list(examine(name, setting, copies, seed))
         for method, log_zs, errors in answers:
             known = beside(log_zs, answers[0][1]) if log_zs else ("", "", "")
-            yield name, copies, seed, method, errors, cv_errors[method], *known, in_words(setting)
+            found.append((name, copies, seed, method, errors, cv_errors[method], *known, in_words(setting)))
+    return found
 
 
 def beside(log_zs, references):
@@ -217,13 +217,17 @@ def in_words(setting):
 
 def main():
     """Write both tables; every setting is chosen before the first test image is read."""
-    tasks = list(product([*RULES, *PEERS], ("none", "shifts")))
-    chosen, graded = zip(*(choose(*task) for task in tasks), strict=True)
-    write(CV_TABLE, ("rule", "copies", "setting", "cv_errors"), chain.from_iterable(graded))
-    done = (
-        rows(name, setting, copies) for (name, copies), setting in zip(tqdm(tasks, desc="test"), chosen, strict=True)
-    )
-    write(TABLE, COLUMNS, chain.from_iterable(done))
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    pairs = product([*RULES, *PEERS], ("none", "shifts"))
+    tried = [(name, copies, setting) for name, copies in pairs for setting in settings(name)]
+    errors, best = list(in_parts(partial(unpacked, judged), tried, "setting")), {}
+    for (name, copies, setting), count in zip(tried, errors, strict=True):
+        if (name, copies) not in best or count < best[name, copies][0]:
+            best[name, copies] = count, setting
+    graded = [(*task[:2], in_words(task[2]), count) for task, count in zip(tried, errors, strict=True)]
+    write(CV_TABLE, ("rule", "copies", "setting", "cv_errors"), graded)
+    chosen = [(name, setting, copies) for (name, copies), (_, setting) in best.items()]
+    write(TABLE, COLUMNS, chain.from_iterable(in_parts(partial(unpacked, rows), chosen, "rule")))
 
 
 def write(path, columns, rows):

@@ -35,6 +35,8 @@ the temperatures.  Where ais and short differ by more than their errors say, the
 import csv
 import sys
 import warnings
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +47,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv", "08_mnist_log_z.csv"))
 SETTINGS = {
@@ -167,8 +170,15 @@ def calibrated(table, labels):
     return minimize(loss, np.append(np.zeros(10), -2.0)).x[:10]
 
 
-def rehearse(rule, setting, images, labels, shifts):
+@cache
+def images_of(folder):
+    """The images; read once where they are needed."""
+    return bmlab.data.mnist(*folder)
+
+
+def rehearse(folder, rule, setting, shifts):
     """Learn from four fifths and read the rest: errors by each log Z, and what to add to that of ais."""
+    images, labels = images_of(folder).train, images_of(folder).train_labels
     cut = len(images) * 4 // 5
     machines, sets = learn(rule, setting, images[:cut], labels[:cut], shifts)
     table, held_out = minus_energies(machines, images[cut:]), labels[cut:]
@@ -178,52 +188,58 @@ def rehearse(rule, setting, images, labels, shifts):
     return {name: errors(table, z, held_out) for name, z in {**found, "calibrated": first + off}.items()}, off
 
 
-def examine(rule, setting, mnist, shifts, seed, rehearsed):
-    """Learn from all training images and yield a row for each log Z; the test images are read here."""
+def examine(folder, rule, setting, shifts, seed, rehearsed):
+    """Learn from all training images and return a row for each log Z; the test images are read here."""
+    mnist = images_of(folder)
     machines, sets = learn(rule, setting, mnist.train, mnist.train_labels, shifts, seed)
     table = minus_energies(machines, mnist.test)
     found, stderr = log_zs(rule, setting, machines, sets, LONG, seed)
     counts, off = rehearsed
-    for name, z in {**found, "calibrated": next(iter(found.values())) + off}.items():
-        yield (
-            rule,
-            "yes" if shifts else "no",
-            setting,
-            seed,
-            name,
-            errors(table, z, mnist.test_labels),
-            counts[name],
-            f"{stderr:.2g}",
-        )
+    row = rule, "yes" if shifts else "no", setting, seed
+    read = {**found, "calibrated": next(iter(found.values())) + off}
+    return [
+        (*row, name, errors(table, z, mnist.test_labels), counts[name], f"{stderr:.2g}") for name, z in read.items()
+    ]
 
 
-def rule_rows(rule, mnist):
-    """Choose the setting by rehearsal, then examine."""
-    with_shifts = rule == "restricted"
-    tried = {x: rehearse(rule, x, mnist.train, mnist.train_labels, with_shifts) for x in SETTINGS[rule]}
-    best = min(tried, key=lambda x: next(iter(tried[x][0].values())))
-    print(f"{rule}:", {x: counts for x, (counts, _) in tried.items()}, flush=True)
-    for shifts in (False, True):
-        known = tried[best] if shifts == with_shifts else rehearse(rule, best, mnist.train, mnist.train_labels, shifts)
-        for seed in range(3 if rule == "restricted" and shifts else 1):
-            yield from examine(rule, best, mnist, shifts, seed, known)
+def rule_rows(folder):
+    """Choose the setting of each rule by rehearsal, then examine."""
+    tasks = [(rule, x, rule == "restricted") for rule in RULES for x in SETTINGS[rule]]
+    tried = rehearsed(folder, tasks)
+    best = {}
+    for task in tasks:
+        first = next(iter(tried[task][0].values()))
+        if task[0] not in best or first < best[task[0]][0]:
+            best[task[0]] = first, task[1]
+        print(*task[:2], tried[task][0], flush=True)
+    chosen = [(rule, x, shifts) for rule, (_, x) in best.items() for shifts in (False, True)]
+    tried |= rehearsed(folder, [task for task in chosen if task not in tried])
+    seeds = {task: range(3 if task[0] == "restricted" and task[2] else 1) for task in chosen}
+    asked = [(*task, seed, tried[task]) for task in chosen for seed in seeds[task]]
+    return chain.from_iterable(in_parts(partial(unpacked, partial(examine, folder)), asked, "rule"))
 
 
-def peer_rows(mnist):
-    """The peers, chosen on the same held-out images without shifts, examined on the same test images."""
+def rehearsed(folder, tasks):
+    """Rehearse each (rule, setting, shifts): a dictionary."""
+    return dict(zip(tasks, in_parts(partial(unpacked, partial(rehearse, folder)), tasks, "rehearsal"), strict=True))
+
+
+def peer_rows(folder, name):
+    """One peer, chosen on the same held-out images without shifts, examined on the same test images: two rows."""
+    mnist, found = images_of(folder), []
     cut = len(mnist.train) * 4 // 5
-    for name, candidates in PEERS.items():
-        wrong = [
-            misread(peer, mnist.train[:cut], mnist.train_labels[:cut], mnist.train[cut:], mnist.train_labels[cut:])
-            for peer in candidates
-        ]
-        best = candidates[int(np.argmin(wrong))]
-        for shifts in (False, True):
-            images, labels = mnist.train, mnist.train_labels
-            if shifts:
-                images, labels = shifted(images), np.tile(labels, 5)
-            count = misread(best, images, labels, mnist.test, mnist.test_labels)
-            yield name, "yes" if shifts else "no", "", 0, "", count, "" if shifts else min(wrong), ""
+    wrong = [
+        misread(peer, mnist.train[:cut], mnist.train_labels[:cut], mnist.train[cut:], mnist.train_labels[cut:])
+        for peer in PEERS[name]
+    ]
+    best = PEERS[name][int(np.argmin(wrong))]
+    for shifts in (False, True):
+        images, labels = mnist.train, mnist.train_labels
+        if shifts:
+            images, labels = shifted(images), np.tile(labels, 5)
+        count = misread(best, images, labels, mnist.test, mnist.test_labels)
+        found.append((name, "yes" if shifts else "no", "", 0, "", count, "" if shifts else min(wrong), ""))
+    return found
 
 
 def misread(peer, images, labels, others, answers):
@@ -231,15 +247,17 @@ def misread(peer, images, labels, others, answers):
     return int((peer.fit(images, labels).predict(others) != answers).sum())
 
 
-def log_z_rows(rule, setting, mnist, shifts):
-    """log Z of the ten machines by every method; no test image is read."""
+def log_z_rows(folder, rule, setting, shifts):
+    """log Z of the ten machines by every method, a row a machine; no test image is read."""
+    mnist, found = images_of(folder), []
     machines, sets = learn(rule, setting, mnist.train, mnist.train_labels, shifts)
     (value, stderr), (short, _) = by_ais(machines, LONG), by_ais(machines, SHORT)
     own = minus_f(machines, sets, setting) if rule == "closed form" else np.full(10, np.nan)
     tap = [bmlab.tap(m).log_z.value for m in machines]
     for k, logs in enumerate(zip(own, by_mean_field(machines), tap, value, strict=True)):
         row = ["" if np.isnan(z) else f"{z:.2f}" for z in logs]
-        yield rule, "yes" if shifts else "no", setting, k, *row, f"{stderr[k]:.2g}", f"{short[k]:.2f}"
+        found.append((rule, "yes" if shifts else "no", setting, k, *row, f"{stderr[k]:.2g}", f"{short[k]:.2f}"))
+    return found
 
 
 def show(rows, table):
@@ -257,19 +275,16 @@ def show(rows, table):
 def main(*folder):
     """Write both tables."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
-    mnist = bmlab.data.mnist(*folder)
-    rows = (row for rule in RULES for row in rule_rows(rule, mnist))
-    kept = show((row for source in (rows, peer_rows(mnist)) for row in source), not folder and (TABLE, COLUMNS))
+    peers = chain.from_iterable(in_parts(partial(peer_rows, folder), list(PEERS), "peer"))
+    kept = show(chain(rule_rows(folder), peers), not folder and (TABLE, COLUMNS))
     chosen = {row[0]: row[2] for row in kept}
-    machines = (
+    machines = [
         ("closed form", 0.1, False),
         ("closed form", chosen["closed form"], False),
         ("restricted", chosen["restricted"], True),
-    )
-    show(
-        (row for machine in machines for row in log_z_rows(*machine[:2], mnist, machine[2])),
-        not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS),
-    )
+    ]
+    rows = chain.from_iterable(in_parts(partial(unpacked, partial(log_z_rows, folder)), machines, "rule"))
+    show(rows, not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS))
 
 
 if __name__ == "__main__":

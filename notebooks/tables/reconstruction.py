@@ -13,13 +13,14 @@ six temperatures.  The columns of the table:
 
 import csv
 import warnings
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("05_reconstruction.csv")
 GLASS = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(7))
@@ -49,29 +50,30 @@ def error(learned, true):
 
 
 def rows_of(temperature, rows, seed):
-    """Yield one row of the table a method."""
+    """Return the rows of the table for one recording, a method each."""
     true = GLASS.at(temperature)
     data = bmlab.sample(true, rows, np.random.default_rng(seed))
-    for name, method in METHODS.items():
-        try:
-            found = f"{error(method(data).model, true):.3g}"
-        except (ValueError, bmlab.NotConverged):
-            found = ""
-        yield temperature, rows, seed, name, found
+    return [(temperature, rows, seed, name, entry(method, data, true)) for name, method in METHODS.items()]
+
+
+def entry(method, data, true):
+    """The error of what one method learns; nothing where it refuses, or has not converged."""
+    try:
+        found = method(data)
+    except ValueError:
+        return ""
+    return f"{error(found.model, true):.3g}" if found.converged else ""
 
 
 def main():
     """Write the table."""
-    with (
-        warnings.catch_warnings(),
-        threadpool_limits(limits=1, user_api="blas"),
-        TABLE.open("w", newline="", encoding="utf-8") as file,
-    ):
-        warnings.simplefilter("error", bmlab.NotConverged)
+    warnings.simplefilter("ignore", bmlab.NotConverged)  # an entry that is left empty says it
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for samples in product(TEMPERATURES, ROWS, SEEDS):
-            table.writerows(rows_of(*samples))
+        recordings = list(product(TEMPERATURES, ROWS, SEEDS))
+        for rows in in_parts(partial(unpacked, rows_of), recordings, "recording"):
+            table.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,14 @@ The columns of the table:
 """
 
 import csv
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import bmlab
+from bmlab.parts import in_parts, unpacked
 
 TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("06_shifter.csv", "06_shifter.npz"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"
@@ -82,24 +84,29 @@ def scores(model, data, asked):
         yield k, here.sum(), right[here].sum(), f"{best[here].sum():.4g}"
 
 
+def examined(steps, seed, trained):
+    """Return a machine that was trained for so many steps, and its rows of the table."""
+    data = bmlab.data.shifter().data
+    everything, kept = np.ones(len(data), bool), split(data, seed)
+    mask, groups = kept, {"trained on": kept, "held out": ~kept}
+    if trained == "all":
+        mask, groups = everything, {"all": everything}
+    model = learned(data[mask], steps, np.random.default_rng(seed))
+    rows = [(trained, steps, seed, asked, *row) for asked, some in groups.items() for row in scores(model, data, some)]
+    return model, rows
+
+
 def main():
     """Write the table and the machine."""
-    data = bmlab.data.shifter().data
-    everything = np.ones(len(data), bool)
+    trainings = list(product(STEPS, SEEDS, ("all", "four fifths")))
+    done = in_parts(partial(unpacked, examined), trainings, "training")
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
-        for steps, seed in product(STEPS, SEEDS):
-            kept = split(data, seed)
-            for trained, mask, parts in (
-                ("all", everything, {"all": everything}),
-                ("four fifths", kept, {"trained on": kept, "held out": ~kept}),
-            ):
-                model = learned(data[mask], steps, np.random.default_rng(seed))
-                for asked, part in parts.items():
-                    table.writerows((trained, steps, seed, asked, *row) for row in scores(model, data, part))
-                if (trained, steps, seed) == ("all", STEPS[-1], SEEDS[0]):
-                    model.save(MACHINE)
+        for training, (model, rows) in zip(trainings, done, strict=True):
+            table.writerows(rows)
+            if training == (STEPS[-1], SEEDS[0], "all"):
+                model.save(MACHINE)
 
 
 if __name__ == "__main__":
