@@ -88,30 +88,12 @@ def sweep_matrix(machine):
     return whole
 
 
-@claim("00-44")
-def visits_find_nearly_all():
-    """Ten units have 1,024 states, and 10,000 visits find 98 % of $Z$ or more, at any temperature from 1/4 to 8."""
-    for seed in SEEDS:
-        yield min(by_visits(glass(10, seed, T), seed) for T in (0.25, 0.5, 1, 2, 4, 8)) - 0.98
-
-
 @claim("00-41")
 def visits_starve_where_the_states_are_many():
     """Of 22 units at $T = 4$ the same visits find less than 1 % of $Z$, and mean field finds two thirds or more."""
     for seed in SEEDS:
         machine = glass(22, seed, 4.0)
         yield min(0.01 - by_visits(machine, seed), by_mean_field(machine) - 2 / 3)
-
-
-@claim("00-44")
-def equal_work():
-    """With no more turns than mean field takes, sampling finds less than mean field, on every machine tried (at 10 and
-    20 units, $T = 1$ and 4)."""
-    for seed in SEEDS:
-        for n, T in (10, 1), (10, 4), (20, 1), (20, 4):
-            machine = glass(n, seed, T)
-            turns = bmlab.mean_field(machine).info["sweeps"]
-            yield by_mean_field(machine) - by_visits(machine, seed, walkers=1, sweeps=turns)
 
 
 @claim("00-16")

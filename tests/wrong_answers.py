@@ -119,7 +119,8 @@ WRONG = {
             ("made_up = -1.5", "MINUS the sum"),
             ("made_up = 2.5", "before they made up"),
             ("made_up = 1", "the bias counts"),
-            ("made_up = 0.5", "four terms"),
+            ("made_up = 0.5", "w01 s0 s1"),
+            ("made_up = 1.25", "multiple of 1/2"),
         ],
         "my_probability": [
             (PROBABILITY.replace(" / weights.sum()", ""), "divide by Z"),
