@@ -94,10 +94,10 @@ def two_visible_units_are_coupled_by_what_they_listen_to():
 
 @claim("07-06")
 def no_hidden_bias_does_not_help():
-    """with $c = 0$ both still listen to the same units."""
+    """But without biases both still listen to the same units."""
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
-        model = bmlab.restricted(rng.normal(size=(2, 2 + seed % 3)), rng.normal(size=2), np.zeros(2 + seed % 3))
+        model = bmlab.restricted(rng.normal(size=(2, 2 + seed % 3)), np.zeros(2), np.zeros(2 + seed % 3))
         yield abs(bmlab.exact(model, pairs="all").covariance[0, 1]) - 1e-3
 
 
@@ -111,19 +111,6 @@ def a_row_of_coins():
             up = (1 + law @ bmlab.states(model.n - len(held))) / 2
             coins = np.where(bmlab.states(len(up)) > 0, up, 1 - up).prod(axis=1)
             yield ROUNDING - np.abs(law - coins).max()
-
-
-@claim("07-08")
-def sweep_takes_one_after_the_other():
-    """`bmlab.sweep` takes one unit after the other."""
-    for seed in SEEDS:
-        model, _, rng = layers(seed, 5 + 3 * seed, 3 + seed)
-        s, u = rng.choice([-1.0, 1.0], size=(50, model.n)), rng.random((50, model.n))
-        one = s.copy()
-        for i in range(model.n):
-            field = one @ model.weights[i] + model.biases[i]
-            one[:, i] = np.where(u[:, i] < 1 / (1 + np.exp(-2 * field / model.temperature)), 1, -1)
-        yield 0.5 - (one != bmlab.sweep(model, s, u)).sum()
 
 
 @claim("07-11")
@@ -271,18 +258,6 @@ def it_was_the_delay():
         yield sweeps - chains
 
 
-@claim("07-46")
-def all_three_end_close():
-    """with a falling rate all three end within half a nat"""
-    for fold, seed in FOLDS:
-        images, hidden = rivals.split(fold)[0], (6, 8, 10, 12)[seed]
-        ends = [
-            score(taught(images, hidden, seed, infer, chains, FALLING), images)
-            for infer, chains in ((bmlab.exact, "previous"), (sampled(seed), "data"), (sampled(seed), "previous"))
-        ]
-        yield 0.5 - np.ptp(ends)
-
-
 def long_climb(fold, seed, chains, steps):
     """Twelve hidden units by bmlab.pcd: nats an image on what was learnt."""
     images, _ = rivals.split(fold)
@@ -307,17 +282,9 @@ def twelve(fold, seed, steps=400):
     return rivals.taught(images, 12, 0.0, steps, np.random.default_rng([fold, seed])), images
 
 
-@claim("07-54")
-def no_pattern_is_dear():
-    """No pattern is dear to it"""
-    for fold, seed in FOLDS:
-        logs = log_weight(turned(twelve(fold, seed)[0], 64), bmlab.states(12))
-        yield 0.1 - np.exp(logs.max() - np.logaddexp.reduce(logs))
-
-
-@claim("07-56")
+@claim("07-51")
 def at_home_in_ten_sweeps():
-    """From random states this walk is at home in about ten sweeps."""
+    """from random states it is at home in about ten sweeps."""
     for fold, seed in FOLDS:
         model, _ = twelve(fold, seed)
         rng = np.random.default_rng(seed)
@@ -325,15 +292,6 @@ def at_home_in_ten_sweeps():
         for _ in range(10):
             s = bmlab.sweep(model, s, rng.random(s.shape))
         yield 0.25 - abs(log_weight(model, s[:, :64]).mean() - log_weight(model, perfect[:, :64]).mean())
-
-
-@claim("07-59")
-def images_above_drawings():
-    """The machine finds the images that it learnt *more* probable"""
-    for fold, seed in FOLDS:
-        model, images = twelve(fold, seed, (400, 4000)[seed % 2])
-        perfect = bmlab.sample(model, 4000, np.random.default_rng(seed))
-        yield log_weight(model, images).mean() - log_weight(model, perfect[:, :64]).mean()
 
 
 # A machine that remembers long
@@ -355,19 +313,6 @@ def cd_walks_downhill():
 
 
 # log Z
-
-
-@claim("07-74")
-def both_know_how_well():
-    """both right, and both know how well."""
-    for fold, seed in FOLDS:
-        model, _ = twelve(fold, seed)
-        right, rng = bmlab.exact(model).log_z.value, np.random.default_rng(seed)
-        answers = (
-            bmlab.ais(model, rng=rng, n_chains=200, n_temperatures=500).log_z,
-            bmlab.temper(model, rng=rng, n_chains=16, n_sweeps=1000).log_z,
-        )
-        yield min(4 - abs(answer.value - right) / answer.stderr for answer in answers)
 
 
 @claim("07-ex00")
@@ -399,38 +344,8 @@ def hidden_units_win_in_the_end():
         yield ends(fold, seed, 30, 6000) - rival
 
 
-@claim("07-74")
+@claim("07-67")
 def pairs_lead_at_first():
-    """After 400 steps, where section 5 stopped, the fully visible machine is ahead"""
+    """After 400 steps, where section 5 stopped, the machine with all pairs is ahead"""
     for fold, seed in FOLDS:
         yield ends(fold, seed, 0, 400, 0.05) - ends(fold, seed, 30, 400)
-
-
-# Features
-
-
-@claim("07-85")
-def unlabelled_images_are_worth_something():
-    """Images without labels are worth something, where labels are dear: over five splits, more than one image in a
-    hundred."""
-    from sklearn.linear_model import LogisticRegression
-
-    from bmlab.estimators import RestrictedBoltzmann
-
-    labels = bmlab.data.digits().train_labels
-    for seed in SEEDS:  # each reader with the regularisation that reads the images kept back best; all five fifths
-        gain = []
-        for fold in range(5):
-            images, unseen = rivals.split(fold)
-            seen, truth = labels[fold != rivals.FOLDS], labels[fold == rivals.FOLDS]
-            told = np.random.default_rng([fold, seed]).choice(800, 100, replace=False)
-            features = RestrictedBoltzmann(100, random_state=seed).fit(images).transform
-            pixels, units = (
-                max(
-                    LogisticRegression(C=C, max_iter=2000).fit(see(images[told]), seen[told]).score(see(unseen), truth)
-                    for C in (0.01, 0.1, 1, 10)
-                )
-                for see in (np.asarray, features)
-            )
-            gain.append(units - pixels)
-        yield np.mean(gain) - 0.01

@@ -26,7 +26,6 @@ UNFINISHED = {
     "04_mean_field",
     "05_full_learning",
     "06_hidden_units",
-    "07_restricted_machines",
     "08_handwritten_digits",
 }
 

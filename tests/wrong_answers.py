@@ -89,6 +89,10 @@ def my_pl_gradient(model, data):
     np.fill_diagonal(d_weights, 0)
     return d_weights / model.temperature, surprise.mean(axis=0) / model.temperature
 """
+COUPLING = """
+def my_coupling(a, b, T):
+    return T / 2 * np.log(np.cosh((a + b) / T) / np.cosh((a - b) / T))
+"""
 LAYERS_AIS = """
 def my_layers_ais(model, v, steps, chains, rng):
     def at(beta):
@@ -98,19 +102,19 @@ def my_layers_ais(model, v, steps, chains, rng):
     s = np.where(rng.random((chains, v)) < 1 / (1 + np.exp(-2 * b / T)), 1.0, -1.0)
     log_w = np.full(chains, np.logaddexp(b / T, -b / T).sum() + m * np.log(2))
     for old, new in zip(betas, betas[1:]):
-        log_w += my_log_weight(at(new), s) - my_log_weight(at(old), s)
+        log_w += log_weight(at(new), s) - log_weight(at(old), s)
         s = np.hstack([np.ones((chains, m)), s])
-        s = my_layers_sweep(turned(at(new), v), s, rng.random(s.shape), m)[:, m:]
+        s = bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]
     w = np.exp(log_w - log_w.max())
     return log_w.max() + np.log(w.mean()), w.std() / w.mean() / np.sqrt(chains)
 """
 V_FIRST = """
         h = 2.0 * (rng.random((chains, m)) < 0.5) - 1
-        s = my_layers_sweep(at(new), np.hstack([s, h]), rng.random((chains, v + m)), v)[:, :v]
+        s = bmlab.sweep(at(new), np.hstack([s, h]), rng.random((chains, v + m)))[:, :v]
 """
 H_FIRST = """
         s = np.hstack([np.ones((chains, m)), s])
-        s = my_layers_sweep(turned(at(new), v), s, rng.random(s.shape), m)[:, m:]
+        s = bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]
 """
 
 WRONG = {
@@ -248,9 +252,15 @@ WRONG = {
         "visible_out": [
             ("visible_out = 0.5 + np.log(2) + np.log(2 * np.cosh(0.5))", "here T = 2"),
             ("visible_out = np.log(2) + np.log(2 * np.cosh(0.25))", "own biases are missing"),
-            ("visible_out = 0.25 + np.log(np.cosh(0.25))", "the 2 of 2 cosh is lost"),
+            ("visible_out = 0.25 + np.log(np.cosh(0.25))", "has each visible unit both its values"),
             ("visible_out = -0.25 + np.log(2 * np.cosh(0.25)) + np.log(2 * np.cosh(0.5))", "sums the HIDDEN units out"),
             ("visible_out = -0.25 + np.log(2) + np.log(2 * np.cosh(0.25))", "f_0 = 0 and f_1 = -1/2"),
+        ],
+        "my_coupling": [
+            (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
+            (COUPLING.replace("T / 2 * ", "1 / 2 * "), "wrong at T = 0.5"),
+            (COUPLING.replace("(a - b)", "(a + b)"), "they should differ"),
+            (COUPLING.replace("np.cosh((a + b) / T) / np.cosh((a - b) / T)", "np.cosh(a + b)"), "couples nothing"),
         ],
         "my_layers_ais": [
             (LAYERS_AIS.replace(" + m * np.log(2)", ""), "4 log 2"),
