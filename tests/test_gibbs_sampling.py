@@ -361,3 +361,25 @@ def test_fields_are_kept_where_a_walk_goes_on_and_taken_from_products_in_layers(
         walk = chains.Chains(model, np.ones((model.n, 2)), rng, backend="numba")
         walk.sweep(3)
         assert (bool(walk._compiled.products), walk._compiled.fields is not None) == (by_products, kept)
+
+
+# lattices
+
+
+@pytest.mark.parametrize("scale", [0.3, -0.7, 40.0], ids=["warm", "pushing apart", "cold"])
+@pytest.mark.parametrize("lattice", [bmlab.ising((7, 9), periodic=False), bmlab.ising((3, 3)), bmlab.ising(50)])
+def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(3)
+    model = bmlab.BoltzmannMachine(lattice.weights * scale, rng.normal(size=lattice.n), 1.3)
+    walks = [
+        chains.Chains(model, rng.choice([-1, 1], (model.n, 70)), np.random.default_rng(5), backend=backend)
+        for backend in ("numba", "numpy")
+    ]
+    walks[1].s[...] = walks[0].s
+    for walk in walks:
+        walk.sweep(40)
+        walk.beta = walk.beta * 0.5  # new edges
+        walk.sweep(40)
+    assert walks[0]._compiled.warmth is not None
+    assert np.array_equal(walks[0].s, walks[1].s)

@@ -43,7 +43,16 @@ def _decided_late(x, k, seed, place):
 
 
 @compiled
-def _copy(s, out, begin, end):
+def decided(x, k, seed, place):
+    """Whether a unit turns up, by its first bits k and, in doubt, by the digits that follow."""
+    bin_ = _U(k >> 8)
+    up = x > EDGES[bin_ + _U(1)]
+    return _decided_late(x, k, seed, place) if (x > EDGES[bin_]) != up else up
+
+
+@compiled
+def copied(s, out, begin, end):
+    """Copy the states of chains begin to end."""
     for i in range(_U(len(s))):
         for c in range(_U(begin), _U(end)):
             out[i, c] = s[i, c]
@@ -62,10 +71,7 @@ def dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
                 i, flipped = _U(line[r]), _U(0)
                 state, bits = s[i], k[t, r]
                 for c in range(_U(first), _U(last)):
-                    x, bin_ = beta2[c] * h[c, i], _U(bits[c] >> 8)
-                    up = x > EDGES[bin_ + _U(1)]
-                    if (x > EDGES[bin_]) != up:
-                        up = _decided_late(x, bits[c], seeds[c], place + _U(t * n + r))
+                    up = decided(beta2[c] * h[c, i], bits[c], seeds[c], place + _U(t * n + r))
                     new = np.int8(2 * up - 1)
                     flips[flipped] = c
                     flipped += _U(new != state[c])
@@ -76,7 +82,7 @@ def dense(weights, h, s, k, units, beta2, seeds, place, out, begin, end):
                     for j in range(width):
                         field[j] += step * w[j]
             if len(out):
-                _copy(s, out[t], first, last)
+                copied(s, out[t], first, last)
 
 
 @compiled
@@ -137,7 +143,7 @@ def sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, o
                             up = _decided_late(beta2[c] * h[c], bits[c], seeds[c], place + _U(t * n + r))
                             state[c] = 2 * np.int8(up) - 1
         if len(out):
-            _copy(s, out[t], begin, end)
+            copied(s, out[t], begin, end)
 
 
 @compiled
@@ -152,10 +158,7 @@ def sparse_few(indptr, indices, weights, biases, s, k, units, beta2, seeds, plac
                 h = biases[i]
                 for e in range(indptr[i], indptr[i + _U(1)]):
                     h += weights[e] * s[_U(indices[e]), c]
-                x, bits = beta2[c] * h, k[t, r, c]
-                up = x > EDGES[_U(bits >> 8) + _U(1)]
-                if (x > EDGES[_U(bits >> 8)]) != up:
-                    up = _decided_late(x, bits, seeds[c], place + _U(t * n + r))
+                up = decided(beta2[c] * h, k[t, r, c], seeds[c], place + _U(t * n + r))
                 s[i, c] = 2 * np.int8(up) - 1
         if len(out):
-            _copy(s, out[t], begin, end)
+            copied(s, out[t], begin, end)

@@ -19,6 +19,7 @@ from numba import config
 from ...optional import uninterrupted
 from ...threads import may_start_threads
 from .kernels import BLOCK, decide, dense, fill, fill_rows, sparse, sparse_few
+from .lattice_kernel import LEAST, edges, lattice, neighbours
 from .numpy_engine import NumpyEngine
 
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
@@ -41,13 +42,18 @@ class Engine:
         self.biases, self.seen, self.products, self.fields = None, None, None, None
         if self.few:
             self.weights = scipy.sparse.csr_array(weights)
+            self.near = neighbours(self.weights) if chains.s.shape[1] >= LEAST else None
+            self.warmth: Any = None  # the beta and the biases that the edges are for
 
     def __call__(self, k, units, out):
         """Sweep by first bits k (sweeps, n, chains) along units (sweeps, n), or (1, n) for all."""
         chains = self.chains
         if self.few:
             kernel, w = sparse if chains.s.shape[1] >= 8 else sparse_few, self.weights
-            return _in_threads(kernel, chains, (w.indptr, w.indices, w.data, chains.biases), k, units, out)
+            arrays = w.indptr, w.indices, w.data, chains.biases
+            if self.near and (chains.beta == chains.beta[0]).all():
+                kernel, arrays = lattice, (*arrays, *self.near, self._edges())
+            return _in_threads(kernel, chains, arrays, k, units, out)
         new = self.biases is not chains.biases and chains.model.n >= ONCE and chains.order != "random"
         if self.layers or (new and len(k) == 1):
             self.products, self.biases, self.seen = self.products or _Products(chains), chains.biases, None
@@ -55,6 +61,13 @@ class Engine:
         self._refresh()
         _in_threads(dense, chains, (self.weights, self.fields), k, units, out)
         self.age, self.seen = self.age + len(k), chains.s.copy()
+
+    def _edges(self):
+        """Return the edges of a lattice, made anew where beta or biases are new."""
+        beta, biases = self.chains.beta[0], self.chains.biases
+        if self.warmth is None or self.warmth[0] != beta or self.warmth[1] is not biases:
+            self.warmth = beta, biases, edges(self.weights, biases, beta)
+        return self.warmth[2]
 
     def _refresh(self):
         """Sum all fields anew, where they are not those of the states and biases, or have been changed often."""
