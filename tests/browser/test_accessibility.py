@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from test_live_views import CELLS, IMPORTS, until
+from test_live_views import BEYOND, CELLS, IMPORTS, until
 
 LOOKS = {
     "light": ("JupyterLab Light", {}),
@@ -68,6 +68,17 @@ def test_axe_finds_nothing_serious_in_a_prediction(tall):
         for kind in LOOKS:
             look(tall, kind)
             assert axe(tall.page, ".bmlab-predict") == [], kind
+
+
+def test_a_prediction_fits_a_page_at_200_percent(notebook):
+    """Its buttons before, its output and words after; a picture becomes as narrow as the page."""
+    notebook.page.set_viewport_size({"width": 550, "height": 500})
+    asked = notebook.write("asked.ipynb", IMPORTS, PREDICT).run().page.locator(".bmlab-predict")
+    notebook.page.locator(GROUP).wait_for()
+    assert asked.evaluate(BEYOND) == 0
+    notebook.page.get_by_role("button", name="A", exact=True).press("Enter")
+    until(notebook, notebook.page, "You chose A.")
+    assert asked.evaluate(BEYOND) == 0
 
 
 # How light the face of a button is, 0 to 765.

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from test_live_views import BEYOND
 
 from bmlab.teaching import working_copies
 
@@ -97,6 +98,8 @@ def test_the_map_shows_points_and_first_guesses_of_each_notebook(notebook):
     ]
     SCREENS.mkdir(parents=True, exist_ok=True)
     notebook.page.screenshot(path=SCREENS / "map.png")
+    notebook.page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
+    assert notebook.page.locator(".jp-OutputArea-output").first.evaluate(BEYOND) == 0
     assert not notebook.errors and not notebook.outside
 
 
