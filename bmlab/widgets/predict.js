@@ -17,11 +17,11 @@
 
   // The answer below: the first folded text that begins with a bold letter.
   const answerTo = (root) => {
-    for (let cell = root.closest(".jp-Cell"); cell; cell = cell.nextElementSibling) {
-      for (const fold of cell.querySelectorAll(".jp-RenderedMarkdown details")) {
-        const right = fold.querySelector("strong")?.textContent.match(/^[ABC]\b/)?.[0];
-        if (right) return { fold, right };
-      }
+    for (const fold of notebookOf(root).querySelectorAll("details")) {
+      const below = root.compareDocumentPosition(fold) & Node.DOCUMENT_POSITION_FOLLOWING;
+      const right = below && !fold.closest(".bmlab-predict") &&
+        fold.querySelector("strong")?.textContent.match(/^[ABC]\b/)?.[0];
+      if (right) return { fold, right };
     }
   };
   // Mark what a paragraph says of an option: from a sentence that names it to one that names others, or (an aside).
@@ -32,7 +32,7 @@
     let text = "", said = false, start = 0;
     for (const part of paragraph.childNodes) {
       parts.push([text.length, part]);
-      text += part.nodeName === "MJX-CONTAINER" ? "x" : part.textContent;
+      text += part.nodeName === "MJX-CONTAINER" || part.classList?.contains("math") ? "x" : part.textContent;
     }
     text = text.replace(/\$[^$]+\$/g, (formula) => "x".repeat(formula.length));       // not typeset yet
     for (const [sentence] of text.matchAll(/.+?(?:[.?!][)"”]*\s+|$)/gs)) {
