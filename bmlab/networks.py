@@ -1,4 +1,4 @@
-"""A machine drawn as what it is: units, and the connections between them."""
+"""A machine drawn as what it is: units, and the connections between them; and the flows between its states."""
 
 from __future__ import annotations
 
@@ -57,6 +57,30 @@ def network(
     ax.margins(0.25)
     ax.set_aspect("equal" if not layers else "auto")
     ax.set_axis_off()
+    return ax
+
+
+def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
+    """Draw what flows from states (rows) to states (columns), (n, n), on a logarithmic scale over four decades.
+
+    Darker is more, and where numbers are negative orange is positive and purple negative.  What is zero, or below a
+    millionth of the largest, is white and crossed out, so that it is not taken for something tiny.  labels are those
+    of the states.
+    """
+    from matplotlib.colors import LogNorm, SymLogNorm  # only here: importing bmlab loads no matplotlib
+
+    matrix = np.asarray(matrix, dtype=float)
+    limit = np.abs(matrix).max(initial=0) or 1.0
+    zero, tiny = np.abs(matrix) < limit / 1e6, limit / 1e4
+    one_sign = bool((matrix > -limit / 1e6).all())
+    scale = LogNorm(tiny, limit) if one_sign else SymLogNorm(tiny, vmin=-limit, vmax=limit, base=10)
+    shown = np.ma.masked_array(matrix if not one_sign else matrix.clip(tiny), zero)
+    image = ax.imshow(shown, cmap="Oranges" if one_sign else "PuOr_r", norm=scale)
+    ax.plot(*np.nonzero(zero)[::-1], "x", color="0.6", markersize=5)
+    ax.figure.colorbar(image, ax=ax, label="flow", shrink=0.8)
+    if labels is not None:
+        ax.set_xticks(range(len(labels)), labels, fontsize="small")
+        ax.set_yticks(range(len(labels)), labels, fontsize="small")
     return ax
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from .checks import is_sparse
 from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
+from .networks import flows as flows
 from .networks import network as network
 from .pages import cell_of_request
 

@@ -195,3 +195,14 @@ def test_a_network_in_layers_draws_each_connection_once(ax):
     assert {unit.get_xydata()[0][1] for unit in ax.lines[12:16]} == {0} and ax.lines[-1].get_ydata()[0] == 1
     with pytest.raises(ValueError, match="each of the units 0 to 6 once"):
         plot.network(model, ax, layers=[range(4)])
+
+
+def test_flows_cross_out_what_is_zero_and_not_what_is_tiny(ax):
+    flow = np.array([[0.5, 1e-3], [1e-5, 0]])
+    assert plot.flows(flow, ax, ["-", "+"]) is ax
+    assert ax.lines[0].get_xydata().tolist() == [[1, 1]]
+    drawn = ax.images[0].get_array()
+    assert drawn.mask.tolist() == [[False, False], [False, True]] and drawn.min() > 0
+    plot.flows(flow - flow.T, ax)  # zero on the diagonal, and as much there as back
+    assert ax.lines[1].get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert ax.images[1].norm(1e-3) == pytest.approx(1 - ax.images[1].norm(-1e-3))
