@@ -22,7 +22,6 @@ RICHER = {"Derive", "Data", "Explain"}  # at least one of them in each notebook
 UNFINISHED = {
     "01_theory",
     "02_exact_z",
-    "03_gibbs_sampling",
     "04_mean_field",
     "05_full_learning",
     "06_hidden_units",

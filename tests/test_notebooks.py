@@ -29,6 +29,8 @@ EXPECTED = {
     "01_theory",
     "02_exact_z",
     "03_gibbs_sampling",
+    "03b_long_enough",
+    "03c_z_from_samples",
     "04_mean_field",
     "05_full_learning",
     "06_hidden_units",

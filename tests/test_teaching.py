@@ -174,7 +174,7 @@ def test_the_solutions_are_a_page_for_teachers(handouts):
 def test_slides_show_the_story_and_no_solution(handouts, name):
     page = (handouts / f"teacher/slides/{name}.html").read_text(encoding="utf-8")
     notebook = nbformat.read(FILES[name], 4)
-    assert 30 < page.count("<section>") < 120 and "<script" not in page and "default-src 'none'" in page
+    assert 20 < page.count("<section>") < 120 and "<script" not in page and "default-src 'none'" in page
     heading = next(cell.source for cell in notebook.cells).splitlines()[0].removeprefix("# ")
     assert html.unescape(page).count(heading) >= 2
     visible = html.unescape(re.sub("<[^>]*>", "", page))

@@ -48,6 +48,33 @@ def my_there_and_back(model, s, u):
     return s
 """
 ONE_UNIT = "lambda model, s, u: bmlab.sweep(model, s, u[..., [1]], units=[1])"
+ORDER = """
+def my_order(machine, held, s, u):
+    free = [i for i in range(machine.n) if i not in held]
+    return bmlab.sweep(machine.at(1), s, u, units=free)
+"""
+FIRST_UNITS = """
+def my_order(machine, held, s, u):
+    return bmlab.sweep(machine, s, u, units=range(u.shape[-1]))
+"""
+ERROR = """
+def my_error(x):
+    averages = np.mean(x, axis=1)
+    return averages.std(ddof=1) / np.sqrt(len(averages))
+"""
+SWAP = """
+def my_swap_chance(E1, T1, E2, T2):
+    return np.minimum(1, np.exp((E1 - E2) * (1 / T1 - 1 / T2)))
+"""
+ESS = """
+def my_weight_ess(log_w):
+    w = np.exp(log_w - np.max(log_w))
+    return w.sum() ** 2 / (w**2).sum()
+"""
+JUMP = """
+def my_jump_error(n, b, T, N):
+    return np.sqrt(((1 + np.tanh(b / T) ** 2) ** n - 1) / N)
+"""
 TAP = """
 def my_damped_tap(model, m, keep, rounds=500):
     W, b, T = model.weights, model.biases, model.temperature
@@ -167,9 +194,9 @@ WRONG = {
     },
     "03_gibbs_sampling": {
         "P_cold": [
-            ("P_cold = transition_matrix(my_sweep, toy)", "the p of T = 1"),
-            ("P_cold = transition_matrix(my_sweep, toy.at(0.5)).T", "each row of P sums to 1"),
-            ("P_cold = transition_matrix(my_sweep, toy.at(2))", "p P is not p"),
+            ("P_cold = transition_matrix(bmlab.sweep, toy)", "the p of T = 1"),
+            ("P_cold = transition_matrix(bmlab.sweep, toy.at(0.5)).T", "each row of P sums to 1"),
+            ("P_cold = transition_matrix(bmlab.sweep, toy.at(2))", "p P is not p"),
             (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(0.5))", "no sweep over all three units"),
         ],
         "my_there_and_back": [
@@ -179,6 +206,52 @@ WRONG = {
             (BACK.replace("model.n", "3"), "n = 6"),
         ],
         "side_by_side": letter("side_by_side", "AC", "where does each unit go"),
+        "my_order": [
+            (ORDER, "at the machine's own T"),
+            (FIRST_UNITS, "unit 1 is held"),
+            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free)[..., free]"), "return whole states"),
+            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free[::-1])"), "the k-th number of u"),
+            ("def my_order(machine, held, s, u):\n    return s", "the free units should move"),
+        ],
+    },
+    "03b_long_enough": {
+        "annealed_counts": [
+            ("frozen, cooled = 176, 200", "which schedule is yours"),
+            ("frozen, cooled = 200, 57", "are the two exchanged"),
+            ("frozen, cooled = 0, 12", "compare with np.isclose"),
+        ],
+        "my_error": [
+            (ERROR.replace(" / np.sqrt(len(averages))", ""), "the root of the number of chains"),
+            ("def my_error(x):\n    return x.std() / np.sqrt(x.size)", "are worth four numbers"),
+            (ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
+            (ERROR.replace("ddof=1", "ddof=0"), "7 - 1"),
+        ],
+        "my_swap_chance": [
+            (SWAP.replace("(E1 - E2)", "(E2 - E1)"), "always welcome"),
+            ("def my_swap_chance(E1, T1, E2, T2):\n    return 1", "not always"),
+            (SWAP.replace("(1 / T1 - 1 / T2)", "(T2 - T1)"), "p after over p before"),
+        ],
+        "worth": letter("worth", "AC", "by what are the 1000 divided"),
+    },
+    "03c_z_from_samples": {
+        "z_count": [
+            ("z_count = np.exp(1.5) * 400 / 84", "here it is e^(-E/T)"),
+            ("z_count = np.exp(1.5 / 2) * 84 / 400", "divided by"),
+            ("z_count = np.exp(-1.5 / 2) * 400 / 84", "mind the sign"),
+            ("z_count = np.exp(1.5 / 2) * 400", "over the share"),
+        ],
+        "my_weight_ess": [
+            (ESS.replace(" - np.max(log_w)", ""), "overflow"),
+            (ESS.replace("(w**2).sum()", "w.sum()"), "sum of squares"),
+            (ESS.replace("np.exp(log_w - np.max(log_w))", "log_w - np.min(log_w) + 1"), "worth one"),
+        ],
+        "my_jump_error": [
+            (JUMP.replace(" - 1)", ")"), "every weight is 1"),
+            (JUMP.replace("b / T", "b"), "only b/T"),
+            (JUMP.replace(" / N)", ") / N"), "half the error"),
+            (JUMP.replace("(1 + np.tanh(b / T) ** 2) ** n - 1", "n * np.tanh(b / T) ** 2"), "list the 4 states"),
+        ],
+        "rises_by_log_2": letter("rises_by_log_2", "AC", "what is 0.69"),
     },
     "04_mean_field": {
         "bias_lets_go": [

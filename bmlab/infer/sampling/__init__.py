@@ -1,4 +1,4 @@
-"""Chains (notebook 03): answers from states that were visited.
+"""Chains (notebooks 03, 03b and 03c): answers from states that were visited.
 
 random_stream, chains                            random numbers, and chains side by side
 numpy_engine, numba_engine, kernels              the sweeps that NumPy or Numba make of them
