@@ -10,6 +10,7 @@ INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
 WITH_UV = $(IN_VENV) -m uv pip install --quiet
 INSTALLED = .venv/installed
 SOURCES ?=
+AS_TEACHER = $(if $(TEACHER),-teacher)
 FOLDER = $(if $(SOURCES),notebooks,course)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -20,7 +21,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser refresh handouts grade mark bench tables claims lock dist clean
+.PHONY: help setup lab test fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +67,9 @@ test-class: setup  ## grade a class of 120 awkward submissions (about five minut
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser
 
+test-site: site  ## open every page of the site in Chromium, all other hosts refused, and move its live views
+	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/site
+
 refresh: setup  ## run the notebooks again and store what they print
 	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
 
@@ -97,6 +101,10 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 	@$(INSTALL) uv
 	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+
+site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name)
+	@LAUNCH="$(LAUNCH)" $(IN_VENV) site/sources.py $(if $(TEACHER),--teacher)
+	@$(IN_VENV) -m sphinx --quiet -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

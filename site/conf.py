@@ -1,0 +1,67 @@
+"""Sphinx makes build/site of build/pages, which sources.py writes: make site"""
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import bmlab  # noqa: E402
+
+project, author, release = "bmlab", "bmlab contributors", bmlab.__version__
+copyright = "bmlab contributors, BSD-3-Clause"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+exclude_patterns = ["**.ipynb_checkpoints"]
+
+# Notebooks show what they store; nothing is run here.
+nb_execution_mode = "off"
+nb_ipywidgets_js = {}
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # a notebook may go from its title to a smaller heading
+
+# All from the site itself.
+mathjax_path = "mathjax/tex-chtml.js"
+html_theme = "pydata_sphinx_theme"
+html_title = html_short_title = "bmlab"
+html_static_path = [str(HERE / "static"), "../build/static"]
+html_extra_path = ["../build/extra"]
+html_css_files = ["view.css", "site.css"]
+html_js_files = [("host.js", {"type": "module"}), ("predict.js", {"defer": "defer"}), ("think.js", {"defer": "defer"})]
+html_copy_source = html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "bmlab"},
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 1,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"index": []}
+
+# The reference: types and defaults from the code, words from the docstrings.
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+nitpicky = True
+nitpick_ignore_regex = [(r"py:.*", r"(?!bmlab\.).*")]  # what is not ours has a manual of its own
+
+
+def as_paragraphs(app, what, name, obj, options, lines):
+    """A docstring is plain text: paragraphs, and rows of names and what they are, which stay as they stand."""
+    paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip())
+    lines[:] = "\n\n".join(map(as_rest, paragraphs)).split("\n") if lines else []
+
+
+def as_rest(paragraph):
+    if ">>>" in paragraph:
+        return paragraph
+    if re.search(r"^ |\S {3,}\S", paragraph, re.MULTILINE):
+        return ".. code-block:: text\n\n" + re.sub("^", "    ", paragraph, flags=re.MULTILINE)
+    return re.sub(r"([\\*`|_])", r"\\\1", paragraph)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", as_paragraphs)

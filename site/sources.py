@@ -1,0 +1,222 @@
+"""Write what Sphinx makes the site of, to build/pages: python site/sources.py [--teacher]
+
+A notebook becomes a page as a student gets it, with the outputs that it stores: without solutions and hidden tests
+(--teacher: with both), a place to think in the place of each answer, and the visible part of a test as a hint behind a
+click.  A file is written only where it has changed, so that Sphinx makes only what has changed.
+"""
+
+import argparse
+import base64
+import hashlib
+import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from struct import unpack
+
+import api
+import nbformat
+import views
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
+
+from bmlab import __version__
+from bmlab.teaching.course import STUB, processed
+from bmlab.teaching.exercises import record
+from bmlab.teaching.handouts import student_version, tables
+from bmlab.widgets.view import HERE
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CUT = [lambda: ClearSolutions(code_stub={"python": STUB}), ClearHiddenTests, ClearMarkScheme]
+HOME = "https://github.com/bmlab/bmlab"
+LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
+
+THINK = """<label class="bmlab-think">A place to think <span>(kept by this browser)</span>
+<textarea rows="4" data-name="{}"></textarea></label>"""
+HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summary>
+
+```ipython3
+{}
+```
+
+</details>"""
+USE = """<div class="bmlab-use">
+<details><summary>Open locally</summary><pre>git clone {home} && cd {folder}
+make lab</pre></details>
+{links}
+</div>"""
+
+
+WRITTEN: set[Path] = set()
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file where its content is another one."""
+    WRITTEN.add(path)
+    data = content.encode() if isinstance(content, str) else content
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def picture(png: str, alt: str) -> str:
+    """Store a picture as a file of the site; return the HTML that shows it on a page one folder down."""
+    data = base64.b64decode(png)
+    name = f"pictures/{hashlib.sha256(data).hexdigest()[:16]}.png"
+    write(EXTRA / name, data)
+    width, height = unpack(">II", data[16:24])
+    return f'<img alt="{escape(alt)}" src="../{name}" width="{width}" height="{height}" loading="lazy">'
+
+
+def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNode:
+    """Return an output with its pictures as files, its prediction as it is, and its view with what the page needs."""
+    data, about = output.get("data", {}), output.get("metadata", {}).get("image/png", {})
+    if "text/html" in data:
+        data["text/html"] = WITHIN_HTML.sub(lambda found: smaller(found[1]), data["text/html"])
+    if "image/png" not in data:
+        return output
+    html = picture(data["image/png"], about.get("alt", ""))
+    live = seen.get(cell)
+    if live:
+        stored = json.dumps(live).replace("</", "<\\/")
+        html = f'<figure class="bmlab-live">{html}<script type="application/json">{stored}</script></figure>'
+    return nbformat.v4.new_output("display_data", data={"text/html": html, "text/plain": data.get("text/plain", "")})
+
+
+def smaller(png: str) -> str:
+    return re.search(r"src=.*", picture(png, ""))[0].rstrip(">")
+
+
+def page(path: Path, teacher: bool) -> NotebookNode:
+    """Return a notebook as its page shows it."""
+    source, seen = nbformat.read(path, as_version=4), views.of(path)
+    notebook = source if teacher else processed(nbformat.from_dict(source), CUT)
+    cells = []
+    for cell in notebook.cells:
+        about = record(cell)
+        cell.outputs = [shown(output, cell.id, seen) for output in cell.get("outputs", [])]
+        if about and not teacher:
+            cell.outputs = []
+        if cell.cell_type == "markdown":
+            del cell["outputs"]
+            cell.source = linked(cell.source, path)
+        if about.get("grade") and not about.get("solution") and not teacher:
+            cells.append(nbformat.v4.new_markdown_cell(HINT.format(cell.source.strip()), id=cell.id))
+            continue
+        cells.append(cell)
+        if about.get("solution") and not teacher:
+            place = THINK.format(f"{path.stem}/{about['grade_id']}")
+            cells.append(nbformat.v4.new_markdown_cell(place, id=f"{cell.id}-think"))
+    first = cells[0]
+    title, _, rest = first.source.partition("\n")
+    first.source = f"{title}\n\n{use(path)}\n{rest}"
+    notebook.cells = cells
+    notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return notebook
+
+
+def use(path: Path) -> str:
+    """The line above a page: two commands, the notebook itself, and the services that LAUNCH names."""
+    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.name}"
+    links = [("Download the notebook", student)]
+    if launch:
+        links += services(path, *launch)
+    named = "\n".join(f'<a href="{escape(to)}"{" download" * (to == student)}>{name}</a>' for name, to in links)
+    return USE.format(home=HOME, folder="bmlab", links=named)
+
+
+def services(path: Path, repository: str, hub: str = "") -> list[tuple[str, str]]:
+    """The services that open a notebook of a repository (owner/name); the hub is the address of a JupyterHub."""
+    name = repository.partition("/")[2]
+    found = [
+        ("Binder", f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/course/{path.name}"),
+        ("Colab", f"https://colab.research.google.com/github/{repository}/blob/gh-pages/colab/{path.name}"),
+    ]
+    if hub:
+        pull = f"repo=https%3A%2F%2Fgithub.com%2F{repository.replace('/', '%2F')}&branch=gh-pages"
+        to = f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{pull}&urlpath=lab%2Ftree%2F{name}%2Fstudent%2F{path.name}"
+        found.append(("JupyterHub", to))
+    return found
+
+
+def linked(text: str, path: Path) -> str:
+    """Lead links to what is no page of the site to the project's home."""
+
+    def lead(found):
+        target = (path.parent / found[2]).resolve()
+        if not target.exists():
+            raise FileNotFoundError(f"{path.relative_to(ROOT)} has a link to {found[2]}, which is not there")
+        inside = target.relative_to(ROOT)
+        if inside in PAGE_OF or target.suffix in (".png", ".svg"):
+            return found[0]
+        return f"{found[1]}{HOME}/blob/main/{inside}"
+
+    return LINK.sub(lead, text)
+
+
+DOCS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
+
+
+def colab(notebook: NotebookNode) -> NotebookNode:
+    """A student's version whose first cell installs the package and brings the tables."""
+    repository = os.environ.get("LAUNCH", "").split()[:1]
+    home = f"https://github.com/{repository[0]}" if repository else HOME
+    install = [
+        f"!git clone --quiet --depth 1 {home} bmlab_course && cp -r bmlab_course/notebooks/tables .",
+        '%pip install --quiet "./bmlab_course[lab]"',
+    ]
+    cell = nbformat.v4.new_code_cell("\n".join(install), id="install")
+    return nbformat.from_dict(notebook | {"cells": [cell, *notebook.cells]})
+
+
+def mathjax() -> None:
+    """The part of MathJax that pages ask for, with its licence."""
+    home = files("mathjax") / "static/mathjax"
+    for name in ("es5/tex-chtml.js", "LICENSE"):
+        write(STATIC / "mathjax" / Path(name).name, (home / name).read_bytes())
+    for font in (home / "es5/output/chtml/fonts/woff-v2").iterdir():
+        write(STATIC / f"mathjax/output/chtml/fonts/woff-v2/{font.name}", font.read_bytes())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--teacher", action="store_true", help="with solutions and all tests")
+    teacher = parser.parse_args().teacher
+    pages = BUILD / ("pages-teacher" if teacher else "pages")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(views.of, NOTEBOOKS))
+    for path in NOTEBOOKS:
+        write(pages / f"notebooks/{path.name}", nbformat.writes(page(path, teacher)))
+        student = student_version(path)
+        write(EXTRA / f"student/{path.name}", nbformat.writes(student))
+        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
+        for table in tables(path):
+            write(EXTRA / f"student/tables/{table.name}", table.read_bytes())
+    for path in DOCS:
+        write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
+    for path in (ROOT / "docs").glob("*.png"):
+        write(pages / f"docs/{path.name}", path.read_bytes())
+    for path in (ROOT / "site").glob("*.md"):
+        write(pages / path.name, path.read_text(encoding="utf-8").replace("VERSION", __version__))
+    for name, text in api.pages().items():
+        write(pages / f"api/{name}.md", text)
+    for name, script in views.scripts().items():
+        write(STATIC / f"{name}.js", script)
+    for name in ("view.css", "predict.js"):
+        write(STATIC / name, (HERE / name).read_bytes())
+    mathjax()
+    for folder in (pages, EXTRA / "student", EXTRA / "colab"):
+        for left in {path for path in folder.rglob("*") if path.is_file()} - WRITTEN:
+            left.unlink()  # of a page that is no more
+
+
+if __name__ == "__main__":
+    main()

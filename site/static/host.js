@@ -1,0 +1,64 @@
+// Live views on a page without a kernel: the modules that a notebook uses, and what the site has stored in the place of
+// what a kernel would answer.  A view is mounted as it comes near the window; until then, and where it fails, its picture.
+const SITE = new URL("../", import.meta.url);
+const read = async (url, as) => {
+  const found = await fetch(url);
+  if (!found.ok) throw new Error(`${url}: ${found.status}`);
+  return found[as]();
+};
+const base64 = async (blob) => {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+};
+
+// What a kernel would answer to the question of a view.
+const ANSWERS = {
+  async LearningView(folder) {
+    const { frames, end } = await read(new URL("steps.json", folder), "json");
+    return ({ from, to }) => ({ from, frames: frames.slice(from, to), end: to >= frames.length ? end : "" });
+  },
+  async Explorer(folder) {
+    const words = await read(new URL("words.json", folder), "json");
+    return async ({ stops }) => {
+      const name = stops.join("-") || "0";
+      return { stops, png: await base64(await read(new URL(`${name}.png`, folder), "blob")), width: 640, text: words[name] };
+    };
+  },
+};
+
+// The model of a view as anywidget hands it over: what is stored, and who hears the answers.
+async function modelOf({ view, alt, state, folder }) {
+  const place = new URL(folder, SITE), known = { alt, ...state }, heard = new Set();
+  for (const [name, value] of Object.entries(known)) {
+    if (value?.bytes) known[name] = new DataView(await read(new URL(value.bytes, place), "arrayBuffer"));
+  }
+  const answer = await ANSWERS[view]?.(place);
+  if (known.controls) known.picture = (await answer({ stops: known.controls.map((c) => c.start) })).png;
+  return {
+    get: (name) => known[name],
+    on: (event, f) => { if (event === "msg:custom") heard.add(f); },
+    off: (event, f) => heard.delete(f),
+    send: async (question) => {
+      const found = await answer(question);
+      for (const f of heard) f(found);
+    },
+  };
+}
+
+async function bringToLife(figure) {
+  const stored = JSON.parse(figure.querySelector("script").textContent), picture = figure.querySelector("img");
+  const [{ default: widget }, model] = await Promise.all([import(`./${stored.view}.js`), modelOf(stored)]);
+  const el = document.createElement("div");
+  figure.append(el);
+  picture.hidden = true;
+  widget.render({ model, el });
+  figure.dataset.alive = "true";
+}
+
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) {
+    near.unobserve(target);
+    bringToLife(target).catch((problem) => console.error(problem));
+  }
+}, { rootMargin: "400px" });
+document.querySelectorAll(".bmlab-live").forEach((figure) => near.observe(figure));

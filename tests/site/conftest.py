@@ -1,0 +1,102 @@
+"""The site, served from build/site, and a browser that may go nowhere else: make test-site
+
+`pytest tests` leaves this folder out.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SITE = HERE.parents[1] / "build/site"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+
+
+def missing(what):
+    """Skip, but fail where a machine is meant to have everything."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Where the site is served; make site has made it."""
+    if not SITE.exists():
+        missing("no site: run make site first")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium without a window."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        missing("no browser: install Chromium, or set CHROMIUM to its path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave this folder out unless it was named."""
+    named = [Path(argument.split("::")[0]).resolve() for argument in config.args]
+    return None if any(path == HERE or HERE in path.parents for path in named) else True
+
+
+class Visit:
+    """A page of the site: what it complains of, what it asks of others (which is refused), and how much it loads."""
+
+    def __init__(self, browser, address, **options):
+        self.address, self.complaints, self.outside, self.bytes = address, [], [], {}
+        self.context = browser.new_context(
+            **({"viewport": {"width": 1440, "height": 900}, "has_touch": True} | options)
+        )
+        self.context.route("**/*", self.only_here)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda m: m.type == "error" and self.complaints.append(m.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("response", self.weigh)
+
+    def only_here(self, route):
+        if route.request.url.startswith((self.address, "data:", "blob:")):
+            return route.continue_()
+        self.outside.append(route.request.url)
+        return route.abort()
+
+    def weigh(self, response):
+        if response.status >= 400:
+            self.complaints.append(f"{response.status} {response.url}")
+        self.bytes[response.url] = int(response.headers.get("content-length", 0))
+
+    def open(self, name, theme=None):
+        if theme:
+            self.page.add_init_script(f"localStorage.setItem('mode', '{theme}')")
+        self.page.goto(self.address + name, wait_until="load")
+        return self.page
+
+    def well(self):
+        """Nothing was complained of, and nobody else was asked."""
+        return not self.complaints and not self.outside
+
+
+@pytest.fixture
+def visit(browser, address):
+    opened = Visit(browser, address)
+    yield opened
+    opened.context.close()
+    assert opened.complaints == [] and opened.outside == []

@@ -1,0 +1,172 @@
+"""The site as its readers meet it: whole without a network, its views alive, its exercises without answers."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from test_widgets import READ, in_node
+
+from bmlab.teaching.exercises import SOLUTION, record
+from bmlab.widgets.reading import Readers
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build/site"
+SOURCES = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NAMES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) if SITE.exists() else []
+PAGES = [name for name in NAMES if not name.startswith(("student/", "colab/", "live/"))]
+COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
+MOVES = {  # view: what moves it with a key, and with the pointer
+    "LatticeView": (".slider input", "button:has-text('Step')"),
+    "MachineView": (".slider input", "button:has-text('One update')"),
+    "LearningView": (".slider input", "button:has-text('Step')"),
+    "DrawView": ("canvas[role=application]", "button:has-text('dream')"),
+    "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
+    "Explorer": (".slider input, .choice button", None),
+}
+LOOK = """view => [...view.querySelectorAll('canvas')].map(c => c.toDataURL()).join() + view.innerHTML
+    + [...view.querySelectorAll('img')].map(image => image.src).join()"""
+
+
+def test_every_page_is_there():
+    assert {"index.html", "search.html", "api/index.html", "docs/teaching.html", *COURSE} <= set(PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_without_a_network(visit, name):
+    page = visit.open(name)
+    page.evaluate("() => new Promise(done => { scrollTo(0, document.body.scrollHeight); setTimeout(done, 100); })")
+    if page.locator(".math").count():
+        page.wait_for_function("() => globalThis.MathJax?.startup?.promise")
+        page.evaluate("() => MathJax.startup.promise")
+        assert page.locator("mjx-container").count() and not page.locator("mjx-merror").count()
+
+
+def test_the_first_page_is_light(visit):
+    visit.open("index.html")
+    visit.page.wait_for_load_state("networkidle")
+    assert sum(size for url, size in visit.bytes.items() if not re.search(r"\.(png|svg|webp)", url)) < 1_000_000
+
+
+def alive(page, view):
+    """Scroll to a view and wait until it lives."""
+    view.scroll_into_view_if_needed()
+    page.wait_for_function("figure => figure.dataset.alive", arg=view.element_handle())
+    return view.locator(".bmlab")
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_the_views_of_a_page_live_without_a_kernel(visit, name):
+    page = visit.open(name)
+    for view in page.locator(".bmlab-live").all():
+        kind = json.loads(view.locator("script").text_content())["view"]
+        live = alive(page, view)
+        if (pause := live.get_by_role("button", name="Pause", exact=True)).count():
+            pause.first.click()
+        keyed, pressed = MOVES[kind]
+        by_key, handle = live.locator(keyed).first, live.element_handle()
+        before = live.evaluate(LOOK)
+        by_key.focus()
+        by_key.press(" " if kind in ("DrawView", "PaintView") else "ArrowRight")
+        if "choice" in (by_key.evaluate("el => el.parentElement.className")):
+            live.locator(".choice button[aria-pressed=false]").first.click()
+        page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
+        before = live.evaluate(LOOK)
+        if pressed:
+            live.locator(pressed).first.tap()
+            page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
+
+
+def test_the_weights_that_a_page_ships_read_as_in_python():
+    shipped = [
+        (folder / cell, view["state"])
+        for folder in (SITE / "live").iterdir()
+        for cell, view in json.loads((folder / "views.json").read_text())["views"].items()
+        if view["view"] == "PaintView"
+    ]
+    assert shipped
+    for folder, state in shipped:
+        classes, readers = len(state["log_z"]), Readers.__new__(Readers)
+        sent = {name: np.fromfile(folder / f"{name}.bin", "<f4").astype(float) for name in ("weights", "biases")}
+        n = len(sent["biases"]) // classes
+        readers.weights, readers.biases = sent["weights"].reshape(classes, n, n), sent["biases"].reshape(classes, n)
+        readers.log_z = np.array(state["log_z"])
+        known = [0] * (n - n // 2) + state["start"][: n // 2] if any(state["start"]) else [1, -1] + [0] * (n - 2)
+        p, _ = readers.read(known, tolerance=1e-9)
+        machines = {name: values.tolist() for name, values in sent.items()} | {"logZ": state["log_z"]}
+        answer = in_node(READ, files=("reading.js",), machines=machines, known=known, tolerance=1e-9)
+        assert np.allclose(answer["p"], p, atol=1e-6) and answer["best"] == p.argmax()
+        assert (folder / "weights.bin").stat().st_size < 1_000_000
+
+
+def test_what_is_out_of_sight_stands_still(visit):
+    page = visit.open(next(name for name in COURSE if "03_" in name))
+    live = alive(page, page.locator(".bmlab-live").first)
+    assert live.get_attribute("data-playing") == "true"
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_timeout(300)
+    before = live.evaluate(LOOK)
+    page.wait_for_timeout(300)
+    assert live.evaluate(LOOK) == before
+
+
+def test_a_prediction_folds_its_answer_until_one_has_chosen(visit):
+    page = visit.open(next(name for name in COURSE if "03_" in name))
+    asked = page.locator(".bmlab-predict").first
+    asked.scroll_into_view_if_needed()
+    assert not asked.locator("details").is_visible()
+    asked.get_by_role("button", name="A", exact=True).click()
+    assert asked.locator("details").is_visible()
+    asked.get_by_text("You chose A").wait_for()
+    assert page.locator("details[data-chosen=A][open]").count() == 1
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_page_holds_no_solution_and_a_place_to_think(path):
+    text = unescape(re.sub(r"<[^>]+>", "", (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")))
+    cells = nbformat.read(path, as_version=4).cells
+    hidden = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+    solved = [found for cell in cells for rule in (SOLUTION, hidden) for found in rule.findall(cell.source)]
+    lines = {line.strip() for found in solved for line in found.splitlines() if not line.startswith("###")}
+    kept = "\n".join(SOLUTION.sub("", hidden.sub("", cell.source)) for cell in cells)
+    secret = {line for line in lines if len(line) > 30 and line not in kept}
+    assert secret and not [line for line in secret if line in text]
+    wanted = sum(bool(record(cell).get("solution")) for cell in cells)
+    page = (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")
+    assert page.count('class="bmlab-think"') == wanted
+    assert "BEGIN SOLUTION" not in page
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_the_notebook_to_download_has_no_solutions(path):
+    text = (SITE / f"student/{path.name}").read_text(encoding="utf-8")
+    assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN" not in text
+
+
+def test_thoughts_are_kept(visit):
+    page = visit.open(COURSE[1])
+    page.locator(".bmlab-think textarea").first.fill("because it adds up")
+    page.reload()
+    assert page.locator(".bmlab-think textarea").first.input_value() == "because it adds up"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", *COURSE[:3], "docs/conventions.html", "api/exact.html"])
+def test_axe_finds_nothing_serious(visit, name, theme):
+    page = visit.open(name, theme)
+    assert page.locator("html").get_attribute("data-theme") == theme
+    for view in page.locator(".bmlab-live").all():
+        if (pause := alive(page, view).get_by_role("button", name="Pause", exact=True)).count():
+            pause.first.click()
+    found = Axe().run(page, context="main").response["violations"]
+    serious = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert [(rule["id"], node["html"][:200]) for rule in serious for node in rule["nodes"]] == []
+
+
+def test_the_search_finds(visit):
+    page = visit.open("search.html?q=replica")
+    page.locator("#search-results li a").first.wait_for()
