@@ -1,7 +1,7 @@
 """What 08_handwritten_digits says of reading, attacked: other images to learn from, other seeds, other readers.
 
 All is tried on the 1000 images of digits().train, cut anew into those that are learnt and those that are read; the 797
-in the drawer are read by the notebook alone.  Where the sentence speaks of MNIST, by the 4000 of mnist().train.
+in the drawer are read by the notebook alone.
 """
 
 import sys
@@ -18,7 +18,6 @@ import bmlab
 
 sys.path.append(str(Path(__file__).parents[1] / "notebooks" / "tables"))
 import digits as contest
-import mnist
 
 warnings.simplefilter("ignore", bmlab.NotConverged)
 SEEDS = range(20)
@@ -290,66 +289,7 @@ def hidden_units_are_level():
         yield 6 - abs(hidden - pairs)
 
 
-# Twelve times the pixels
-
-
-@cache
-def big(noise, seed):
-    """Ten closed forms of 784 pixels from half of the images, a hundred others, and what each log Z reads."""
-    data, rng = bmlab.data.mnist(), np.random.default_rng(seed)
-    order = rng.permutation(4000)
-    learnt, held = order[:2000], order[2000:3000]
-    machines, sets = mnist.learn("closed form", noise, data.train[learnt], data.train_labels[learnt], shifts=False)
-    table = mnist.minus_energies(machines, data.train[held])
-    log_zs = {"forgotten": np.zeros(10), "-F": mnist.minus_f(machines, sets, noise)}
-    counts = {name: mnist.errors(table, z, data.train_labels[held]) for name, z in log_zs.items()}
-    return machines, sets, counts
-
-
-@claim("08-mnist-11")
-def minus_f_reads_worse_than_none():
-    """But with 10 % the order is upside down: 76 errors without, 120 with $-F$"""
-    for seed in SEEDS:
-        counts = big(0.1, seed)[2]
-        yield counts["-F"] / counts["forgotten"] - 1.1
-
-
-@claim("08-mnist-14")
-def a_valley_that_nobody_taught():
-    """There is a valley that nobody taught the machine of the 1, and its chains fall into it."""
-    data = bmlab.data.mnist()
-    ones = data.train[data.train_labels == 1]
-    for seed in SEEDS:  # how much more ink is found than asked for, with little noise and with more
-        rng, excess = np.random.default_rng(seed), []
-        images = ones[rng.permutation(len(ones))[:320]]
-        for noise in 0.1, 0.15:
-            machine, s = mnist.closed_form(images, noise), images[:30].copy()
-            for _ in range(100):
-                s = bmlab.sweep(machine, s, rng.random(s.shape))
-            excess.append((s > 0).sum(axis=1).mean() - (1 + (1 - 2 * noise) * images.mean(axis=0)).sum() / 2)
-        yield excess[0] - 2 * abs(excess[1])
-
-
-# It writes, and completes
-
-
-@claim("08-77")
-def couplings_write_better():
-    """Our reader takes 877 of the upper thousand for what they are meant to be, and 972 of the lower"""
-    for fold, seed in FOLDS:
-        machines, log_z, _ = chains(fold, seed % 2)
-        alone, _ = independent(by_digit(TRAIN, fold != contest.FOLDS))
-        rng, meant = np.random.default_rng(seed), []
-        for ten in alone, machines:
-            dreams = []
-            for machine in ten:
-                s = rng.choice([-1.0, 1.0], size=(50, 64))
-                for _ in range(100):
-                    s = bmlab.sweep(machine, s, rng.random(s.shape))
-                dreams.append(s)
-            seen = log_p(machines, log_z, np.vstack(dreams)).argmax(axis=1)
-            meant.append((seen == np.repeat(np.arange(10), 50)).mean())
-        yield meant[1] - meant[0]
+# It completes
 
 
 @claim("08-87")
@@ -365,17 +305,6 @@ def completions_are_a_little_better():
             for m, guess in enumerate((seen, alone[k].biases[32:])):
                 off[m] += np.mean(guess * image[32:] < 0) / len(some)
         yield min(off[1] - off[0], off[0] - off[1] / 2)
-
-
-@claim("08-87")
-def mean_field_is_not_to_blame():
-    """Mean field is not to blame"""
-    for fold, seed in FOLDS:  # of 32 covered pixels of an image
-        machines = chains(fold, 0)[0]
-        images, truth = read(fold)
-        k, image = truth[seed * 50], images[seed * 50]
-        inside = machines[k].clamp(np.arange(32), image[:32])
-        yield 2.5 - np.sum(bmlab.exact(inside).mean * bmlab.mean_field(inside, tolerance=1e-6).mean < 0)
 
 
 @claim("08-93")

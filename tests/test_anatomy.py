@@ -25,7 +25,6 @@ UNFINISHED = {
     "04_mean_field",
     "05_full_learning",
     "06_hidden_units",
-    "08_handwritten_digits",
 }
 
 
