@@ -185,6 +185,16 @@ def images(
     return ax
 
 
+def answers(frame: Any, ax: Axes) -> Axes:
+    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 dark, -1 white, nan orange."""
+    import matplotlib
+
+    shades = matplotlib.colormaps["gray_r"].with_extremes(bad=METHODS["mean field"][0])
+    ax.imshow(np.asarray(frame, dtype=float).T, cmap=shades, vmin=-1, vmax=1.5, aspect="auto", interpolation="nearest")
+    ax.set_yticks(range(len(frame.columns)), frame.columns)
+    return ax
+
+
 def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
     """Draw a table of counts (true class, answer), the diagonal left pale so that the mistakes stand out."""
     counts = np.asarray(counts)

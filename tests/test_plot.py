@@ -7,6 +7,7 @@ from itertools import combinations
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -206,3 +207,13 @@ def test_flows_cross_out_what_is_zero_and_not_what_is_tiny(ax):
     plot.flows(flow - flow.T, ax)  # zero on the diagonal, and as much there as back
     assert ax.lines[1].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert ax.images[1].norm(1e-3) == pytest.approx(1 - ax.images[1].norm(-1e-3))
+
+
+def test_a_table_of_answers_has_a_line_a_column_and_shows_what_is_missing(ax):
+    frame = bmlab.data.yes_no(pd.DataFrame({"tea": ["y", "n", "y"], "milk": ["n", "y", None]})).data
+    plot.answers(frame, ax)
+    (image,) = ax.get_images()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["tea", "milk"]
+    red, green, blue, _ = image.to_rgba(image.get_array()).transpose(2, 0, 1)
+    assert np.array_equal(red < 0.5, [[True, False, True], [False, True, False]])
+    assert np.array_equal(red > green + 0.2, np.isnan(frame.to_numpy().T)) and blue[1, 2] < 0.2

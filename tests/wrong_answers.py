@@ -20,7 +20,7 @@ def my_probability(machine, s):
     return bmlab.probabilities(bmlab.toy().at(machine.temperature))[row]
 """
 SLOPE = """
-def my_mean_slope(machine, i, j):
+def my_covariance_slope(machine, i, j):
     def mean(b):
         return bmlab.exact(bmlab.BoltzmannMachine(machine.weights, b, machine.temperature)).mean[i]
     nudge = 1e-5 * np.eye(machine.n)[j]
@@ -105,6 +105,13 @@ OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
 )
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
+ROW_SLOPE = """
+def my_slope(machine, row):
+    known, clamped = ~np.isnan(row), np.array(row)
+    clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean
+    return (clamped - bmlab.exact(machine).mean) / machine.temperature
+"""
+ASKED = "clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean"
 LATTICES = """
 four, three = (bmlab.ising((k, k)).weights.toarray() for k in (4, 3))
 lattices = [threshold(bmlab.BoltzmannMachine(W, 0 * W[0])) for W in (four, -four, three, -three)]
@@ -167,20 +174,13 @@ WRONG = {
             ("field_1, up_1 = 1, 1 / (1 + np.exp(-1))", "two units pull"),
             ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-1))", "probability at T = 1"),
             ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-0.25))", "the factor 2 is lost"),
-            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "a unit follows its field"),
-            ("field_1, up_1 = 0.5, 0.7", "with T = 2"),
+            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "with T = 2"),
         ],
-        "my_mean_slope": [
+        "my_covariance_slope": [
             (SLOPE.replace("2e-5", "1e-5"), "two steps apart"),
-            ("my_mean_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "a unit alone"),
-            (SLOPE.replace(", machine.temperature", ""), "at T = 3 the mean is"),
-            (SLOPE.replace("2e-5", "2e-5 * machine.temperature"), "at T = 3 the mean is"),
-        ],
-        "my_formula": [
-            ("my_formula = lambda mean, corr, T, i, j: corr[i, j] / T", "1/Z depends on b_j too"),
-            ("my_formula = lambda mean, corr, T, i, j: corr[i, j] - mean[i] * mean[j]", "wrong at T = 0.6"),
-            ("my_formula = lambda mean, corr, T, i, j: (corr - np.outer(mean, mean)) / T", "one number for one pair"),
-            ("my_formula = lambda mean, corr, T, i, j: (corr[i, j] + mean[i] * mean[j]) / T", "wrong at T = 1.0"),
+            ("my_covariance_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "covariance of s2 and s0"),
+            (SLOPE.replace(", machine.temperature", ""), "wrong at T = 3"),
+            (SLOPE.replace("2e-5", "2e-5 * machine.temperature"), "wrong at T = 3"),
         ],
         "even_staircase": letter("even_staircase", "AC", "is 0.0: where to?"),
     },
@@ -352,5 +352,35 @@ WRONG = {
             (LAYERS_AIS.replace("turned(at(new)", "turned(at(old)"), "move at the new beta"),
             (LAYERS_AIS.replace(H_FIRST, V_FIRST), "h first"),
         ],
+    },
+    "09_your_own_data": {
+        "p_freeze": [
+            ("p_freeze = 1 / (1 + np.e)", "a missing vote is not a vote of 0"),
+            ("p_freeze = 1 / (1 + np.exp(2))", "the budget held at yes"),
+            ("p_freeze = 0.5", "which share of their weight"),
+            ("p_freeze = 2", "it is a probability"),
+        ],
+        "my_slope": [
+            (ROW_SLOPE.replace(ASKED, "pass"), "what is missing has a mean, too"),
+            (
+                ROW_SLOPE.replace(
+                    "return (clamped - bmlab.exact(machine).mean)", "return (bmlab.exact(machine).mean - clamped)"
+                ),
+                "pulls its own bias to its own side",
+            ),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
+            (
+                ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
+                "nudged biases climb otherwise",
+            ),
+            (
+                ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
+                    "(machine).mean)", "(machine).mean[known])"
+                ),
+                "one number for each bias",
+            ),
+        ],
+        "absent_say": letter("absent_say", "BC", "how do the 104 vote on the rest"),
     },
 }

@@ -1,0 +1,253 @@
+"""What 09_your_own_data says of a table with holes, attacked: rows drawn again with replacement, other votes hidden.
+
+Each machine is learnt anew; bmlab.exact judges.  "The House" is always the table as it is.
+"""
+
+import warnings
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from referee import claim
+
+import bmlab
+
+warnings.simplefilter("ignore", bmlab.NotConverged)
+SEEDS = range(20)
+VOTES = bmlab.data.votes()
+HOUSE, PARTY = VOTES.data, np.array(VOTES.parties)
+NONE = bmlab.BoltzmannMachine(np.zeros((16, 16)), np.zeros(16), names=VOTES.names)
+FREEZE, CONTRAS, RELIGION, SALVADOR = map(
+    VOTES.names.index, ("physician fee freeze", "aid to Contras", "religion in schools", "El Salvador aid")
+)
+
+
+def learnt(table, penalty=0.1, tolerance=1e-4, start=NONE):
+    """The machine of a table."""
+    return bmlab.maximize(start, table, penalty=penalty, tolerance=tolerance).model
+
+
+@cache
+def again(seed):
+    """The House with its rows drawn again with replacement, their parties, and the machine of these."""
+    rows = np.random.default_rng(seed).integers(len(HOUSE), size=len(HOUSE))
+    return HOUSE[rows], PARTY[rows], learnt(HOUSE[rows])
+
+
+def valleys(machine, seed, starts=60):
+    """The fixed points of mean field, that with the lower freeze first, and from how many starts each was reached."""
+    random = np.random.default_rng(seed).uniform(-1, 1, size=(starts, 16))
+    ends = np.round([bmlab.mean_field(machine, start=m).mean for m in random], 3)
+    found, reached = np.unique(ends, axis=0, return_counts=True)
+    order = found[:, FREEZE].argsort()
+    return found[order], reached[order]
+
+
+# Missing is hidden
+
+
+@claim("09-12")
+def an_empty_row_teaches_nothing():
+    """clamped minus free is zero, in any machine"""
+    for seed in SEEDS:
+        rng, n = np.random.default_rng(seed), 3 + seed % 8
+        model = bmlab.sherrington_kirkpatrick(n, rng, seed % 3).at(rng.uniform(0.5, 2))
+        nothing = bmlab.clamped(model, np.full((1, n), np.nan))
+        slopes = bmlab.gradient(model, nothing, bmlab.exact(model, pairs="all"))
+        yield 1e-9 - max(np.abs(slope).max() for slope in slopes)
+
+
+@claim("09-63")
+def clamped_to_nothing_is_free():
+    """Clamped to nothing is free, so its slope is zero."""
+    yield from an_empty_row_teaches_nothing.trials()
+
+
+# Weights
+
+
+@claim("09-17")
+def a_correlation_without_a_weight():
+    """both votes are tied to the same third ones, such as aid to El Salvador, and these carry the whole correlation"""
+    for seed in SEEDS:
+        table, _, model = again(seed)
+        both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
+        correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
+        tied = min(abs(model.weights[SALVADOR, k]) for k in (FREEZE, CONTRAS))
+        yield min(abs(correlation) - 0.6, tied - 1.5 * abs(model.weights[FREEZE, CONTRAS]))
+
+
+@claim("09-17")
+def the_sign_turns():
+    """a member who wants the freeze is a little *less* likely to want religion in schools"""
+    for seed in SEEDS:
+        yield -again(seed)[2].weights[FREEZE, RELIGION]
+
+
+# Valleys
+
+
+@claim("09-19")
+def two_valleys():
+    """**A**, two, and each is reached from about half of the starts."""
+    for seed in SEEDS:
+        found, reached = valleys(again(seed)[2], seed)
+        yield (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
+
+
+@claim("09-19")
+def strong_triangles_agree():
+    """most strong triangles are free of frustration"""
+    for seed in SEEDS:  # triangles of three weights that are each above 0.15
+        w = again(seed)[2].weights
+        signs = [
+            np.sign(w[i, j] * w[j, k] * w[i, k])
+            for i, j, k in combinations(range(16), 3)
+            if min(abs(w[i, j]), abs(w[j, k]), abs(w[i, k])) > 0.15
+        ]
+        yield np.mean(np.array(signs) > 0) - 0.7
+
+
+@claim("09-22")
+def the_valleys_are_the_parties():
+    """Valley 0 answers as the Democrats do, valley 1 as the Republicans do."""
+    for seed in SEEDS:
+        table, party, model = again(seed)
+        found, _ = valleys(model, seed, 20)
+        means = [np.nanmean(table[party == side], axis=0) for side in ("democrat", "republican")]
+        yield min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
+
+
+@claim("09-22")
+def rows_of_two_kinds():
+    """it found that the rows are of two kinds, and what each kind believes"""
+    for seed in SEEDS:  # the share of members who lean to their own party's valley
+        table, party, model = again(seed)
+        one, other = (np.log((1 + table * side) / 2) for side in valleys(model, seed, 20)[0])
+        yield np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8
+
+
+# Guesses
+
+
+@cache
+def judged(seed):
+    """A drawer: the means of the hidden votes by the machine, the party line and the majority, and what was said."""
+    rng = np.random.default_rng(seed)
+    known = np.argwhere(~np.isnan(HOUSE))
+    chosen = tuple(rng.permutation(known)[: len(known) // 10].T)
+    left = HOUSE.copy()
+    left[chosen] = np.nan
+    line = np.array([shares(left[side == PARTY]) for side in PARTY])
+    means = bmlab.complete(learnt(left), left).mean, line, np.tile(shares(left), (len(left), 1))
+    return [guess[chosen] for guess in means], HOUSE[chosen]
+
+
+def shares(rows):
+    """A mean for each vote, with one imagined yes and one imagined no."""
+    return np.nansum(rows, axis=0) / ((~np.isnan(rows)).sum(axis=0) + 2)
+
+
+@claim("09-33")
+def a_fifth_a_quarter_a_half():
+    """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
+    half."""
+    for seed in SEEDS:
+        guesses, truth = judged(seed)
+        errors = [np.mean(guess * truth <= 0) for guess in guesses]
+        yield 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max()
+
+
+@claim("09-33")
+def other_votes_say_more_than_the_party():
+    """the fifteen other votes give the party away in most rows, and more than the party"""
+    for seed in SEEDS:  # fewer errors, and less surprise
+        (machine, line, _), truth = judged(seed)
+        errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
+        surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
+        yield min(errors[1] - errors[0], surprise[1] - surprise[0])
+
+
+@claim("09-35")
+def right_as_often_as_it_says():
+    """the machine is right about as often as it says"""
+    for seed in SEEDS:  # five drawers of twenty
+        drawers = [judged(k) for k in np.random.default_rng(seed).permutation(20)[:5]]
+        leans = np.concatenate([guesses[0] * truth for guesses, truth in drawers])
+        said = (1 + np.abs(leans)) / 2
+        place = np.digitize(said, [0.6, 0.7, 0.8, 0.9])
+        yield 0.1 - max(abs(said[place == k].mean() - (leans[place == k] > 0).mean()) for k in range(5))
+
+
+# Twins
+
+LISTED = bmlab.states(16)
+TRIPLES = tuple(np.array(list(combinations(range(16), 3))).T)
+
+
+@cache
+def of_the_house(penalty=0.1):
+    """The machine of the House."""
+    return learnt(HOUSE, penalty, 1e-6)
+
+
+@cache
+def twin(seed, penalty=0.1):
+    """As many rows as the House has, drawn from its machine, with the same cells empty."""
+    drawn = bmlab.sample(of_the_house(penalty), len(HOUSE), np.random.default_rng(seed))
+    return np.where(np.isnan(HOUSE), np.nan, drawn)
+
+
+def products(rows, share):
+    """Sums of s_i s_j s_k over rows, each by its share."""
+    return np.array([(rows * (share * one)[:, None]).T @ rows for one in rows.T])[TRIPLES]
+
+
+def gap(table, machine):
+    """Root mean square difference between the triplets of a table and of a machine."""
+    rows, ones = np.nan_to_num(table), np.ones(len(table))
+    mean = products(rows, ones) / products(rows**2, ones)
+    return np.sqrt(np.mean((mean - products(LISTED, bmlab.probabilities(machine))) ** 2))
+
+
+def far(table):
+    """Half the summed difference between the shares of members who said yes so often, and the machine's."""
+    whole = table[~np.isnan(table).any(axis=1)]
+    found = np.bincount((whole > 0).sum(axis=1), minlength=17) / len(whole)
+    return np.abs(found - np.bincount((LISTED > 0).sum(axis=1), bmlab.probabilities(of_the_house()))).sum() / 2
+
+
+@claim("09-38")
+def from_pairs_alone():
+    """From pairs alone it has worked out how many say yes to eight."""
+    for seed in SEEDS:  # the House is no further from its machine than the farthest of 19 twins, at eight and in all
+        others = [twin(19 * seed + k) for k in range(19)]
+        eight = [((one > 0).sum(axis=1) == 8)[~np.isnan(one).any(axis=1)].sum() for one in [HOUSE, *others]]
+        yield min(max(map(far, others)) - far(HOUSE), max(eight[1:]) - eight[0], eight[0] - min(eight[1:]))
+
+
+@claim("09-41")
+def every_twin_has_a_smaller_gap():
+    """every twin has a smaller gap than the House. So the House has structure in threes that no machine of pairs
+    has."""
+    for seed in SEEDS:  # four new twins each, and other penalties
+        penalty = (0.1, 0.03, 0.01)[seed % 3]
+        twins = [twin(4 * seed + k, penalty) for k in range(4)]
+        own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in twins]
+        yield gap(HOUSE, of_the_house(penalty)) - max(own)
+
+
+@claim("09-41")
+def unfitted_twins_hide_it():
+    """measured against the machine of the House, most twins have a larger gap than the House"""
+    for seed in SEEDS:
+        yield np.median([gap(twin(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())
+
+
+@claim("09-63")
+def the_data_were_fitted():
+    """The data were fitted and an unfitted twin was not, so its gap is larger and hides what is wrong with the
+    machine."""
+    for seed in SEEDS:
+        one = twin(seed)
+        yield gap(one, of_the_house()) - gap(one, learnt(one, 0.1, 3e-3, of_the_house()))
