@@ -95,19 +95,6 @@ def two_valleys():
         yield (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
 
 
-@claim("09-19")
-def strong_triangles_agree():
-    """most strong triangles are free of frustration"""
-    for seed in SEEDS:  # triangles of three weights that are each above 0.15
-        w = again(seed)[2].weights
-        signs = [
-            np.sign(w[i, j] * w[j, k] * w[i, k])
-            for i, j, k in combinations(range(16), 3)
-            if min(abs(w[i, j]), abs(w[j, k]), abs(w[i, k])) > 0.15
-        ]
-        yield np.mean(np.array(signs) > 0) - 0.7
-
-
 @claim("09-22")
 def the_valleys_are_the_parties():
     """Valley 0 answers as the Democrats do, valley 1 as the Republicans do."""
@@ -230,11 +217,9 @@ def from_pairs_alone():
 def every_twin_has_a_smaller_gap():
     """every twin has a smaller gap than the House. So the House has structure in threes that no machine of pairs
     has."""
-    for seed in SEEDS:  # four new twins each, and other penalties
-        penalty = (0.1, 0.03, 0.01)[seed % 3]
-        twins = [twin(4 * seed + k, penalty) for k in range(4)]
-        own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in twins]
-        yield gap(HOUSE, of_the_house(penalty)) - max(own)
+    for seed in SEEDS:  # four new twins each
+        own = [gap(one, learnt(one, tolerance=1e-3)) for one in map(twin, range(4 * seed, 4 * seed + 4))]
+        yield gap(HOUSE, of_the_house()) - max(own)
 
 
 @claim("09-41")
@@ -249,5 +234,4 @@ def the_data_were_fitted():
     """The data were fitted and an unfitted twin was not, so its gap is larger and hides what is wrong with the
     machine."""
     for seed in SEEDS:
-        one = twin(seed)
-        yield gap(one, of_the_house()) - gap(one, learnt(one, 0.1, 3e-3, of_the_house()))
+        yield gap(twin(seed), of_the_house()) - gap(twin(seed), learnt(twin(seed), tolerance=1e-3))

@@ -20,7 +20,7 @@ def my_probability(machine, s):
     return bmlab.probabilities(bmlab.toy().at(machine.temperature))[row]
 """
 SLOPE = """
-def my_covariance_slope(machine, i, j):
+def my_mean_slope(machine, i, j):
     def mean(b):
         return bmlab.exact(bmlab.BoltzmannMachine(machine.weights, b, machine.temperature)).mean[i]
     nudge = 1e-5 * np.eye(machine.n)[j]
@@ -174,13 +174,20 @@ WRONG = {
             ("field_1, up_1 = 1, 1 / (1 + np.exp(-1))", "two units pull"),
             ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-1))", "probability at T = 1"),
             ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-0.25))", "the factor 2 is lost"),
-            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "with T = 2"),
+            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "a unit follows its field"),
+            ("field_1, up_1 = 0.5, 0.7", "with T = 2"),
         ],
-        "my_covariance_slope": [
+        "my_mean_slope": [
             (SLOPE.replace("2e-5", "1e-5"), "two steps apart"),
-            ("my_covariance_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "covariance of s2 and s0"),
-            (SLOPE.replace(", machine.temperature", ""), "wrong at T = 3"),
-            (SLOPE.replace("2e-5", "2e-5 * machine.temperature"), "wrong at T = 3"),
+            ("my_mean_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "a unit alone"),
+            (SLOPE.replace(", machine.temperature", ""), "at T = 3 the mean is"),
+            (SLOPE.replace("2e-5", "2e-5 * machine.temperature"), "at T = 3 the mean is"),
+        ],
+        "my_formula": [
+            ("my_formula = lambda mean, corr, T, i, j: corr[i, j] / T", "1/Z depends on b_j too"),
+            ("my_formula = lambda mean, corr, T, i, j: corr[i, j] - mean[i] * mean[j]", "wrong at T = 0.6"),
+            ("my_formula = lambda mean, corr, T, i, j: (corr - np.outer(mean, mean)) / T", "one number for one pair"),
+            ("my_formula = lambda mean, corr, T, i, j: (corr[i, j] + mean[i] * mean[j]) / T", "wrong at T = 1.0"),
         ],
         "even_staircase": letter("even_staircase", "AC", "is 0.0: where to?"),
     },
