@@ -61,7 +61,7 @@ def network(
 
 
 def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
-    """Draw what flows from states (rows) to states (columns), (n, n), on a logarithmic scale over four decades.
+    """Draw what flows from states (rows) to states (columns), (n, n), on a logarithmic scale over three or four decades.
 
     Darker is more, and where numbers are negative orange is positive and purple negative.  What is zero, or below a
     millionth of the largest, is white and crossed out, so that it is not taken for something tiny.  labels are those
@@ -71,8 +71,9 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
 
     matrix = np.asarray(matrix, dtype=float)
     limit = np.abs(matrix).max(initial=0) or 1.0
-    zero, tiny = np.abs(matrix) < limit / 1e6, limit / 1e4
+    zero = np.abs(matrix) < limit / 1e6
     one_sign = bool((matrix > -limit / 1e6).all())
+    tiny = limit / (1e4 if one_sign else 1e3)
     scale = LogNorm(tiny, limit) if one_sign else SymLogNorm(tiny, vmin=-limit, vmax=limit, base=10)
     shown = np.ma.masked_array(matrix if not one_sign else matrix.clip(tiny), zero)
     image = ax.imshow(shown, cmap="Oranges" if one_sign else "PuOr_r", norm=scale)
