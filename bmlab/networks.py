@@ -61,7 +61,7 @@ def network(
 
 
 def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
-    """Draw what flows from states (rows) to states (columns), (n, n), on a logarithmic scale over three or four decades.
+    """Draw what flows from states (rows) to states (columns), (n, n), on a logarithmic scale.
 
     Darker is more, and where numbers are negative orange is positive and purple negative.  What is zero, or below a
     millionth of the largest, is white and crossed out, so that it is not taken for something tiny.  labels are those
