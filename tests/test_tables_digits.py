@@ -1,6 +1,8 @@
 """The table of notebook 08: the copies are what the protocol says, and the stored rows follow from it."""
 
 import csv
+import re
+from pathlib import Path
 
 import digits
 import numpy as np
@@ -81,3 +83,14 @@ def test_a_row_can_be_made_again(name):
     setting = {key: float(value) for key, value in (word.split("=") for word in row["setting"].split())}
     method, _, errors = next(digits.examine(name, setting, "none", 0))
     assert (method, errors) == (row["log_z"], int(row["errors"]))
+
+
+def test_the_manual_says_of_mnist_what_the_table_holds():
+    """Errors of 1000 by ais, from the images alone and with shifted copies, one after the other for the seeds."""
+    page = (Path(__file__).resolve().parents[1] / "docs" / "digits.md").read_text(encoding="utf-8")
+    table = stored(digits.TABLE.with_name("08_mnist.csv"))
+    for rule in "independent", "closed form", "pseudolikelihood", "restricted":
+        said = re.search(rf"^\| {rule}.* \| (.*) \| (.*) \|$", page, re.MULTILINE).groups()
+        for numbers, shifts in zip(said, ("no", "yes"), strict=True):
+            kept = [r for r in table if (r["rule"], r["shifts"]) == (rule, shifts) and r["log_z"] in ("ais", "exact")]
+            assert re.findall(r"\d+", numbers) == [row["errors"] for row in kept], (rule, shifts)

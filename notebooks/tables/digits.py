@@ -215,9 +215,9 @@ def in_words(setting):
     return " ".join(f"{key}={value}" for key, value in setting.items())
 
 
-def mean_errors(copies):
+def mean_errors(path, copies):
     """Errors of the 797 of each rule and peer with these copies, log Z by ais(): means over the seeds of the table."""
-    table = np.genfromtxt(TABLE, delimiter=",", names=True, dtype=None, encoding="utf-8")
+    table = np.genfromtxt(path, delimiter=",", names=True, dtype=None, encoding="utf-8")
     kept = table[(table["copies"] == copies) & np.isin(table["log_z"], ("ais", ""))]
     return np.array([kept["errors"][kept["rule"] == name].mean() for name in (*RULES, *PEERS)])
 
