@@ -104,7 +104,8 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 
 site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name)
 	@LAUNCH="$(LAUNCH)" $(IN_VENV) site/sources.py $(if $(TEACHER),--teacher)
-	@$(IN_VENV) -m sphinx --quiet -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
+	@# -a: all pages are written, for each shows the names of the others
+	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

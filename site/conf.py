@@ -19,7 +19,8 @@ nb_execution_mode = "off"
 nb_ipywidgets_js = {}
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header"]  # a notebook may go from its title to a smaller heading
+# A notebook may go from its title to a smaller heading; a field may have the name of a type, such as bytes.
+suppress_warnings = ["myst.header", "ref.python"]
 
 # All from the site itself.
 mathjax_path = "mathjax/tex-chtml.js"
@@ -40,6 +41,7 @@ html_theme_options = {
     "footer_end": [],
 }
 html_sidebars = {"index": []}
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
 
 # The reference: types and defaults from the code, words from the docstrings.
 autodoc_typehints = "signature"

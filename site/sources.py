@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
 from bmlab import __version__
-from bmlab.teaching.course import STUB, processed
+from bmlab.teaching.course import processed
 from bmlab.teaching.exercises import record
 from bmlab.teaching.handouts import student_version, tables
 from bmlab.widgets.view import HERE
@@ -33,13 +33,13 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-CUT = [lambda: ClearSolutions(code_stub={"python": STUB}), ClearHiddenTests, ClearMarkScheme]
+CUT = [lambda: ClearSolutions(code_stub={"python": "# YOUR CODE HERE"}), ClearHiddenTests, ClearMarkScheme]
 HOME = "https://github.com/bmlab/bmlab"
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
-THINK = """<label class="bmlab-think">A place to think <span>(kept by this browser)</span>
-<textarea rows="4" data-name="{}"></textarea></label>"""
+THINK = """<div class="bmlab-think"><label>A place to think <span>(kept by this browser)</span> \
+<textarea rows="4" data-name="{}"></textarea></label></div>"""
 HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summary>
 
 ```ipython3
