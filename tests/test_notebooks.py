@@ -32,6 +32,7 @@ EXPECTED = {
     "03b_long_enough",
     "03c_z_from_samples",
     "04_mean_field",
+    "04b_can_it_be_proved",
     "05_full_learning",
     "06_hidden_units",
     "07_restricted_machines",

@@ -75,6 +75,15 @@ JUMP = """
 def my_jump_error(n, b, T, N):
     return np.sqrt(((1 + np.tanh(b / T) ** 2) ** n - 1) / N)
 """
+COVARIANCE = """
+def my_covariance(model, m):
+    return np.linalg.inv(np.diag(1 / (1 - m**2)) - model.weights / model.temperature)
+"""
+PAIR = """
+def pair_corr(w, h0, h1, T):
+    t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
+    return (t + t0 * t1) / (1 + t * t0 * t1)
+"""
 TAP = """
 def my_damped_tap(model, m, keep, rounds=500):
     W, b, T = model.weights, model.biases, model.temperature
@@ -269,16 +278,34 @@ WRONG = {
     },
     "04_mean_field": {
         "bias_lets_go": [
-            ("bias_lets_go = 0.266", "the bias at T = 1/2"),
-            ("bias_lets_go = np.arctanh(-np.sqrt(0.2)) + np.sqrt(0.2)", "T is missing"),
-            ("bias_lets_go = 0.8 * np.arctanh(np.sqrt(0.2)) - np.sqrt(0.2)", "take m = -sqrt(1 - T)"),
-            ("bias_lets_go = 0.1", "it should be 2 and 1"),
+            ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
+            ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
+            ("bias_lets_go = lambda T: np.sqrt(1 - T) - T**2 * np.arctanh(np.sqrt(1 - T))", "you are off by"),
+            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "it should be 2 and 1"),
         ],
+        "my_covariance": [
+            (COVARIANCE.replace("np.linalg.inv", ""), "at most 1 where no weights are"),
+            (COVARIANCE.replace(" / model.temperature", ""), "is W over T?"),
+            (COVARIANCE.replace("- model.weights", "+ model.weights"), "from a shake"),
+            (
+                COVARIANCE.replace("np.diag(1 / (1 - m**2))", "np.diag(1 / (1 - m**2)) + 0.1"),
+                "nothing moves but the unit",
+            ),
+        ],
+        "gap_stays": letter("gap_stays", "AB", "how many states lie lowest"),
+    },
+    "04b_can_it_be_proved": {
         "my_damped_tap": [
             (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
             (TAP.replace(" - echo", ""), "is the echo subtracted"),
             (TAP.replace("T**2", "T"), "the echo over T squared"),
             (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        ],
+        "pair_corr": [
+            (PAIR.replace("t0 * t1) /", "t0) /"), "the two are equals"),
+            (PAIR.replace("w / T", "w"), "all is over T"),
+            (PAIR.replace(" / (1 + t * t0 * t1)", ""), "is it normalised"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "off by"),
         ],
         "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
