@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from bmlab.teaching.exercises import exercises, points, record
+from bmlab.teaching.exercises import points, record, with_points
 from bmlab.teaching.handouts import student_version
 
 MARKS = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
@@ -34,7 +34,7 @@ class Kit:
         self.name = path.stem
         self.source = nbformat.read(path, 4)
         self.blank = student_version(path)
-        self.exercises = exercises(self.source)
+        self.exercises = with_points(self.source)
         self.full = points(self.source)
         cells = {record(cell)["grade_id"]: cell.source for cell in self.source.cells if record(cell)}
         self.right = {one.answer: MARKS.sub("", cells[one.answer]) for one in self.exercises}
