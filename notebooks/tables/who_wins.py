@@ -1,4 +1,4 @@
-"""How far each method is from the truth on a glass, by coupling scale and number of units: the curves of notebook 04.
+"""How far each method is from the truth on a glass, by coupling scale and number of units: the curves of notebook 04b.
 
     python notebooks/tables/who_wins.py           # rewrites 04_who_wins.csv beside it, about a minute
 

@@ -1,4 +1,4 @@
-"""Proof (notebook 04): intervals that log Z cannot leave.
+"""Proof (notebook 04b): intervals that log Z cannot leave.
 
 structured_mean_field                   from below, by the best tree
 tree_reweighting, spanning_trees        from above, by mixtures of trees
