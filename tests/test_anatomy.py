@@ -18,8 +18,6 @@ WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE, SECONDS_A_PREDICTION = 100, 10
 LONGEST = 80  # minutes
 KINDS = {"Do", "Make", "Think", "Stretch"}
 RICHER = {"Derive", "Data", "Explain"}  # at least one of them in each notebook
-# Not yet done: notebooks without stars, worked solutions of what is not graded, and a kind of RICHER.
-UNFINISHED = {"05_full_learning", "06_hidden_units"}
 
 
 def minutes(notebook):
@@ -181,19 +179,16 @@ def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
 # Exercises, play and close
 
 
-def test_exercises_are_of_several_kinds_and_say_how_hard_they_are(path, notebook):
+def test_exercises_are_of_several_kinds_and_say_how_hard_they_are(notebook):
     text, _ = section(without_teachers(notebook), "Exercises")
     found = re.findall(r"^\*\*\d\.\*\* \*(\w+)\.?\*(?: (\S+))?", text, re.MULTILINE)
     assert len(found) == len(re.findall(r"^\*\*\d+\.\*\*", text, re.MULTILINE))
     kinds_found = {kind for kind, _ in found}
-    if path.stem in UNFINISHED:
-        assert kinds_found >= {"Do", "Make", "Stretch"}
-    else:
-        assert {"Do", "Make", "Stretch"} <= kinds_found <= KINDS | RICHER and kinds_found & RICHER
-        assert all(stars in ("★", "★★", "★★★") for _, stars in found), found
+    assert {"Do", "Make", "Stretch"} <= kinds_found <= KINDS | RICHER and kinds_found & RICHER
+    assert all(stars in ("★", "★★", "★★★") for _, stars in found), found
 
 
-def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(path, notebook):
+def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(notebook):
     exercises = [[]]  # the cells of each, from its question on
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and not nbgrader(cell) and not is_teachers(cell):
@@ -202,7 +197,7 @@ def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(path
         exercises[-1].append(cell)
     asked = [(number, cells) for number, *cells in filter(None, exercises) if isinstance(number, str)]
     open_ones = [number for number, cells in asked if not any(nbgrader(c) or is_teachers(c) for c in cells)]
-    assert asked and (path.stem in UNFINISHED or not open_ones), open_ones
+    assert asked and not open_ones, open_ones
 
 
 def test_an_answer_is_followed_by_a_locked_cell_that_teaches_and_one_that_hides(notebook):

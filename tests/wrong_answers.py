@@ -100,6 +100,16 @@ def my_parity(K):
         b[wrong_sum] -= K * c**2
     return bmlab.from_bits(W, b)
 """
+TRIPLET = """
+def my_triplet(w, b, T):
+    def left_behind(total):
+        return np.log(2 * np.cosh((b + w * total) / T))
+    return (left_behind(3) - 3 * left_behind(1) + 3 * left_behind(-1) - left_behind(-3)) / 8
+"""
+SHARES = """
+early = cases[(cases["steps"] == 500) & (cases["asked"] == "all")]
+shares = np.bincount(early["on"], early["right"]) / np.bincount(early["on"], early["cases"])
+"""
 COMPLETION = """
 def my_completion(machines, seen, image):
     inside = [bmlab.exact(machine.clamp(seen, image[seen])) for machine in machines]
@@ -121,9 +131,26 @@ def my_slope(machine, row):
     return (clamped - bmlab.exact(machine).mean) / machine.temperature
 """
 ASKED = "clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean"
-LATTICES = """
-four, three = (bmlab.ising((k, k)).weights.toarray() for k in (4, 3))
-lattices = [threshold(bmlab.BoltzmannMachine(W, 0 * W[0])) for W in (four, -four, three, -three)]
+ADVICE = """
+ann = bmlab.sherrington_kirkpatrick(22, np.random.default_rng(1))
+ben = bmlab.sherrington_kirkpatrick(200, np.random.default_rng(2)).at(1.5)
+eve = bmlab.sherrington_kirkpatrick(200, np.random.default_rng(3)).at(6)
+pulls, advice = [pull_of(machine) for machine in (ann, ben, eve)], ["exact", "gibbs", "mean_field"]
+"""
+CURVATURE = """
+def my_curvature(model):
+    answer = bmlab.exact(model)
+    return (answer.corr - np.outer(answer.mean, answer.mean)) / model.temperature**2
+
+def my_largest_rate(model):
+    return 2 / np.linalg.eigvalsh(my_curvature(model))[-1]
+"""
+TWINS = """
+seen, unseen = np.split(np.random.default_rng(0).permutation(zoo.data), [70])
+def my_twins(seen, unseen):
+    return (unseen[:, None] == seen).all(axis=2).any(axis=1)
+twins, learnt = my_twins(seen, unseen), bmlab.maximize(blank, seen, penalty=0.03).model
+with_twin, without = judge(learnt, unseen[twins]), judge(learnt, unseen[~twins])
 """
 PL_GRADIENT = """
 def my_pl_gradient(model, data):
@@ -313,8 +340,20 @@ WRONG = {
         "small_start": [
             ("small_start, large_start = 93, 1441", "from a smaller start the plateau is longer"),
             ("small_start, large_start = 0, 93", "too short never exceeds"),
-            ("small_start, large_start = 4323, 275", "a rate of 0.1"),
+            ("small_start, large_start = 4323, 275", "not the crossing"),
             ("small_start, large_start = 887, 85", "not the crossing"),
+        ],
+        "my_triplet": [
+            (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
+            (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
+            (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
+            (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
+        ],
+        "shares": [
+            (SHARES + "shares = np.bincount(early['on'], early['right'])", "right answers over cases asked"),
+            (SHARES + "shares = shares[1:8]", "nine shares"),
+            (SHARES.replace("== 500", "== 3000"), "only 500 steps"),
+            (SHARES + "shares = np.full(9, 0.674)", "one can but guess"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
@@ -342,12 +381,27 @@ WRONG = {
         "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
     },
     "05_full_learning": {
-        "lattices": [
-            (LATTICES.replace("-three", "three"), "is the last one -W"),
-            (LATTICES.replace("three, -three)", "-three, three)"), "it comes last here"),
-            (LATTICES.replace("(four, -four, ", "("), "four numbers"),
-            (LATTICES.replace("-four, three,", "three, -four,"), "4 x 4, -1 W: error 0.0196 at a pull of 0.58"),
-            (LATTICES + "lattices = [pull - 0.02 for pull in lattices]", "error 0.0312 at a pull of 0.64"),
+        "advice": [
+            (ADVICE + "pulls = [np.linalg.eigvalsh(m.weights)[-1] for m in (ann, ben, eve)]", "divided by T"),
+            (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
+            (ADVICE.replace('"gibbs", "mean_field"', '"mean_field", "gibbs"'), "on which side of one half"),
+            (ADVICE + "pulls = [np.abs(m.weights).max() for m in (ann, ben, eve)]", "the largest eigenvalue"),
+        ],
+        "my_curvature": [
+            (CURVATURE.replace("answer.corr - np.outer(answer.mean, answer.mean)", "answer.corr"), "its covariance is"),
+            (CURVATURE.replace(" / model.temperature**2", ""), "L is divided by T"),
+            (CURVATURE.replace("temperature**2", "temperature"), "from the change of the slope"),
+            (CURVATURE.replace("return (", "return -("), "a summit bends down"),
+            (CURVATURE.replace("2 / np", "1 / np"), "the steepest direction says"),
+        ],
+        "my_twins": [
+            (TWINS + "my_twins = lambda a, b: (b[:, None] == a).any(axis=2).any(axis=1)", "a twin has ALL properties"),
+            (
+                TWINS + "my_twins = lambda a, b: (a[:, None] == b).all(axis=2).any(axis=1)",
+                "one answer for each unseen row",
+            ),
+            (TWINS + "with_twin, without = without, with_twin", "swapped?"),
+            (TWINS.replace("maximize(blank, seen,", "maximize(blank, zoo.data,"), "learn from seen only"),
         ],
         "my_pl_gradient": [
             (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "surprise.T @ data"), "half the slope"),

@@ -21,7 +21,7 @@ What it leaves open was fixed here before any run, except for `noise`, which is 
     and so    `kept`: the share of later cycles in which it holds; `nearly`: one pair of vectors shares a code
     second    `completes`: each vector on V1 alone makes its partner the most probable state of V2 at T = 10, and back
     G         Kullback-Leibler divergence of the noisy environment from the free machine at T = 10, summed exactly
-40-10-40 (the caption of their figure 6, from memory): each vector once a cycle; 300 cycles without the weights of
+40-10-40 (the caption of their figure 5): each vector once a cycle; 300 cycles without the weights of
 hidden units, 500 with noise 0.1 and 0.0025, the rest without noise.  `right`: V1 clamped, the final state of V2 exactly
 right in 10 tries a vector, by a schedule twice as long that goes on to T = 5.  `slowly`, added after `right` was seen:
 the same by 320 units of time from T = 200 to 5, to tell errors of the weights from errors of the annealing.
