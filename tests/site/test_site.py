@@ -71,7 +71,8 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
         by_key, handle = live.locator(keyed).first, live.element_handle()
         before = live.evaluate(LOOK)
         by_key.focus()
-        by_key.press(" " if kind in ("DrawView", "PaintView") else "ArrowRight")
+        at_the_end = by_key.evaluate("el => el.type === 'range' && el.value === el.max")
+        by_key.press(" " if kind in ("DrawView", "PaintView") else "ArrowLeft" if at_the_end else "ArrowRight")
         if "choice" in (by_key.evaluate("el => el.parentElement.className")):
             live.locator(".choice button[aria-pressed=false]").first.click()
         page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
