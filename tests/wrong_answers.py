@@ -9,6 +9,19 @@ def letter(name, wrong, hint):
     return [(f"{name} = '{choice}'", hint) for choice in wrong] + [(f"{name} = 'D'", "answer with one letter")]
 
 
+RECALL = """
+def my_recall(patterns, cue, seen, beta, rounds):
+    s = np.where(seen, cue, 0)
+    for _ in range(rounds):
+        s = np.where(seen, cue, my_attention(patterns, s, beta))
+    return s
+"""
+SCORE = """
+def my_score_matching(x):
+    mean = x.mean(axis=0)
+    K = np.linalg.inv((x - mean).T @ (x - mean) / len(x))
+    return K @ mean, K
+"""
 PROBABILITY = """
 def my_probability(machine, s):
     weights = np.exp(-machine.energy(bmlab.states(machine.n)) / machine.temperature)
@@ -361,6 +374,43 @@ WRONG = {
             (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
             (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
             (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+        ],
+    },
+    "10_after_1985": {
+        "third": [
+            ("third = np.tanh(0.5)", "the unit that was seen is OFF"),
+            ("third = -np.tanh(1)", "beta is one half"),
+            ("third = 1 / (1 + np.exp(1))", "that is a share"),
+            ("third = -1.3", "lies between them"),
+            ("third = 0", "the overlaps are -1 and +1"),
+        ],
+        "my_recall": [
+            (
+                RECALL.replace(
+                    "np.where(seen, cue, my_attention(patterns, s, beta))", "my_attention(patterns, s, beta)"
+                ),
+                "comes back as it was",
+            ),
+            (RECALL.replace("np.where(seen, cue, 0)", "np.array(cue)"), "count for nothing"),
+            (
+                RECALL.replace(
+                    "my_attention(patterns, s, beta)", "my_attention(patterns, np.where(seen, cue, 0), beta)"
+                ),
+                "go on from the last",
+            ),
+            (RECALL.replace("patterns, s, beta", "patterns, s, 2 * beta"), "wrong for six"),
+        ],
+        "my_score_matching": [
+            (SCORE.replace("K @ mean, K", "mean, K"), "another b is better"),
+            (
+                SCORE.replace(
+                    "np.linalg.inv((x - mean).T @ (x - mean) / len(x))", "(x - mean).T @ (x - mean) / len(x)"
+                ),
+                "K",
+            ),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "J"),
+            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "J is lower"),
+            (SCORE.replace("@ mean, K", "@ mean, np.tril(K)"), "K is symmetric"),
         ],
     },
     "08_handwritten_digits": {
