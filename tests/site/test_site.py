@@ -17,7 +17,8 @@ from bmlab.widgets.reading import Readers
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
 SOURCES = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) if SITE.exists() else []
+FOUND = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+NAMES = sorted(name for name in FOUND if not name.startswith("_static/"))  # the theme's own piece of a page
 PAGES = [name for name in NAMES if not name.startswith(("student/", "colab/", "live/"))]
 COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
 MOVES = {  # view: what moves it with a key, and with the pointer
