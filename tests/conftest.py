@@ -5,6 +5,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no error
+settings.load_profile("untimed")
 
 FILES = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 

@@ -33,6 +33,7 @@ def learn():
     blank = bmlab.restricted(np.zeros((3, 2)), np.zeros(3), np.zeros(2))
     return bmlab.pcd(blank, np.ones((4, 3)), rng=0, steps=2, rate=0.1)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
 sys.meta_path.insert(0, CtrlC())
 try:
     learn()

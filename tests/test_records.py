@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from fuzz_cases import CASES
 from scipy import sparse
@@ -26,6 +27,8 @@ def same(one, other):
         return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
     if sparse.issparse(one):
         return one.format == other.format and all(map(same, csr(one), csr(other)))
+    if isinstance(one, pd.DataFrame):
+        return one.equals(other)
     if isinstance(one, float):
         return same(np.array(float(one)), np.array(float(other))) and same(vars_of(one), vars_of(other))
     if is_dataclass(one):
