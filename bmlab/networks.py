@@ -39,7 +39,7 @@ def network(
     few, size = model.n <= FEW, np.clip(180 / model.n, 5, 30)
     for i, j, w in zip(*upper.coords, upper.data, strict=True):
         if w:
-            style = {"color": TOGETHER, "linestyle": "-"} if w > 0 else {"color": APART, "linestyle": (0, (3, 2))}
+            style: Any = {"color": TOGETHER, "linestyle": "-"} if w > 0 else {"color": APART, "linestyle": (0, (3, 2))}
             ax.plot(x[[i, j]], y[[i, j]], linewidth=(0.5 + 5 * abs(w) / largest) * size / 30, zorder=1, **style)
             if few:
                 box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
@@ -52,7 +52,7 @@ def network(
         ax.plot(x[i], y[i], marker, markersize=size, color=shades[int(states[i])], markeredgecolor="0.25", zorder=2)
         side = -1 if y[i] < y.mean() else 1
         words = f"{name}, b = {bias:+.3g}" if few and bias else f"{name}"
-        middle = {"va": "bottom" if side > 0 else "top", "ha": "center"}
+        middle: Any = {"va": "bottom" if side > 0 else "top", "ha": "center"}
         ax.annotate(words, (x[i], y[i]), (0, side * (size / 2 + 3)), textcoords="offset points", **middle)
     ax.margins(0.25)
     ax.set_aspect("equal" if not layers else "auto")
