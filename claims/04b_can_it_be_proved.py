@@ -76,16 +76,21 @@ def the_second_order():
         yield truth - bmlab.mean_field(hot).log_z.value - 5 * abs(bmlab.tap(hot).log_z.value - truth)
 
 
+def tree(seed):
+    """Six to thirteen units, each but the first coupled to one drawn from those before it."""
+    rng, n = np.random.default_rng(seed), 6 + seed % 8
+    W = np.zeros((n, n))
+    for child in range(1, n):
+        W[child, rng.integers(child)] = rng.normal()
+    return bmlab.BoltzmannMachine(W + W.T, 0.3 * rng.normal(size=n))
+
+
 @claim("04-66")
 def exact_on_a_tree():
     """On a tree the messages settle in one pass there and one back, and everything is exact."""
     for seed in SEEDS:
-        rng, n = np.random.default_rng(seed), 6 + seed % 8
-        W = np.zeros((n, n))
-        for child in range(1, n):
-            W[child, rng.integers(child)] = rng.normal()
-        tree = bmlab.BoltzmannMachine(W + W.T, 0.3 * rng.normal(size=n), [0.5, 1, 2][seed % 3])
-        yield 1e-9 - off(bmlab.bethe(tree), tree)
+        family = tree(seed).at([0.5, 1, 2][seed % 3])
+        yield 1e-9 - off(bmlab.bethe(family), family)
 
 
 @claim("04-66")
@@ -213,9 +218,6 @@ def far_nearer_than_the_bounds():
 def better_on_trees():
     """on trees Bethe does better than the curves say"""
     for seed in SEEDS:
-        rng, n = np.random.default_rng(seed), 6 + seed % 8
-        W = np.zeros((n, n))
-        for child in range(1, n):
-            W[child, rng.integers(child)] = rng.normal()
-        family, one = bmlab.BoltzmannMachine(W + W.T, 0.3 * rng.normal(size=n)), glass(n, seed)
+        family = tree(seed)
+        one = glass(family.n, seed)
         yield off(bmlab.bethe(one), one) - off(bmlab.bethe(family), family)

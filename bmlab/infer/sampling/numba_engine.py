@@ -1,9 +1,10 @@
 """The engine of Numba: compiled loops (kernels.py) over chains, in the way that costs least.
 
 Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
-weights as there are flips.  Sparse machines have few neighbours: fields are summed anew.  Chains go in blocks that
-stay in the cache, and the blocks on as many threads as Numba may use (NUMBA_NUM_THREADS).  Layers, and the one sweep
-of a machine that is new at each step, take the products of numpy_engine.py with decisions that are compiled.
+weights as there are flips.  Sparse machines have few neighbours: fields are summed anew, or looked up on a lattice
+(lattice_kernel.py).  Chains go in blocks that stay in the cache, and the blocks on as many threads as Numba may use
+(NUMBA_NUM_THREADS).  Layers, and the one sweep of a machine that is new at each step, take the products of
+numpy_engine.py with decisions that are compiled.
 """
 
 from concurrent.futures import ThreadPoolExecutor
