@@ -164,3 +164,4 @@ def test_flags_name_what_leads_a_test_astray():
     assert flags(["np.allclose = lambda *a: True"]) == ["assigns to np.allclose"]
     assert flags(["import ctypes"]) == ["uses ctypes"]
     assert flags(["x = np.ones(3)\nx[0] = 2\nbmlab.exact(m)"]) == []
+    assert flags(['student = "2001"']) == ["has the numbers of student '2001'"]

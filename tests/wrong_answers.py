@@ -219,12 +219,12 @@ WRONG = {
     },
     "01_theory": {
         "field_and_chance": [
-            ("field_1, up_1 = 1.5, 1 / (1 + np.exp(-1.5))", "pulls unit 1 down"),
-            ("field_1, up_1 = 1, 1 / (1 + np.exp(-1))", "two units pull"),
-            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-1))", "probability at T = 1"),
-            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(-0.25))", "the factor 2 is lost"),
-            ("field_1, up_1 = 0.5, 1 / (1 + np.exp(0.5))", "a unit follows its field"),
-            ("field_1, up_1 = 0.5, 0.7", "with T = 2"),
+            ("field_1, up_1 = 1.5 * s0, 1 / (1 + np.exp(-3 * s0 / T))", "pulls against unit 0"),
+            ("field_1, up_1 = s0, 1 / (1 + np.exp(-2 * s0 / T))", "two units pull"),
+            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0))", "probability at T = 1"),
+            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0 / 2 / T))", "the factor 2 is lost"),
+            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(s0 / T))", "a unit follows its field"),
+            ("field_1, up_1 = s0 / 2, 0.5 + 0.4 * s0", "with T ="),
         ],
         "my_mean_slope": [
             (SLOPE.replace("2e-5", "1e-5"), "two steps apart"),

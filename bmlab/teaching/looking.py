@@ -37,6 +37,8 @@ def words(node: ast.AST) -> Iterable[str]:
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr" and node.args:
         target = ast.unparse(node.args[0])
         yield from [f"assigns to {target}"] * (target.partition(".")[0] in GUARDED)
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "student":
+        yield f"has the numbers of student {ast.unparse(node.value)}"
     if isinstance(node, ast.FunctionDef) and node.name in ("__eq__", "__ne__", "__lt__", "__gt__", "__array__"):
         yield f"an answer of its own kind: it defines {node.name}"
     if getattr(node, "attr", "") == "ANY":
