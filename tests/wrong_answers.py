@@ -221,7 +221,7 @@ WRONG = {
         "field_and_chance": [
             ("field_1, up_1 = 1.5 * s0, 1 / (1 + np.exp(-3 * s0 / T))", "pulls against unit 0"),
             ("field_1, up_1 = s0, 1 / (1 + np.exp(-2 * s0 / T))", "two units pull"),
-            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0))", "probability at T = 1"),
+            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0))", "chance at T = 1"),
             ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0 / 2 / T))", "the factor 2 is lost"),
             ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(s0 / T))", "a unit follows its field"),
             ("field_1, up_1 = s0 / 2, 0.5 + 0.4 * s0", "with T ="),
