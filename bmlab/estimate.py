@@ -27,6 +27,10 @@ class LogZ(float):
     value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
+
+    >>> log_z = bmlab.LogZ(2.5, stderr=0.1, lower=2)
+    >>> log_z, log_z + 1
+    (LogZ(2.5000 ± 0.1 (proven: at least 2.0000)), 3.5)
     """
 
     stderr: float
@@ -77,11 +81,25 @@ def _digits(x):
 
 
 class NotConverged(UserWarning):
-    """Warn that an Estimate has converged=False, and say what to try."""
+    """Warn that an Estimate has converged=False, and say what to try.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", bmlab.NotConverged)
+    ...     bmlab.mean_field(bmlab.medium(), max_sweeps=1).converged
+    False
+    """
 
 
 class Method(Protocol):
-    """What answers about a machine: exact, gibbs, mean_field, ...; other options are bound by functools.partial."""
+    """What answers about a machine: exact, gibbs, mean_field, ...; other options are bound by functools.partial.
+
+    >>> def independent(model, *, start=None):
+    ...     mean = np.tanh(model.biases / model.temperature)
+    ...     return bmlab.Estimate(mean, np.outer(mean, mean))
+    >>> bmlab.complete(bmlab.toy(), [1, np.nan, np.nan], independent).mean.round(2)
+    array([ 1.  ,  0.76, -0.46])
+    """
 
     def __call__(self, model: BoltzmannMachine, *, start: Any = None) -> Estimate:
         """Answer; `start` is the `state` of an earlier answer, or None."""
@@ -100,6 +118,14 @@ class Estimate:
     draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
     info                what only a person needs
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> answer = bmlab.exact(pair)
+    >>> answer
+    Estimate(exact, n=2, log Z = 1.8201 (exact))
+    >>> answer.covariance.round(2)  # tanh(1) = 0.76
+    array([[1.  , 0.76],
+           [0.76, 1.  ]])
     """
 
     mean: np.ndarray

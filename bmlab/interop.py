@@ -23,6 +23,9 @@ def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[
     """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
 
     With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
+
+    >>> bmlab.from_bits([[0, 4], [4, 0]], [0, 0]).energy([[1, 1], [1, -1]])  # both on, and one
+    array([-4.,  0.])
     """
     of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
     weights, biases, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
@@ -35,6 +38,9 @@ def to_dimod(model: BoltzmannMachine) -> Any:
     """Return the machine as a dimod.BinaryQuadraticModel (SPIN); its temperature is left out, dimod knows none.
 
     Raises ModuleNotFoundError, with the command to type, where dimod is missing.
+
+    >>> bmlab.to_dimod(bmlab.toy()).energy([1, 1, 1])
+    np.float64(-1.5)
     """
     check_model(model)
     make = needed("dimod", "to_dimod()", "dimod").BinaryQuadraticModel.from_numpy_vectors
@@ -46,6 +52,11 @@ def from_dimod(bqm: Any, temperature: float = 1.0) -> BoltzmannMachine:
     """Return the machine of a dimod.BinaryQuadraticModel, of -1/+1 (SPIN) or 0/1 (BINARY) variables.
 
     A variable of 0/1 becomes a unit s = 2x - 1.  Raises ValueError for anything else.
+
+    >>> import dimod
+    >>> bmlab.from_dimod(dimod.BinaryQuadraticModel.from_ising({"a": 0, "b": 0}, {("a", "b"): -1})).weights
+    array([[0., 1.],
+           [1., 0.]])
     """
     if isinstance(bqm, type) or not hasattr(bqm, "change_vartype"):
         raise ValueError(
@@ -61,6 +72,9 @@ def to_networkx(model: BoltzmannMachine) -> Any:
     """Return the machine as a networkx.Graph; uncoupled units have no edge.
 
     Raises ModuleNotFoundError, with the command to type, where networkx is missing.
+
+    >>> bmlab.to_networkx(bmlab.toy()).edges[0, 1]
+    {'weight': 1.0}
     """
     check_model(model)
     graph = needed("networkx", "to_networkx()", "networkx").Graph(temperature=model.temperature, offset=model.offset)
@@ -75,6 +89,10 @@ def from_networkx(graph: Any) -> BoltzmannMachine:
 
     What is not written counts as: weight 1, bias 0, temperature 1, offset 0.
     Raises ValueError where edges have a direction or lead from a node to itself.
+
+    >>> import networkx
+    >>> bmlab.from_networkx(networkx.cycle_graph(5))
+    BoltzmannMachine(n=5, couplings=5, sparse, T=1)
     """
     if isinstance(graph, type) or not hasattr(graph, "is_directed") or graph.is_directed():
         raise ValueError(

@@ -15,7 +15,11 @@ LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-l
 
 
 def show(function: Any) -> None:
-    """Print the source of a function, a class or a module; in a notebook, highlighted."""
+    """Print the source of a function, a class or a module; in a notebook, highlighted.
+
+    >>> bmlab.show(bmlab.toy)
+    def toy() -> BoltzmannMachine:...
+    """
     try:
         source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
     except (TypeError, OSError):
@@ -31,7 +35,11 @@ def show(function: Any) -> None:
 
 
 def about() -> None:
-    """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores."""
+    """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores.
+
+    >>> bmlab.about()
+    bmlab ..., Python 3...
+    """
     print(
         f"bmlab {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores"

@@ -28,6 +28,9 @@ def sherrington_kirkpatrick(n: int, rng: Any, scale: float = 1.0) -> BoltzmannMa
 
     The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792;
     the small biases, ours, break the tie between s and -s.
+
+    >>> bmlab.sherrington_kirkpatrick(100, np.random.default_rng(0))
+    BoltzmannMachine(n=100, couplings=4950, T=1)
     """
     n, rng, scale = check_count("n", n, 0), generator(rng), check_positive("scale", scale, zero=True)
     check_memory(f"sherrington_kirkpatrick() would draw {n:,} x {n:,} weights", 40.0 * n**2, "use ising()")
@@ -42,6 +45,12 @@ def ising(
 
     Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
     ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
+
+    >>> ring = bmlab.ising(4)  # log Z = log((2 cosh 1)^4 + (2 sinh 1)^4)
+    >>> bmlab.exact(ring).log_z
+    LogZ(4.7977 (exact))
+    >>> bmlab.ising((3, 4)).coupling_count()  # two a unit
+    24
     """
     sides, periodic = _checked_sides(shape), check_flag("periodic", periodic)
     coupling, field = check_number("coupling", coupling), check_number("field", field, 0.0)
@@ -56,6 +65,10 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     """Store patterns (p, n) of -1/+1 as valleys: w_ij = sum over patterns of s_i s_j / n.
 
     Hopfield (1982), Proc. Natl. Acad. Sci. 79, 2554, eq. 2; about 0.138 n patterns fit.
+
+    >>> machine = bmlab.hopfield([1, -1, 1, -1])
+    >>> bmlab.ground_state(machine).degeneracy  # the pattern and its negative
+    2.0
     """
     patterns = check_spins("patterns", patterns)
     patterns = patterns[None] if patterns.ndim == 1 else patterns
@@ -69,6 +82,9 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
     """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer.
 
     The visible units come first.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6 ("harmonium").
+
+    >>> bmlab.restricted(np.ones((3, 2)), visible_biases=[0, 0, 0], hidden_biases=[0, 0])
+    BoltzmannMachine(n=5, couplings=6, T=1)
     """
     weights = check_array("weights", weights)
     if weights.ndim != 2:
@@ -81,7 +97,11 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
 
 
 def toy() -> BoltzmannMachine:
-    """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2."""
+    """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2.
+
+    >>> bmlab.toy().energy([[1, 1, 1], [-1, -1, -1]])
+    array([-1.5, -0.5])
+    """
     return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], np.array([0.5, 0, 0]))
 
 
@@ -89,6 +109,9 @@ def medium() -> BoltzmannMachine:
     """Return the course's ten frustrated units: a Sherrington-Kirkpatrick machine, the same in every notebook.
 
     Mean field is good at T = 4 and has broken down at T = 1.
+
+    >>> bmlab.medium()
+    BoltzmannMachine(n=10, couplings=45, T=1)
     """
     return sherrington_kirkpatrick(10, np.random.default_rng(1985))
 

@@ -56,6 +56,12 @@ class BoltzmannMachine:
 
     dataclasses.replace(machine, weights=..., biases=...) is a machine with other numbers and all the rest.
     Raises ValueError where a shape, a symmetry or a value is not as above.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0], names=("Ada", "Bob"))
+    >>> pair.energy([[1, 1], [1, -1]])
+    array([-1.,  1.])
+    >>> pair.clamp("Ada", 1).biases  # what Bob feels
+    array([1.])
     """
 
     weights: Any
@@ -221,7 +227,12 @@ def check_model(model: Any) -> None:
 
 
 def load(path: str | PathLike) -> BoltzmannMachine:
-    """Read a machine that save() wrote; raise ValueError where the file is torn or is something else."""
+    """Read a machine that save() wrote; raise ValueError where the file is torn or is something else.
+
+    >>> bmlab.toy().save("toy.npz")
+    >>> bmlab.load("toy.npz")
+    BoltzmannMachine(n=3, couplings=3, T=1)
+    """
     parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)")
     try:
         n = len(parts["biases"])

@@ -32,6 +32,9 @@ def network(
     states  (n,) of -1/+1, and 0 for a unit that is left open: +1 is dark, -1 light
     held    units that are clamped, drawn as squares
     The names of the machine stand beside its units.  Up to four units each weight and bias is written too.
+
+    >>> plot.network(bmlab.toy(), plt.subplot())
+    <Axes: >
     """
     x, y = _places(model.n, layers).T
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
@@ -66,6 +69,9 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     Darker is more, and where numbers are negative orange is positive and purple negative.  What is zero, or below a
     millionth of the largest, is white and crossed out, so that it is not taken for something tiny.  labels are those
     of the states.
+
+    >>> plot.flows([[0.9, 0.1], [0.2, 0.8]], plt.subplot(), labels=["up", "down"])
+    <Axes: >
     """
     from matplotlib.colors import LogNorm, SymLogNorm  # only here: importing bmlab loads no matplotlib
 

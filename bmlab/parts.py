@@ -34,6 +34,10 @@ def workers(engine: Any) -> AbstractContextManager[None]:
     Without it the parts are done on the cores of this machine.  Workers need the same versions of Python, NumPy and
     bmlab.  Where one dies Dask goes on; the others raise, each by its own name.
     Raises ValueError for what cannot map.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
+    ...     answer = bmlab.exact(bmlab.medium())
     """
     return _connected(engine) if isinstance(engine, str) and "://" in engine else _given(adapted(engine))
 

@@ -49,6 +49,9 @@ def show(alt: str) -> None:
 
     A notebook that is run by a program stores the words with the picture; `jupyter nbconvert --template classic` puts
     them into its page.  JupyterLab drops them, so a page gets HTML, at twice the pixels for dense displays.
+
+    >>> _ = plt.plot([0, 1], [0, 1])
+    >>> plot.show("A line that rises.")
     """
     import matplotlib.pyplot as plt
 
@@ -73,6 +76,9 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
 
     A line whose name begins with that of a method has its colour and marker, any other is black; a second line of the
     same colour is dashed.
+
+    >>> plot.curves([1, 2], {"exact": [0, 1], "gibbs": [0.1, 0.9]}, plt.subplot(), xlabel="T")
+    <Axes: xlabel='T'>
     """
     drawn = Counter()
     for name, y in lines.items():
@@ -87,7 +93,11 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
 
 
 def moments(reference: Estimate, estimate: Estimate, ax: Axes) -> Axes:
-    """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr."""
+    """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr.
+
+    >>> plot.moments(bmlab.exact(bmlab.medium()), bmlab.tap(bmlab.medium().at(4)), plt.subplot())
+    <Axes: xlabel='exact', ylabel='tap'>
+    """
     found = dense_corr(estimate.corr)
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
     error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
@@ -104,7 +114,12 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes) -> Axes:
 
 
 def learning(steps: Sequence[Step], ax: Axes, what: str = "log_likelihood", label: str | None = None) -> Axes:
-    """Draw the log-likelihood, or what="mismatch", of each Step against its number."""
+    """Draw the log-likelihood, or what="mismatch", of each Step against its number.
+
+    >>> fit = bmlab.fit(bmlab.toy(), bmlab.states(3), steps=5, rate=0.1)
+    >>> plot.learning(fit.steps, plt.subplot())
+    <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
+    """
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
     method = steps[-1].free.method
     ax.plot([s.loop.number for s in steps], values, color=COLOURS.get(method, "black"), label=label or method)
@@ -116,6 +131,10 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     """Draw where a Bracket proves log Z to lie, as a grey band, and the log Z of several Estimates beside it.
 
     Each is a point with 2 stderr; what the method itself has proven is a thick bar, or an arrow from the one end.
+
+    >>> found = bmlab.bracket(bmlab.toy(), rng=0)
+    >>> plot.bracket(found, [bmlab.mean_field(bmlab.toy())], plt.subplot())
+    <Axes: xlabel='log Z (nats)'>
     """
     for row, estimate in enumerate(estimates):
         z, colour = estimate.log_z, COLOURS.get(estimate.method, "black")
@@ -140,6 +159,9 @@ def weights(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
 
     labels are the names of the machine where it has any.  Up to 20 units the sign of a weight is written on it, unless
     it is faint (below a fifth of the largest).
+
+    >>> plot.weights(bmlab.toy(), plt.subplot())
+    <Axes: >
     """
     if isinstance(matrix, BoltzmannMachine):
         labels = matrix.names if labels is None else labels
@@ -171,6 +193,9 @@ def images(
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit black.
 
     names of the lines of images stand on their left; pixels that are True in `marked` (N, pixels) carry an orange dot.
+
+    >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
+    <Axes: >
     """
     sheet = _sheet(rows, shape, columns)
     ax.imshow(sheet, cmap="gray_r", vmin=-limit, vmax=limit, interpolation="nearest")
@@ -186,7 +211,12 @@ def images(
 
 
 def answers(frame: Any, ax: Axes) -> Axes:
-    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 dark, -1 white, nan orange."""
+    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 dark, -1 white, nan orange.
+
+    >>> import pandas
+    >>> plot.answers(pandas.DataFrame({"Ada": [1, -1], "Ben": [1, np.nan]}), plt.subplot())
+    <Axes: >
+    """
     import matplotlib
 
     shades = matplotlib.colormaps["gray_r"].with_extremes(bad=METHODS["mean field"][0])
@@ -196,7 +226,11 @@ def answers(frame: Any, ax: Axes) -> Axes:
 
 
 def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
-    """Draw a table of counts (true class, answer), the diagonal left pale so that the mistakes stand out."""
+    """Draw a table of counts (true class, answer), the diagonal left pale so that the mistakes stand out.
+
+    >>> plot.confusion([[9, 1], [2, 8]], plt.subplot(), ["cat", "dog"])
+    <Axes: xlabel='answer', ylabel='true class'>
+    """
     counts = np.asarray(counts)
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     ax.imshow(wrong, cmap="Oranges", vmin=0, vmax=max(1, wrong.max() * 1.5))

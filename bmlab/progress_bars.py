@@ -20,7 +20,11 @@ _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where 
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm."""
+    """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm.
+
+    >>> with bmlab.progress():  # none here: it is done before a second has passed
+    ...     answer = bmlab.exact(bmlab.medium())
+    """
     _tqdm()
     token = _bars.set(bars := set())
     try:

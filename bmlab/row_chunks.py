@@ -83,6 +83,10 @@ def rows(source: Any) -> Rows:
              each an array or a function without arguments that loads one; or an iterator of chunks, which is read once
     Values are -1/+1, or 0/1, or booleans; nan is missing.  Memory: some 100 MB, whatever N.
     Raises ValueError for other values, and for chunks that differ in width.
+
+    >>> found = bmlab.rows([bmlab.states(3), bmlab.states(3)])  # two chunks
+    >>> found.count, found.moments.mean
+    (16, array([0., 0., 0.]))
     """
     chunks = _chunks(source)
     spent = isinstance(chunks, Iterator)

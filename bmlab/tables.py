@@ -51,6 +51,10 @@ def zoo() -> Zoo:
     """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; 53 different patterns.
 
     The number of legs, the only column that is not yes/no, is left out.
+
+    >>> animals = bmlab.data.zoo()
+    >>> animals.data.shape, animals.names[0]
+    ((101, 15), 'aardvark')
     """
     header, rows = _shipped("zoo.csv")
     names, *answers, classes = zip(*rows, strict=True)
@@ -63,6 +67,10 @@ def votes() -> Votes:
     Voted for, paired for and announced for are +1, the same against -1; present, absent or unknown is nan, 392 times.
     Source: Congressional Quarterly Almanac XL (1985), donated by Jeff Schlimmer (1987) to the UCI Machine Learning
     Repository, CC BY 4.0, doi 10.24432/C5C01P; the names of the votes are shortened.
+
+    >>> found = bmlab.data.votes()
+    >>> found.data.shape, np.isnan(found.data).sum()
+    ((435, 16), np.int64(392))
     """
     header, rows = _shipped("house_votes_1984.csv")
     parties, *answers = zip(*rows, strict=True)
@@ -86,6 +94,11 @@ def yes_no(frame: Any) -> YesNo:
     column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing.  Case and spaces
     around a word do not count.
     Raises ValueError where `frame` is no DataFrame, where two columns have the same name, and where no column is left.
+
+    >>> import pandas
+    >>> found = bmlab.data.yes_no(pandas.DataFrame({"rain": ["yes", "no", None], "day": [1, 2, 3]}))
+    >>> found.data["rain"].tolist(), list(found.left_out)
+    ([1.0, -1.0, nan], ['day'])
     """
     names = _columns(frame)
     kept, yes, left_out = {}, {}, {}

@@ -24,6 +24,15 @@ WINGS = {
     "learning": ("Learning", "Clamped minus free, and what follows from it.", ("learn",)),
     "answers": ("Answers and aids", "What every method returns, and what helps around it.", ("",)),
 }
+BESIDE = {"bmlab.data": "bmlab.tables", "bmlab.plot": "bmlab.networks"}  # module: where else its names are made
+EXAMPLES = """Examples begin where these lines have been run:
+
+```python
+import matplotlib.pyplot as plt
+import numpy as np
+import bmlab
+from bmlab import plot
+```"""
 OTHERS = {
     "data": ("Data", bmlab.data),
     "plot": ("Figures", plot),
@@ -39,10 +48,11 @@ def wing_of(name: str) -> str:
 
 
 def public(module) -> list[str]:
-    """The public names that are made in a module or its package."""
+    """The public names of a module that are made in it, in its package, or beside it."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     made = [(n, getattr(module, n)) for n in names]
-    return [n for n, x in made if callable(x) and x.__module__.startswith(module.__name__)]
+    rooms = module.__name__, BESIDE.get(module.__name__, module.__name__)
+    return [n for n, x in made if callable(x) and x.__module__.startswith(rooms)]
 
 
 def entry(path: str, thing: object) -> str:
@@ -93,6 +103,7 @@ def pages() -> dict[str, str]:
         written[name] = page(*begins[name], entries)
     listed = "\n".join(held)
     written["index"] = (
-        f"# Reference\n\nTypes, defaults and shapes of everything public.\n\n```{{toctree}}\n{listed}\n```\n"
+        "# Reference\n\nTypes, defaults and shapes of everything public, each with an example that the tests run. "
+        f"{EXAMPLES}\n\n```{{toctree}}\n{listed}\n```\n"
     )
     return written

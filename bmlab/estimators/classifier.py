@@ -25,6 +25,11 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     classes_        the labels, sorted
     densities_      one BoltzmannDensity a class; None where no row of the class has been seen yet (partial_fit)
     class_count_    rows seen of each class
+
+    >>> from bmlab.estimators import BoltzmannClassifier
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]] * 5, ["alike", "alike", "unlike", "unlike"] * 5
+    >>> BoltzmannClassifier().fit(X, y).predict([[1, 1], [0, 1]])  # neither feature alone tells
+    array(['alike', 'unlike'], dtype='<U6')
     """
 
     def __init__(

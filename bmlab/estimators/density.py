@@ -43,6 +43,11 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     model_                      the BoltzmannMachine; a feature that never varied has no weights there
     log_z_, log_z_stderr_       its normalisation: exact (stderr 0) up to 30 features or so, else by annealing runs
     patterns_, counts_          the distinct patterns seen, -1/+1, and how often, for partial_fit
+
+    >>> from bmlab.estimators import BoltzmannDensity
+    >>> density = BoltzmannDensity().fit([[0, 0], [1, 1], [1, 1], [0, 1]])
+    >>> np.exp(density.score_samples([[0, 0], [0, 1], [1, 0], [1, 1]])).sum().round(9)
+    np.float64(1.0)
     """
 
     def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):

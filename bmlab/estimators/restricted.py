@@ -28,6 +28,11 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
 
     model_          the BoltzmannMachine, visible units first
     components_     its weights (n_components, n_features), for -1/+1 units: a quarter of those for 0/1
+
+    >>> from bmlab.estimators import RestrictedBoltzmann
+    >>> features = RestrictedBoltzmann(n_components=3, random_state=0).fit_transform(bmlab.states(4))
+    >>> features.shape
+    (16, 3)
     """
 
     def __init__(

@@ -38,7 +38,10 @@ UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that 
 def ascend(
     model: BoltzmannMachine | Step, data: Any, infer: Method = exact, *, rate: float | Iterable[float], **options: Any
 ) -> Iterator[Step]:
-    """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them."""
+    """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
+
+    >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
+    """
     rule, step = begun(model, data, infer, **options)
     for size, rows in rule.schedule(rate, step.loop):
         model = rule.moved(step, size)

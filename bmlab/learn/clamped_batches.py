@@ -44,6 +44,10 @@ def clamped_mean_field(
     start      the state of an earlier answer, about as many rows
     tolerance  of the last sweep's largest move of a mean
     log_z      the mean of -F/T over the patterns: a proven lower bound, converged or not
+
+    >>> machine = bmlab.restricted([[1], [1]], [0, 0], [0])
+    >>> bmlab.clamped_mean_field(machine, [[1, 1]]).mean.round(2)  # the hidden unit's is tanh(2)
+    array([1.  , 1.  , 0.96])
     """
     rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
     max_sweeps = check_count("max_sweeps", max_sweeps, 0)
@@ -95,6 +99,11 @@ def clamped_gibbs(
     log_z      nan
     stderr     the spread of the chains' averages over all patterns
     converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
+
+    >>> machine = bmlab.restricted([[1], [1]], [0, 0], [0])
+    >>> answer = bmlab.clamped_gibbs(machine, [[1, 1]], rng=0, n_chains=1000)
+    >>> bool(abs(answer.mean[2] - np.tanh(2)) < 4 * answer.mean_stderr[2])
+    True
     """
     rng = generator(rng)
     n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)

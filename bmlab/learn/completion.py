@@ -46,6 +46,12 @@ class Completion:
     known               (n,) or (N, n), -1/+1, nan where missing
     mean, mean_stderr   in the same shape: known values kept, elsewhere <s_i> given them, and its error from sampling
     answers             a list of the Estimate of each row's missing units: their corr, converged, state
+
+    >>> filled = bmlab.complete(bmlab.toy(), {0: 1})
+    >>> filled
+    Completion((3,), 2 missing)
+    >>> filled.mode().state
+    array([1., 1., 1.])
     """
 
     model: BoltzmannMachine
@@ -103,6 +109,10 @@ def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Comp
             are solved once.
     infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
     Raises ValueError for another shape or value, and as `infer` does.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> bmlab.complete(pair, [1, np.nan]).mean.round(2)  # tanh(1) = 0.76
+    array([1.  , 0.76])
     """
     check_model(model)
     check_method("infer", infer, "model")
@@ -124,6 +134,10 @@ def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method =
     cut at 1 where its two log Z contradict each other.  One unit needs no log Z:
     p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     Raises ValueError for what is no unit or no value.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> bmlab.conditional(pair, {1: 1}, {0: 1})  # 1 / (1 + exp(-2))
+    LogZ(0.8808 (exact))
     """
     check_model(model)
     check_method("infer", infer, "model")

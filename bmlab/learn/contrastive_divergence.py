@@ -63,6 +63,11 @@ def pcd(
     penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
     Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
+
+    >>> start, data = bmlab.restricted([[0.1], [0.1]], [0, 0], [0]), [[1, 1], [-1, -1]] * 50
+    >>> found = bmlab.pcd(start, data, rng=0, steps=200, rate=0.1)
+    >>> np.exp(bmlab.log_prob(found.model, [[1, 1]])) > 0.4  # of at most a half
+    array([ True])
     """
     rng, model = generator(rng), named(model, data)
     (mean, load, count), steps = checked_chunks(model, data), check_count("steps", steps)

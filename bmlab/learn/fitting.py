@@ -74,6 +74,12 @@ def fit(
     Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
+
+    >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> found = bmlab.fit(blank, data, steps=500, rate=0.2, gradient_norm=1e-6)
+    >>> found.converged, found.model.weights[0, 1].round(4)  # arctanh(1/2)
+    (True, np.float64(0.5493))
     """
     steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
     for name, asked in (("gradient_norm", gradient_norm), ("change", change)):

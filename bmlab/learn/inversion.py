@@ -41,6 +41,11 @@ def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0
     pseudocount  as if so many patterns of random units had been added to the N
     diagonal     whether w_ii m_i, a unit's pull on itself, counts in b (the authors' form) or is left out
     Raises ValueError where a unit is constant or the covariance singular: add noise or a pseudo-count.
+
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> bmlab.invert_mean_field(data).model.weights.round(2)  # -C^-1, where arctanh(1/2) = 0.55 is true
+    array([[0.  , 0.67],
+           [0.67, 0.  ]])
     """
     diagonal = check_flag("diagonal", diagonal)
     mean, corr = _moments(data, noise, pseudocount)
@@ -56,6 +61,11 @@ def invert_tap(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fi
     noise, pseudocount   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
     the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
+
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> bmlab.invert_tap(data).model.weights.round(2)  # without magnetisation, mean field's
+    array([[0.  , 0.67],
+           [0.67, 0.  ]])
     """
     return _solved(tap_machine(*_moments(data, noise, pseudocount)), data)
 
@@ -66,6 +76,11 @@ def invert_bethe(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> 
     noise, pseudocount   as in invert_mean_field()
     Exact, but for the noise of the data, where the couplings form a tree.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
+
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> bmlab.invert_bethe(data).model.weights.round(2)  # arctanh(1/2): a pair is a tree
+    array([[0.  , 0.55],
+           [0.55, 0.  ]])
     """
     return _solved(bethe_machine(*_moments(data, noise, pseudocount)), data)
 

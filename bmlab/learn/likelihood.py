@@ -39,6 +39,9 @@ def clamped(
     each distinct pattern; `start` is the state of an earlier answer.
     Rows count by sample_weight (N,).
     Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
+
+    >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
+    array([ 1.,  0., -1.])
     """
     if isinstance(data, Rows):
         refuse_with_chunks(sample_weight=sample_weight)
@@ -71,14 +74,25 @@ def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
-    """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T."""
+    """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T.
+
+    >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
+    >>> bmlab.gradient(blank, bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))
+    (array([[0., 1.],
+           [1., 0.]]), array([1., 1.]))
+    """
     check_model(model)
     clamped, free = check_estimate("clamped", clamped, model.n), check_estimate("free", free, model.n)
     return (clamped.corr - free.corr) / model.temperature, (clamped.mean - free.mean) / model.temperature
 
 
 def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
-    """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0."""
+    """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
+
+    >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
+    >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
+    LogZ(-1.3863 (exact))
+    """
     c, f = check_estimate("clamped", clamped).log_z, check_estimate("free", free).log_z
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
     return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
@@ -89,6 +103,9 @@ def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.nd
 
     `infer` answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it does
     not know log Z the answer is nan.  Raises ValueError as clamped() does.
+
+    >>> np.exp(bmlab.log_prob(bmlab.toy(), [[1], [-1]])).sum().round(9)  # unit 0, the others summed out
+    np.float64(1.0)
     """
     rows = checked_rows(model, data)
     check_method("infer", infer, "model")

@@ -64,6 +64,11 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
     Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
     pair lacks one of its four combinations.
+
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> bmlab.pseudolikelihood(data).model.weights.round(4)  # arctanh(1/2)
+    array([[0.    , 0.5493],
+           [0.5493, 0.    ]])
     """
     names, chunked = names_of(data), isinstance(data, Rows)
     data = without_gaps(data) if chunked else checked_units(data)
@@ -167,6 +172,10 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
 
     It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
     Raises ValueError where data is not -1/+1 or wider than the machine, or where hidden units are coupled.
+
+    >>> blank = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3))
+    >>> round(bmlab.pseudo_log_likelihood(blank, [[1, 1, -1]]), 4)  # -3 log 2
+    -2.0794
     """
     return float(log_conditionals(model, data).sum(1).mean())
 

@@ -26,7 +26,13 @@ class Loop(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free."""
+    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
+
+    >>> machine = bmlab.toy()
+    >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, np.random.default_rng(0)), rate=0.1))
+    >>> first.model is machine, first.free.method
+    (True, 'exact')
+    """
 
     model: BoltzmannMachine
     data: Estimate
@@ -65,6 +71,9 @@ class Fit:
     converged   False where it ended before it got to what was asked for: a maximum, a gradient norm, a change
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
+
+    >>> bmlab.pseudolikelihood([[1, 1], [-1, -1], [1, -1], [-1, 1]])
+    Fit(BoltzmannMachine(n=2, couplings=0, T=1): ...)
     """
 
     model: BoltzmannMachine

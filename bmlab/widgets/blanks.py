@@ -8,6 +8,14 @@ def blank(instead: Callable) -> Callable[[Callable], Callable]:
 
     instead    takes the same arguments and is the package's version, so that the story goes on with the same numbers
     A function is open while the line `raise NotImplementedError(...)` of a handout stands in it; then it is said so.
+
+    >>> from bmlab.widgets import blank
+    >>> @blank(bmlab.spins)
+    ... def my_spins(bits):
+    ...     raise NotImplementedError("write your answer here")
+    my_spins is still open: write it above. Until then the package's version stands in for it.
+    >>> my_spins([0, 1])
+    array([-1.,  1.])
     """
 
     def chosen(mine: Callable) -> Callable:

@@ -27,6 +27,10 @@ class DrawView(View):
     patterns   (N, pixels) of -1/+1 to begin with; None: the letters L, T and X on 6 x 6 pixels
     shape      (height, width) of a pattern; None: a square
     Raises ValueError for more than 100 pixels, and for patterns that are not of this shape.
+
+    >>> from bmlab.widgets import DrawView
+    >>> DrawView([[1, 1, -1, -1], [-1, -1, 1, 1]])
+    DrawView(2 patterns, 2 x 2)
     """
 
     alone = True

@@ -26,6 +26,12 @@ def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
     Raises ValueError for a control that is neither.
+
+    >>> from bmlab.widgets import explore
+    >>> def draw(T=1.0, ax=None):
+    ...     ax.plot([0, 1], [0, np.tanh(1 / T)])
+    >>> explore(draw, T=(0.5, 2.0, 0.5))
+    explore(draw, T: 0.5 to 2)
     """
     return Explorer(draw, {name: control.stops(name, values) for name, values in controls.items()})
 

@@ -15,6 +15,10 @@ class LatticeView(View):
     Traces of the energy and the magnetisation stand against the exact values of the infinite lattice, and the critical
     temperature is marked.  Draw on the lattice to turn units up or down; quench it,
     heat it, or take it round a loop of the field.  Raises ValueError for an odd size.
+
+    >>> from bmlab.widgets import LatticeView
+    >>> LatticeView(32, temperature=2.3)
+    LatticeView(32, temperature=2.3, field=0)
     """
 
     alone = True

@@ -22,6 +22,10 @@ class LearningView(View):
     steps    taken at once, for the picture that is stored
     It ends where the climb ends, where no weight changes by 0.0001 a step any more, or after 2,000 steps.
     Raises ValueError for a climb without a step, or of more than 40 units.
+
+    >>> from bmlab.widgets import LearningView
+    >>> LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))
+    LearningView(3 units, exact)
     """
 
     _esm = script("learning.js")

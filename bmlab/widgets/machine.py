@@ -15,6 +15,10 @@ class MachineView(View):
 
     Orange couplings pull together, dashed purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
     Raises ValueError for more units.
+
+    >>> from bmlab.widgets import MachineView
+    >>> MachineView(bmlab.toy())
+    MachineView(BoltzmannMachine(n=3, couplings=3, T=1))
     """
 
     alone = True

@@ -21,6 +21,11 @@ class PaintView(View):
     shape      (height, width) of the image, its pixels the first units; None: a square of all units
     start      (pixels,) of -1/+1, and 0 where unknown: what is on the paper at first
     Raises ValueError where these do not fit together.
+
+    >>> from bmlab.widgets import PaintView
+    >>> machines = [bmlab.hopfield([1, 1, -1, -1]), bmlab.hopfield([1, -1, 1, -1])]
+    >>> PaintView(machines, [bmlab.exact(machine).log_z for machine in machines], names=["rows", "columns"])
+    PaintView(2 machines, 2 x 2)
     """
 
     _esm = script("reading.js", "pad.js", "paint.js")

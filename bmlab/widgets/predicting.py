@@ -28,6 +28,10 @@ def predict(name: str) -> Iterator[None]:
     name    of the prediction: "03.2" is the second of notebook 03; a later block of the same name opens with the first
     What is printed comes before what is drawn.  Where the block fails, all is shown.
     Raises ValueError for a name of another form.
+
+    >>> from bmlab.widgets import predict
+    >>> with predict("03.2"):  # doctest: +SKIP
+    ...     print(bmlab.exact(bmlab.toy()))
     """
     if not re.fullmatch(r"\d\d[a-z]?\.\d", name):
         raise ValueError(f'name must be notebook and number, as "03.2", found {name!r}')

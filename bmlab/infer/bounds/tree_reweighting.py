@@ -61,6 +61,9 @@ def trw(
               accuracy with which the trees agree)
     info      "bounds": B after each step; "trees": how many
     Cost: a step is some 40 solutions of all trees, each n turns of a loop over vectors of the number of trees.
+
+    >>> bmlab.exact(bmlab.toy()).log_z <= bmlab.trw(bmlab.toy()).log_z.upper
+    True
     """
     check_model(model)
     n_trees, tolerance = check_count("n_trees", n_trees, 0), check_positive("tolerance", tolerance, 0.01, zero=True)

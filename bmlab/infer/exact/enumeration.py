@@ -51,6 +51,12 @@ def exact(
     which bmlab.workers() can share out.  Trees, chains and narrow lattices of any length, and restricted machines with
     one small layer, whatever the size of the other.
     Raises ValueError with the price where it would cost more.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> bmlab.exact(pair).log_z  # log(4 cosh 1)
+    LogZ(1.8201 (exact))
+    >>> bmlab.exact(pair, want="log_z").mean
+    array([nan, nan])
     """
     check_model(model)
     begin, everything = perf_counter(), wants_all(model, pairs)
@@ -94,7 +100,11 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
 
 
 def entropy(model: BoltzmannMachine) -> float:
-    """Return the entropy of the machine in nats, S = log Z + <E>/T; raises as exact() does."""
+    """Return the entropy of the machine in nats, S = log Z + <E>/T; raises as exact() does.
+
+    >>> round(bmlab.entropy(bmlab.ising(10, coupling=0)), 4)  # ten fair coins: 10 log 2
+    6.9315
+    """
     check_model(model)
     model = replace(model, offset=0.0)
     answer = exact(model, pairs="couplings")

@@ -38,7 +38,13 @@ class GroundState(NamedTuple):
 
 
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does."""
+    """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> s = bmlab.sample(pair, 10_000, np.random.default_rng(0))
+    >>> s.shape, bool(abs(s.prod(1).mean() - np.tanh(1)) < 0.03)
+    ((10000, 2), True)
+    """
     check_model(model)
     size, rng = check_count("size", size, 0), generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
@@ -66,7 +72,12 @@ def _draw(own, part, size, rng):
 
 
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
-    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError beyond the memory."""
+    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError beyond the memory.
+
+    >>> unit = bmlab.BoltzmannMachine([[0]], [np.log(3) / 2])  # odds of 3 to 1
+    >>> bmlab.probabilities(unit).round(9)
+    array([0.25, 0.75])
+    """
     check_model(model)
     size = 24 * 2.0 ** min(model.n, 1000)
     check_memory(f"probabilities() would list 2^{model.n} states", size, "use sample() or exact()")
@@ -88,6 +99,10 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
 
     At T = COLD times the largest parameter only the lowest states are left, so a perfect sample is one of them, and
     log Z + E/T is the log of their number (inf where that passes a double).
+
+    >>> found = bmlab.ground_state(bmlab.ising((4, 4)))  # all up, or all down
+    >>> found.energy, found.degeneracy
+    (-32.0, 2.0)
     """
     check_model(model)
     weights = model.weights.data if model.is_sparse else model.weights

@@ -48,6 +48,11 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
 
     Its seconds and bytes are those of the workers at hand, its core_seconds those of all of them together.
     Raises ValueError where `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
+
+    >>> bmlab.plan(bmlab.ising((20, 20), periodic=False)).method
+    'variable elimination'
+    >>> bmlab.plan(bmlab.sherrington_kirkpatrick(100, np.random.default_rng(0))).seconds > 1e12
+    True
     """
     check_model(model)
     everything = wants_all(model, pairs)

@@ -77,6 +77,10 @@ def ais(
     state     Runs: the last states with their weights, and the schedule of betas, which a pilot run has made: steps of
               equal spread of the weights, so that each loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
+
+    >>> log_z = bmlab.ais(bmlab.medium(), rng=0, n_temperatures=100).log_z
+    >>> abs(log_z - bmlab.exact(bmlab.medium()).log_z) < 4 * log_z.stderr
+    True
     """
     check_model(model)
     rng, n_chains = generator(rng), check_count("n_chains", n_chains, 2)

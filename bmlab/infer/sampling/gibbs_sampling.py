@@ -39,6 +39,9 @@ def sweep(model: BoltzmannMachine, s: ArrayLike, u: ArrayLike, *, units=None, ru
     u       a unit turns +1 where u is below its chance: below 0 for certain, from 1 on never
     units   which unit the k-th column of u is for; None: 0, 1, ..., n - 1
     rule    "gibbs", or "metropolis"
+
+    >>> bmlab.sweep(bmlab.toy(), [-1, 1, 1], [0.5, 0.5, 0.9])  # at u = 1/2 a unit goes where its field points
+    array([ 1.,  1., -1.])
     """
     s, u, line = _checked_sweep(model, s, u, units, rule)
     with np.errstate(over="ignore"):  # where exp() leaves a double, p is 0
@@ -93,6 +96,11 @@ def gibbs(
     converged R-hat of every unit below 1.01, see diagnostics.py; no such test sees a mode that no chain has found.
               info has R-hat and the effective sample size of the worst unit.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
+
+    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
+    >>> answer = bmlab.gibbs(pair, rng=0)
+    >>> bool(abs(answer.corr - bmlab.exact(pair).corr)[0, 1] < 4 * answer.corr_stderr[0, 1])
+    True
     """
     check_model(model)
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)

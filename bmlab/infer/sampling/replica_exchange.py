@@ -57,6 +57,10 @@ def temper(
                   no ladder has found is not seen by any such test.
     info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
+
+    >>> log_z = bmlab.temper(bmlab.toy(), rng=0, n_sweeps=500).log_z
+    >>> abs(log_z - bmlab.exact(bmlab.toy()).log_z) < 4 * log_z.stderr
+    True
     """
     check_model(model)
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)

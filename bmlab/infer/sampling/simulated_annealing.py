@@ -56,6 +56,9 @@ def annealed(
     start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units; None: 100 random states
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
+
+    >>> bmlab.annealed(bmlab.ising((4, 4)), np.geomspace(4, 0.1, 100), rng=0).energy
+    -32.0
     """
     check_model(model)
     rng, schedule = generator(rng), _checked(schedule)

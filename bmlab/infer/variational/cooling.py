@@ -19,6 +19,9 @@ def cooled(model: BoltzmannMachine, temperatures: Iterable[float], method: Metho
     From hot, where there is one fixed point, to cold the answer stays in the valley that opens first; whether that is
     the deepest depends on the path.  For any method with a warm start: mean_field, tap, bethe.  Peterson and Anderson
     (1987), Complex Systems 1, 995.
+
+    >>> [f"{answer.mean[0]:.2f}" for answer in bmlab.cooled(bmlab.toy(), [100, 10, 1], bmlab.mean_field)]
+    ['0.01', '0.05', '0.83']
     """
     check_model(model)
     check_method("method", method, "model", start=None)
