@@ -21,7 +21,7 @@ OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11)
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site dist clean
+.PHONY: help setup lab test fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site lite dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -67,7 +67,7 @@ test-class: setup  ## grade a class of 120 awkward submissions (about five minut
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser
 
-test-site: site  ## open every page of the site in Chromium, all other hosts refused, and move its live views
+test-site: site lite  ## open every page of the site in Chromium, all other hosts refused, and move its live views
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/site
 
 refresh: setup  ## run the notebooks again and store what they print
@@ -106,6 +106,9 @@ site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutio
 	@LAUNCH="$(LAUNCH)" $(IN_VENV) site/sources.py $(if $(TEACHER),--teacher)
 	@# -a: all pages are written, for each shows the names of the others
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
+
+lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
+	@$(IN_VENV) site/lite.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

@@ -8,6 +8,7 @@ import http.server
 import os
 import shutil
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,15 +28,22 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="session")
-def address():
-    """Where the site is served; make site has made it."""
-    if not SITE.exists():
-        missing("no site: run make site first")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE))
+@contextmanager
+def served(folder, command):
+    """Where the files of a folder are served, which a command makes."""
+    if not folder.exists():
+        missing(f"no {folder.name}: run {command} first")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Where the site is served."""
+    with served(SITE, "make site") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ FOUND = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 NAMES = sorted(name for name in FOUND if not name.startswith("_static/"))  # the theme's own piece of a page
 PAGES = [name for name in NAMES if not name.startswith(("student/", "colab/", "live/"))]
 COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
+MANUAL = ["choosing", "conventions", "getting_started"]
+REFERENCE = ["api/exact.html", "api/learning.html", "api/plot.html"]
 MOVES = {  # view: what moves it with a key, and with the pointer
     "LatticeView": (".slider input", "button:has-text('Step')"),
     "MachineView": (".slider input", "button:has-text('One update')"),
@@ -105,14 +107,34 @@ def test_the_weights_that_a_page_ships_read_as_in_python():
         assert (folder / "weights.bin").stat().st_size < 1_000_000
 
 
-def test_what_is_out_of_sight_stands_still(visit):
-    page = visit.open(next(name for name in COURSE if "03_" in name))
-    live = alive(page, page.locator(".bmlab-live").first)
-    assert live.get_attribute("data-playing") == "true"
+COUNTED = """() => { globalThis.calls = 0; for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval']) {
+    const asked = globalThis[name];
+    globalThis[name] = (f, ...rest) => asked.call(globalThis, (...told) => { calls += 1; f(...told); }, ...rest);
+} }"""
+
+
+def first_pages():
+    """The first page and cell with each kind of view that runs by itself."""
+    kinds = {}
+    for path in SOURCES if SITE.exists() else ():
+        for k, view in enumerate(json.loads((SITE / f"live/{path.stem}/views.json").read_text())["views"].values()):
+            kinds.setdefault(view["view"], (path.stem, k))
+    return {kind: place for kind, place in kinds.items() if kind not in ("Explorer", "PaintView")}
+
+
+@pytest.mark.parametrize(("kind", "place"), first_pages().items())
+def test_nothing_computes_while_it_is_out_of_sight(visit, kind, place):
+    visit.page.add_init_script(f"({COUNTED})()")
+    page = visit.open(f"notebooks/{place[0]}.html")
+    live = alive(page, page.locator(".bmlab-live").nth(place[1]))
+    if live.get_attribute("data-playing") != "true":
+        live.locator("button.primary").first.click()
+    counted = "() => new Promise(done => { const begun = calls; setTimeout(() => done(calls - begun), 500); })"
+    assert page.evaluate(counted) > 5
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(500)
     before = live.evaluate(LOOK)
-    page.wait_for_timeout(300)
+    assert page.evaluate(counted) <= 1  # the clock of this very question
     assert live.evaluate(LOOK) == before
 
 
@@ -127,17 +149,22 @@ def test_a_prediction_folds_its_answer_until_one_has_chosen(visit):
     assert page.locator("details[data-chosen=A][open]").count() == 1
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_a_page_holds_no_solution_and_a_place_to_think(path):
-    text = unescape(re.sub(r"<[^>]+>", "", (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")))
+def secrets(path):
+    """The lines of a notebook's solutions and hidden tests that stand nowhere else in it."""
     cells = nbformat.read(path, as_version=4).cells
     hidden = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
     solved = [found for cell in cells for rule in (SOLUTION, hidden) for found in rule.findall(cell.source)]
     lines = {line.strip() for found in solved for line in found.splitlines() if not line.startswith("###")}
     kept = "\n".join(SOLUTION.sub("", hidden.sub("", cell.source)) for cell in cells)
-    secret = {line for line in lines if len(line) > 30 and line not in kept}
+    return {line for line in lines if len(line) > 30 and line not in kept}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_page_holds_no_solution_and_a_place_to_think(path):
+    text = unescape(re.sub(r"<[^>]+>", "", (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")))
+    secret = secrets(path)
     assert secret and not [line for line in secret if line in text]
-    wanted = sum(bool(record(cell).get("solution")) for cell in cells)
+    wanted = sum(bool(record(cell).get("solution")) for cell in nbformat.read(path, as_version=4).cells)
     page = (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")
     assert page.count('class="bmlab-think"') == wanted
     assert "BEGIN SOLUTION" not in page
@@ -157,7 +184,7 @@ def test_thoughts_are_kept(visit):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index.html", *COURSE[:3], "docs/conventions.html", "api/exact.html"])
+@pytest.mark.parametrize("name", ["index.html", *COURSE[:3], *(f"docs/{name}.html" for name in MANUAL), *REFERENCE])
 def test_axe_finds_nothing_serious(visit, name, theme):
     page = visit.open(name, theme)
     assert page.locator("html").get_attribute("data-theme") == theme

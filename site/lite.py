@@ -1,0 +1,60 @@
+"""Make the course as JupyterLab in a page, in build/lite: python site/lite.py
+
+JupyterLite is JupyterLab as files, without a server; its kernel is Pyodide, Python in the reader's browser.  It opens
+the notebooks as students get them, with their tables, and installs bmlab from a wheel that stands beside them.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from bmlab.teaching.handouts import tables
+from bmlab.teaching.working_copies import PROGRESS, working_copy
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE, LITE = ROOT / "build/lite-sources", ROOT / "build/lite"
+EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension", "anywidget"]
+INSTALL = """# The first time some minutes: Python and its packages come to your browser, bmlab from the course itself.
+%pip install -q bmlab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
+
+
+def in_the_browser(path: Path) -> NotebookNode:
+    """Return a student's copy of a notebook whose first code cell installs what it needs."""
+    notebook = working_copy(path)
+    notebook.cells = [cell for cell in notebook.cells if cell.source != PROGRESS]  # it counts over files of a folder
+    first = next(k for k, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    notebook.cells.insert(first, nbformat.v4.new_code_cell(INSTALL, id="install"))
+    notebook.metadata.kernelspec = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
+    return notebook
+
+
+def main() -> None:
+    for folder in (MADE, LITE):
+        shutil.rmtree(folder, ignore_errors=True)
+    (MADE / "files/tables").mkdir(parents=True)
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        (MADE / "files" / path.name).write_text(nbformat.writes(in_the_browser(path)), encoding="utf-8")
+        for table in tables(path):
+            shutil.copy(table, MADE / "files/tables")
+    build = [sys.executable, "-m", "build", "--wheel", "--installer=uv", "--outdir", MADE / "pypi", ROOT]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    installed = Path(sys.prefix) / "share/jupyter/labextensions"
+    options = {
+        "apps": ["lab"],
+        "contents": ["files"],
+        "federated_extensions": [str(installed / name) for name in EXTENSIONS],
+        "ignore_sys_prefix": True,  # nbgrader's menus are for teachers
+        "no_sourcemaps": True,
+        "output_dir": str(LITE),
+    }
+    (MADE / "jupyter_lite_config.json").write_text(json.dumps({"LiteBuildConfig": options}, indent=1))
+    subprocess.run([sys.executable, "-m", "jupyterlite_core.app", "build", "--lite-dir", MADE], check=True, cwd=MADE)
+
+
+if __name__ == "__main__":
+    main()

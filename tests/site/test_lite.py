@@ -1,0 +1,72 @@
+"""The course as JupyterLab in a page: its files are all there, without answers; only Python comes from elsewhere."""
+
+import hashlib
+import json
+import zipfile
+
+import nbformat
+import pytest
+from conftest import HERE, Visit, missing, served
+from test_site import SOURCES, secrets
+
+import bmlab
+from bmlab.teaching.handouts import tables
+
+LITE = HERE.parents[1] / "build/lite"
+PYTHON = "https://cdn.jsdelivr.net/pyodide/"
+
+
+@pytest.fixture(autouse=True)
+def made():
+    if not LITE.exists():
+        missing("no lite: run make lite first")
+
+
+def listed(folder=""):
+    """The names that the page's list of a folder shows."""
+    return {file["name"] for file in json.loads((LITE / f"api/contents/{folder}all.json").read_text())["content"]}
+
+
+def test_every_notebook_is_there_with_its_tables():
+    assert listed() == {path.name for path in SOURCES} | {"tables"}
+    needed = {table.name: table for path in SOURCES for table in tables(path)}
+    assert needed and listed("tables/") == set(needed)
+    for name, table in needed.items():
+        assert (LITE / "files/tables" / name).read_bytes() == table.read_bytes()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_notebook_has_no_answers_and_installs_what_it_needs(path):
+    notebook = nbformat.read(LITE / f"files/{path.name}", as_version=4)
+    text, secret = "\n".join(cell.source for cell in notebook.cells), secrets(path)
+    assert secret and not [line for line in secret if line in text]
+    assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN" not in text
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert "%pip install -q bmlab" in code[0].source and not any(cell.outputs for cell in code)
+
+
+def test_no_other_file_holds_a_solution():
+    others = [path for path in LITE.glob("files/**/*") if path.is_file() and path.suffix != ".ipynb"]
+    assert others and not [path for path in others if b"BEGIN SOLUTION" in path.read_bytes()]
+
+
+def test_the_index_names_the_wheel_that_stands_beside_it():
+    index = json.loads((LITE / "pypi/all.json").read_text())
+    (wheel,) = index["bmlab"]["releases"][bmlab.__version__]
+    data = (LITE / "pypi" / wheel["filename"]).read_bytes()
+    assert wheel["digests"]["sha256"] == hashlib.sha256(data).hexdigest()
+    with zipfile.ZipFile(LITE / "pypi" / wheel["filename"]) as inside:
+        assert "bmlab/model.py" in inside.namelist()
+    plugins = json.loads((LITE / "jupyter-lite.json").read_text())["jupyter-config-data"]["litePluginSettings"]
+    urls = plugins["@jupyterlite/pyodide-kernel-extension:kernel"]["pipliteUrls"]
+    assert any(url.startswith("./pypi/all.json") for url in urls)
+
+
+def test_a_notebook_opens_and_only_python_is_asked_of_others(browser):
+    with served(LITE, "make lite") as address:
+        visit = Visit(browser, address)
+        page = visit.open("lab/index.html?path=00_start.ipynb")
+        page.get_by_role("heading", name="What is a Boltzmann machine").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(3000)
+        visit.context.close()
+    assert visit.outside and not [url for url in visit.outside if not url.startswith(PYTHON)]
