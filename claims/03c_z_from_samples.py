@@ -37,7 +37,7 @@ def colder_lacks_less():
         yield hot - cold
 
 
-@claim("03-77")
+@claim("03c-starves")
 def entropy_grows():
     """the number of states that matter grows like $e^S$, and $S$ grows with $n$"""
     for seed in SEEDS:
