@@ -298,10 +298,10 @@ WRONG = {
     },
     "03c_z_from_samples": {
         "z_count": [
-            ("z_count = np.exp(1.5) * 400 / 84", "here it is e^(-E/T)"),
-            ("z_count = np.exp(1.5 / 2) * 84 / 400", "divided by"),
-            ("z_count = np.exp(-1.5 / 2) * 400 / 84", "mind the sign"),
-            ("z_count = np.exp(1.5 / 2) * 400", "over the share"),
+            ("z_count = np.exp(1.5) * 400 / count", "here it is e^(-E/T)"),
+            ("z_count = np.exp(1.5 / T) * count / 400", "divided by"),
+            ("z_count = np.exp(-1.5 / T) * 400 / count", "mind the sign"),
+            ("z_count = np.exp(1.5 / T) * 400", "over the share"),
         ],
         "my_weight_ess": [
             (ESS.replace(" - np.max(log_w)", ""), "overflow"),
