@@ -39,6 +39,9 @@ def my_mean_slope(machine, i, j):
     nudge = 1e-5 * np.eye(machine.n)[j]
     return (mean(machine.biases + nudge) - mean(machine.biases - nudge)) / 2e-5
 """
+TRIANGLE = (
+    "8 * np.cosh(b0) * (np.cosh(w01) * np.cosh(w12) * np.cosh(0.5) - np.sinh(w01) * np.sinh(w12) * np.sinh(0.5))"
+)
 RING = """
 def my_ring_log_z(w, b):
     halves = []
@@ -242,10 +245,11 @@ WRONG = {
     },
     "02_exact_z": {
         "z_chain": [
-            ("z_chain = 14.8213", "that is the triangle"),
-            ("z_chain = np.cosh(0.5)**2 * np.cosh(1)", "each unit brings a factor 2 cosh"),
-            ("z_chain = 8 * np.cosh(0.5) * np.cosh(1)", "the bias of unit 0 is missing"),
-            ("z_chain = 8 * np.cosh(0.5) * np.cosh(1)**2", "unit 0 2 cosh(b0)"),
+            (f"z_chain = {TRIANGLE}", "that is the triangle"),
+            ("z_chain = np.cosh(w01) * np.cosh(w12) * np.cosh(b0)", "each unit brings a factor 2 cosh"),
+            ("z_chain = 8 * np.cosh(w01) * np.cosh(w12)", "the bias of unit 0 is missing"),
+            ("z_chain = 8 * np.cosh(w01) * np.cosh(b0) ** 2", "unit 0 2 cosh(b0)"),
+            ("z_chain = 8 * np.exp(w01 + w12 + b0)", "no energy is below"),
         ],
         "my_ring_log_z": [
             (RING.replace("np.logaddexp(*halves)", "sum(halves)"), "join halves with np.logaddexp"),
