@@ -497,9 +497,10 @@ WRONG = {
     },
     "09_your_own_data": {
         "p_freeze": [
-            ("p_freeze = 1 / (1 + np.e)", "a missing vote is not a vote of 0"),
-            ("p_freeze = 1 / (1 + np.exp(2))", "the budget held at yes"),
-            ("p_freeze = 0.5", "which share of their weight"),
+            ("p_freeze = 1 / (1 + np.exp(2 * size * cast))", "a missing vote is not a vote of 0"),
+            ("p_freeze = 1 / (1 + np.exp(4 * size * cast))", "the budget held, too"),
+            ("p_freeze = 0.5", "what share of their weight"),
+            ("p_freeze = 1 / (1 + np.exp(-2 * size * cast))", "what share of their weight"),
             ("p_freeze = 2", "it is a probability"),
         ],
         "my_slope": [
