@@ -382,11 +382,12 @@ WRONG = {
     },
     "10_after_1985": {
         "third": [
-            ("third = np.tanh(0.5)", "the unit that was seen is OFF"),
-            ("third = -np.tanh(1)", "beta is one half"),
-            ("third = 1 / (1 + np.exp(1))", "that is a share"),
+            ("third = -np.tanh(beta * s1)", "which pattern fits it"),
+            ("third = np.tanh(s1 / 2)", "not that of section 1"),
+            ("third = 1 / (1 + np.exp(-2 * beta * s1))", "that is a share"),
+            ("third = -1 / (1 + np.exp(2 * beta * s1))", "that is a share"),
             ("third = -1.3", "lies between them"),
-            ("third = 0", "the overlaps are -1 and +1"),
+            ("third = 0", "the overlaps are s1 and -s1"),
         ],
         "my_recall": [
             (
@@ -412,8 +413,8 @@ WRONG = {
                 ),
                 "K",
             ),
-            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "J"),
-            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "J is lower"),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "G is lower"),
+            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "G is lower"),
             (SCORE.replace("@ mean, K", "@ mean, np.tril(K)"), "K is symmetric"),
         ],
     },
