@@ -182,7 +182,7 @@ def test_a_dense_display_gets_twice_the_pixels_and_the_axes_keep_their_place(mon
     assert (width, same, dense) == (640, 640, 1280) and (plain == after).all()
 
 
-@pytest.mark.parametrize("beside", ["nothing", "colour bar", "twin"])
+@pytest.mark.parametrize("beside", ["nothing", "colour bar", "twin", "words"])
 def test_a_step_of_a_slider_leaves_nothing_to_the_next(monkeypatch, beside):
     def frame(T, ax):
         drawn = ax.imshow([[0, T]], aspect="auto")
@@ -191,9 +191,12 @@ def test_a_step_of_a_slider_leaves_nothing_to_the_next(monkeypatch, beside):
         if beside == "twin":
             ax.twinx().plot([0, T])
         if T == 2:
-            ax.set(facecolor="red", xscale="log", position=[0, 0, 1, 1])
-            ax.tick_params(labelsize=20)
+            ax.set(facecolor="red", xscale="log", position=[0, 0, 1, 1], aspect=2)
+            ax.set_xticks([0, 1], ["none", "one"], minor=True)
+            ax.tick_params(labelsize=20, rotation=90, left=False)
+            ax.invert_yaxis()
             ax.set_axis_off()
+        if T == 2 and beside == "words":
             ax.figure.suptitle("two")
 
     before = plt.get_fignums()
