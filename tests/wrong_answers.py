@@ -179,6 +179,10 @@ COUPLING = """
 def my_coupling(a, b, T):
     return T / 2 * np.log(np.cosh((a + b) / T) / np.cosh((a - b) / T))
 """
+VISIBLE_OUT = """
+fields = np.array([[1, -0.5], [-0.5, 1]]) @ h_own + [0.5, 0]
+visible_out = -0.5 * h_own[1] / T_own + np.log(2 * np.cosh(fields / T_own)).sum()
+"""
 LAYERS_AIS = """
 def my_layers_ais(model, v, steps, chains, rng):
     def at(beta):
@@ -420,10 +424,10 @@ WRONG = {
     },
     "08_handwritten_digits": {
         "p_b": [
-            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "A comes three times as often"),
-            ("p_b = 3 / (3 + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
-            ("p_b = np.exp(4) / (3 + np.exp(4))", "take its log Z off"),
-            ("p_b = 1 - 1 / (1 + 3 * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
+            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "that is if both are as common"),
+            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
+            ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
+            ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
         ],
         "my_completion": [
@@ -473,11 +477,14 @@ WRONG = {
     },
     "07_restricted_machines": {
         "visible_out": [
-            ("visible_out = 0.5 + np.log(2) + np.log(2 * np.cosh(0.5))", "here T = 2"),
-            ("visible_out = np.log(2) + np.log(2 * np.cosh(0.25))", "own biases are missing"),
-            ("visible_out = 0.25 + np.log(np.cosh(0.25))", "has each visible unit both its values"),
-            ("visible_out = -0.25 + np.log(2 * np.cosh(0.25)) + np.log(2 * np.cosh(0.5))", "sums the HIDDEN units out"),
-            ("visible_out = -0.25 + np.log(2) + np.log(2 * np.cosh(0.25))", "f_0 = 0 and f_1 = -1/2"),
+            (VISIBLE_OUT.replace("T_own", "1"), "that is at T = 1"),
+            (VISIBLE_OUT.replace("-0.5 * h_own[1] / T_own + ", ""), "own biases are missing"),
+            (VISIBLE_OUT.replace("2 * np.cosh", "np.cosh"), "has each visible unit both its values"),
+            (
+                VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[0]").replace("[0.5, 0]", "[0, -0.5]"),
+                "sums the HIDDEN units out",
+            ),
+            (VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[1]"), "with f_0 ="),
         ],
         "my_coupling": [
             (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
