@@ -86,7 +86,7 @@ def the_best_penalty():
 
 @claim("05-26")
 def a_product_misses_by_its_pull():
-    """at the summit a product misses the data by $\\lambda w$"""
+    """At the summit slope and penalty balance: clamped minus free is $\\lambda w$ for each pair."""
     for seed, penalty in product(range(7), (0.01, 0.1, 1)):
         data = table(seed)
         top = summit(data, penalty)
