@@ -84,7 +84,9 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     shown = np.ma.masked_array(matrix if not one_sign else matrix.clip(tiny), zero)
     image = ax.imshow(shown, cmap="Oranges" if one_sign else "PuOr_r", norm=scale)
     ax.plot(*np.nonzero(zero)[::-1], "x", color="0.6", markersize=5)
-    ax.figure.colorbar(image, ax=ax, label="flow", shrink=0.8)
+    bar = ax.figure.colorbar(image, ax=ax, label="flow", shrink=0.8)
+    if not one_sign:  # near zero the scale is linear, and numbers of that range stand on top of each other
+        bar.set_ticks([tick for tick in bar.get_ticks() if tick == 0 or tiny <= abs(tick) <= limit])
     if labels is not None:
         ax.set_xticks(range(len(labels)), labels, fontsize="small")
         ax.set_yticks(range(len(labels)), labels, fontsize="small")

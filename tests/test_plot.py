@@ -207,6 +207,8 @@ def test_flows_cross_out_what_is_zero_and_not_what_is_tiny(ax):
     plot.flows(flow - flow.T, ax)  # zero on the diagonal, and as much there as back
     assert ax.lines[1].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert ax.images[1].norm(1e-3) == pytest.approx(1 - ax.images[1].norm(-1e-3))
+    ticks = ax.images[1].colorbar.get_ticks()
+    assert 0 in ticks and not [tick for tick in ticks if 0 < abs(tick) < 9.9e-7]
 
 
 def test_a_table_of_answers_has_a_line_a_column_and_shows_what_is_missing(ax):
