@@ -39,9 +39,7 @@ def my_mean_slope(machine, i, j):
     nudge = 1e-5 * np.eye(machine.n)[j]
     return (mean(machine.biases + nudge) - mean(machine.biases - nudge)) / 2e-5
 """
-TRIANGLE = (
-    "8 * np.cosh(b0) * (np.cosh(w01) * np.cosh(w12) * np.cosh(0.5) - np.sinh(w01) * np.sinh(w12) * np.sinh(0.5))"
-)
+TRIANGLE = "8 * np.cosh(b0) * (np.cosh(w01) * np.cosh(w12) * np.cosh(0.5) - np.sinh(w01) * np.sinh(w12) * np.sinh(0.5))"
 RING = """
 def my_ring_log_z(w, b):
     halves = []
