@@ -52,7 +52,7 @@ nitpick_ignore_regex = [(r"py:.*", r"(?!bmlab\.).*")]  # what is not ours has a 
 
 
 def as_paragraphs(app, what, name, obj, options, lines):
-    """A docstring is plain text: paragraphs, and rows of names and what they are, which stay as they stand."""
+    """A docstring is plain text: sentences, rows of names and what they are, and formulas, which stay as they stand."""
     paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip())
     lines[:] = "\n\n".join(map(as_rest, paragraphs)).split("\n") if lines else []
 
@@ -60,10 +60,41 @@ def as_paragraphs(app, what, name, obj, options, lines):
 def as_rest(paragraph):
     if ">>>" in paragraph:
         return paragraph
-    if re.search(r"^ |\S {3,}\S", paragraph, re.MULTILINE):
+    if paragraph.startswith(" "):
         return ".. code-block:: text\n\n" + re.sub("^", "    ", paragraph, flags=re.MULTILINE)
-    return re.sub(r"([\\*`|_])", r"\\\1", paragraph)
+    blocks, wide = [], re.search(r"^(\S+(?:, \S+)*) {2,}(?=\S)", paragraph, re.MULTILINE)
+    for line in paragraph.split("\n"):
+        name = wide and name_in(line, wide.end() - wide.start())
+        if name:
+            blocks.append([name, line[len(name) :].strip()])
+        elif line.startswith(" ") or (blocks and len(blocks[-1]) == 1):
+            blocks[-1][-1] += " " + line.strip()
+        else:
+            blocks.append([line])
+    return "\n\n".join("\n    ".join(map(words, block)) for block in blocks)
+
+
+def name_in(line, column):
+    """The names that a row begins with: alone before the column where texts begin, or far from what follows."""
+    aligned = re.fullmatch(r"(\w+(?:, \w+)*) +", line[:column]) if len(line) > column else None
+    found = aligned or re.match(r"(\S.{0,40}?) {3,}\S", line)
+    return found[1] if found else ""
+
+
+def words(text):
+    """Escape what reStructuredText would read as marks; what stands in backquotes is code."""
+    parts = re.split(r"`+([^`]+)`+", text)
+    return "".join(f"``{x}``" if k % 2 else re.sub(r"([\\*`|_\"])", r"\\\1", x) for k, x in enumerate(parts))
+
+
+# What NumPy's ArrayLike stands for, written out, says less than its name.
+ARRAY_LIKE = re.compile(r"[\w.~]*_Buffer \| .*?NestedSequence\[complex \| bytes \| str\]")
+
+
+def with_short_types(app, what, name, obj, options, signature, returns):
+    return signature and ARRAY_LIKE.sub("ArrayLike", signature), returns
 
 
 def setup(app):
     app.connect("autodoc-process-docstring", as_paragraphs)
+    app.connect("autodoc-process-signature", with_short_types)
