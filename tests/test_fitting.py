@@ -188,7 +188,7 @@ def test_missing_entries_learn_as_hidden_ones():
 
 
 def test_the_clamped_phase_of_whole_rows_is_asked_once():
-    with patch.object(likelihood, "clamped", wraps=likelihood.clamped) as asked:
+    with patch.object(likelihood, "clamped_rows", wraps=likelihood.clamped_rows) as asked:
         bmlab.fit(blank(4), DATA, steps=4, rate=0.1)
         assert asked.call_count == 1
         bmlab.fit(machine(5), DATA, steps=4, rate=0.1)

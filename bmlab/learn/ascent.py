@@ -29,7 +29,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
 from . import likelihood
 from .likelihood import gradient
-from .observations import checked_couplings, hides_nothing, learnable, named, shares
+from .observations import checked_couplings, hides_nothing, learnable, named, padded, shares
 from .record import Loop, Step
 
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
@@ -92,10 +92,13 @@ class Rule:
         """Ask for the moments of the machine clamped to the rows; where all are whole only log Z changes with it."""
         if self.once and before is not UNASKED:
             return likelihood.restated(model, before)
-        ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
-        weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
         with quietly():
             start = None if self.batch else self.start_after(before)
+            if isinstance(rows, np.ndarray) and self.clamped is None:  # begun() has checked them
+                share = shares(self.sample_weight, len(rows))
+                return likelihood.clamped_rows(model, padded(model, rows), self.infer, start, share)
+            weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+            ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
             return asked("clamped", ask, model, rows, start=start, **weighted)
 
     def free_phase(self, model, rows, before):

@@ -53,7 +53,14 @@ def clamped(
     check_method("infer", infer, "model", start=None)
     if start is not None and not isinstance(start, list):
         raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
-    share, groups = shares(sample_weight, len(rows)), _by_unknown(np.isnan(rows), model, infer)
+    return clamped_rows(model, rows, infer, start, shares(sample_weight, len(rows)))
+
+
+def clamped_rows(
+    model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None, share: np.ndarray | None = None
+) -> Estimate:
+    """Return clamped() for rows (N, n), nan where a unit is hidden, and shares (N,), all of them checked before."""
+    groups = _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
         return clamped_alike(model, rows, groups[0][0], infer, start, share)
     each = np.full(len(rows), 1 / len(rows)) if share is None else share

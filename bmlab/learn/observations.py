@@ -63,6 +63,13 @@ def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     check_model(model)
     data = ordered(model, data)
     _visible(model, np.where(np.isnan(data), 1.0, data))
+    return padded(model, data)
+
+
+def padded(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
+    """Return data (N, v) as rows (N, n), nan where a unit is hidden."""
+    if data.shape[1] == model.n:
+        return data
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
