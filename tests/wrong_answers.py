@@ -22,6 +22,7 @@ def my_score_matching(x):
     K = np.linalg.inv((x - mean).T @ (x - mean) / len(x))
     return K @ mean, K
 """
+MADE_UP = "a, b, c = state\nmade_up = -(a * b + b * c / 2 + w02 * a * c + a / 2)"
 PROBABILITY = """
 def my_probability(machine, s):
     weights = np.exp(-machine.energy(bmlab.states(machine.n)) / machine.temperature)
@@ -208,10 +209,10 @@ H_FIRST = """
 WRONG = {
     "00_start": {
         "made_up": [
-            ("made_up = -1.5", "MINUS the sum"),
-            ("made_up = 2.5", "before they made up"),
-            ("made_up = 1", "the bias counts"),
-            ("made_up = 0.5", "w01 s0 s1"),
+            (MADE_UP.replace("-(", "("), "MINUS the sum"),
+            (MADE_UP.replace("w02 *", "-0.5 *"), "before they made up"),
+            (MADE_UP.replace(" + a / 2", ""), "the bias counts"),
+            (MADE_UP.replace("a * b + ", ""), "w01 s0 s1"),
             ("made_up = 1.25", "multiple of 1/2"),
         ],
         "my_probability": [
