@@ -76,13 +76,14 @@ def serve(tmp_path_factory):
                 start_new_session=True,
             )
         servers.append(server)
-        for _ in range(300):
+        for _ in range(900):  # the first start on a busy machine compiles what it imports
             try:
                 urllib.request.urlopen(address + "/api")
-                break
+                return address
             except OSError:
+                assert server.poll() is None, (home / "log").read_text()
                 time.sleep(0.2)
-        return address
+        raise AssertionError((home / "log").read_text())
 
     yield start
     for server in servers:
