@@ -14,6 +14,8 @@ AS_TEACHER = $(if $(TEACHER),-teacher)
 FOLDER = $(if $(SOURCES),notebooks,course)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
+LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 # A file is one worker's: begun last, this one would leave the other without work for two minutes.
 LONGEST = tests/test_teaching.py
 # Without the teacher's menus of nbgrader, and without Jupyter's question about news.
@@ -110,7 +112,8 @@ site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutio
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 
 lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
-	@$(IN_VENV) site/lite.py
+	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL)
+	@PYTHONPATH=build/lite-kernel $(IN_VENV) site/lite.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

@@ -1,4 +1,4 @@
-"""Make the course as JupyterLab in a page, in build/lite: python site/lite.py
+"""Make the course as JupyterLab in a page, in build/lite: make lite
 
 JupyterLite is JupyterLab as files, without a server; its kernel is Pyodide, Python in the reader's browser.  It opens
 the notebooks as students get them, with their tables, and installs bmlab from a wheel that stands beside them.
@@ -18,7 +18,11 @@ from bmlab.teaching.working_copies import PROGRESS, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE, LITE = ROOT / "build/lite-sources", ROOT / "build/lite"
-EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension", "anywidget"]
+EXTENSIONS = {  # name -> where it is installed; the kernel by `make lite`, where JupyterLab does not look
+    "@jupyter-widgets/jupyterlab-manager": sys.prefix,
+    "@jupyterlite/pyodide-kernel-extension": ROOT / "build/lite-kernel",
+    "anywidget": sys.prefix,
+}
 INSTALL = """# The first time some minutes: Python and its packages come to your browser, bmlab from the course itself.
 %pip install -q bmlab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
 
@@ -43,11 +47,12 @@ def main() -> None:
             shutil.copy(table, MADE / "files/tables")
     build = [sys.executable, "-m", "build", "--wheel", "--installer=uv", "--outdir", MADE / "pypi", ROOT]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
-    installed = Path(sys.prefix) / "share/jupyter/labextensions"
     options = {
         "apps": ["lab"],
         "contents": ["files"],
-        "federated_extensions": [str(installed / name) for name in EXTENSIONS],
+        "federated_extensions": [
+            str(Path(place) / "share/jupyter/labextensions" / name) for name, place in EXTENSIONS.items()
+        ],
         "ignore_sys_prefix": True,  # nbgrader's menus are for teachers
         "no_sourcemaps": True,
         "output_dir": str(LITE),

@@ -47,18 +47,19 @@ class Easel:
 
         Plain ticks are kept: they are more objects than all else in a figure.
         """
-        ax, *others = self._figure.axes or [None]
-        if others or self._figure.texts or not self._place or _style(ax) != self._plain:
+        used = self._figure.axes
+        if len(used) != 1 or self._figure.texts or not self._place or _style(used[0]) != self._plain:
             self._figure.clear()
             self._figure.set_layout_engine("none" if self._place else "constrained")
             ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
             self._plain = _style(ax)
             return ax
+        (ax,) = used
         ticks = [(axis, axis.majorTicks, axis.minorTicks) for axis in (ax.xaxis, ax.yaxis)]
         ax.clear()
         ax.set(aspect="auto", position=self._place)
         for axis, major, minor in ticks:
-            axis.majorTicks, axis.minorTicks = major, minor
+            vars(axis).update(majorTicks=major, minorTicks=minor)
         return ax
 
     def picture(self, dpi: int) -> str:
