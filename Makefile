@@ -113,7 +113,7 @@ site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutio
 
 lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
 	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL)
-	@PYTHONPATH=build/lite-kernel $(IN_VENV) site/lite.py
+	@PYTHONPATH="$(CURDIR)/build/lite-kernel" $(IN_VENV) site/lite.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist
