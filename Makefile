@@ -16,8 +16,6 @@ FOLDER = $(if $(SOURCES),notebooks,course)
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
-# A file is one worker's: begun last, this one would leave the other without work for two minutes.
-LONGEST = tests/test_teaching.py
 # Without the teacher's menus of nbgrader, and without Jupyter's question about news.
 FOR_STUDENTS = JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -47,7 +45,7 @@ lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebo
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env --nbval-cell-timeout=120 $(LONGEST) notebooks tests
+		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
 	@$(IN_VENV) -m ruff format --check .
