@@ -110,7 +110,8 @@ site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutio
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 
 lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
-	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL)
+	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL) || \
+		$(INSTALL) --no-deps --upgrade --target build/lite-kernel $(LITE_KERNEL)
 	@PYTHONPATH="$(CURDIR)/build/lite-kernel" $(IN_VENV) site/lite.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them

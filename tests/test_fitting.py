@@ -258,3 +258,14 @@ def test_the_penalty_means_the_same_to_every_learner(factor):
     for fit in found:
         w = fit.model.weights[0, 1]
         assert abs(factor * (0.4 - np.tanh(w)) - 0.3 * w) < 1e-5
+
+
+def test_a_clamped_machine_starts_where_its_last_answer_stood():
+    begun = []
+
+    def infer(model, start=None):
+        begun.append((model.n, start is None))
+        return bmlab.mean_field(model, start=start)
+
+    bmlab.fit(machine(6), DATA[:1], infer, steps=3, rate=0.1)
+    assert [fresh for n, fresh in begun if n < 6] == [True, False, False]

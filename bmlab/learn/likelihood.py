@@ -51,15 +51,15 @@ def clamped(
         return over_chunks(data, partial(clamped, model, infer=infer), start)
     rows = checked_rows(model, data)
     check_method("infer", infer, "model", start=None)
-    if start is not None and not isinstance(start, list):
-        raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
     return clamped_rows(model, rows, infer, start, shares(sample_weight, len(rows)))
 
 
 def clamped_rows(
     model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None, share: np.ndarray | None = None
 ) -> Estimate:
-    """Return clamped() for rows (N, n), nan where a unit is hidden, and shares (N,), all of them checked before."""
+    """Return clamped() for rows (N, n), nan where a unit is hidden, and shares (N,), both checked before."""
+    if start is not None and not isinstance(start, list):
+        raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
     groups = _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
         return clamped_alike(model, rows, groups[0][0], infer, start, share)
