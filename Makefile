@@ -20,6 +20,8 @@ LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 FOR_STUDENTS = JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
+# Some containers set it, and then every kernel compiles all that it imports anew: 7 s a notebook instead of 1.
+unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
