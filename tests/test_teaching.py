@@ -23,8 +23,8 @@ from itertools import pairwise
 from small_course import TWICE, answered, hand_in, lines_of, run_here, short_notebook, walled
 
 from bmlab.teaching import grading
-from bmlab.teaching.course import STUB
-from bmlab.teaching.exercises import is_teachers, points, with_points, without_teachers, worked
+from bmlab.teaching.course import OPEN, SAYS_SO, STUB
+from bmlab.teaching.exercises import SOLUTION, is_teachers, points, still_open, with_points, without_teachers, worked
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import FOLDER, student_version, tables
 from bmlab.teaching.slicing import needed_cells
@@ -98,7 +98,11 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
     notebook = nbformat.read(FILES[name], 4)
     made = namespace(notebook)
     assert WRONG[name].keys() == answer_cells(notebook).keys()
-    for exercise_name, (_, test) in answer_cells(notebook).items():
+    for exercise_name, (answer, test) in answer_cells(notebook).items():
+        with pytest.raises((NameError, NotImplementedError)) as missing:
+            exec(test.source, dict(made))
+        asked = getattr(missing.value, "name", exercise_name)
+        assert re.search(rf"\b{asked}\b", SOLUTION.sub("", answer.source)), f"the stub does not name {asked}"
         assert len(WRONG[name][exercise_name]) >= 3
         for source, hint in WRONG[name][exercise_name]:
             here = dict(made)
@@ -125,8 +129,11 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
 def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
+    sentences = {one.answer: still_open(one) for one in with_points(source)}
+    code(source)[0].source = SAYS_SO + code(source)[0].source
     for there, here in zip(source.cells, stub.cells, strict=True):
-        stub_text = r"\1# YOUR CODE HERE\n\1" + STUB.splitlines()[1]
+        sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
+        stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)
         kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
         kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
         assert here.source.strip() == kept.strip() or (exercise(here).get("solution") and here.cell_type == "markdown")
@@ -250,6 +257,10 @@ def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
     page = html.unescape((graded / f"feedback/wrong/{ONE}.html").read_text(encoding="utf-8"))
     for wrong in WRONG[ONE].values():
         assert wrong[0][1] in page, wrong[0]
+    for name in GRADED:
+        page = html.unescape((graded / f"feedback/blank/{name}.html").read_text(encoding="utf-8"))
+        for one in with_points(nbformat.read(FILES[name], 4)):
+            assert page.count(still_open(one)) == 2, one.title  # in the table, and at the exercise
 
 
 @walled

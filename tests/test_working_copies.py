@@ -8,13 +8,17 @@ import pytest
 from nbclient import NotebookClient
 
 pytest.importorskip("nbgrader")
+from nbgrader.utils import determine_grade
+
 from bmlab.teaching import working_copies
+from bmlab.teaching.handouts import student_version
 
 CELLS = [
-    ("markdown", "# Is it?", {}),
+    ("markdown", "# Is it?\n\n**1.** *Do* (1 point). What is the answer?", {}),
     ("code", "import numpy as np", {}),
     ("code", "# answer = a number\n### BEGIN SOLUTION\nanswer = 42\n### END SOLUTION", {"solution": True}),
     ("code", "assert answer != 1, 'too small'\n### BEGIN HIDDEN TESTS\nassert answer == 42\n### END HIDDEN TESTS", {}),
+    ("markdown", "**2.** *Make* (1 point). Write it.\n\n## The map\n", {}),
     ("code", "def my_double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", {"solution": True}),
     (
         "code",
@@ -24,6 +28,7 @@ CELLS = [
     ("code", "print('the story goes on')", {}),
     ("code", "nobody_wrote_this", {}),
 ]
+NAMES = {2: "answer", 3: "test_answer", 5: "my_double", 6: "test_my_double"}
 
 
 @pytest.fixture
@@ -32,10 +37,10 @@ def folders(tmp_path):
     notebook = nbformat.v4.new_notebook()
     for number, (kind, source, record) in enumerate(CELLS):
         cell = (nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell)(source)
-        if 2 <= number <= 5:
+        if number in NAMES:
             solution = bool(record)
             cell.metadata["nbgrader"] = {
-                "schema_version": 3, "grade_id": f"cell{number}", "solution": solution, "locked": not solution,
+                "schema_version": 3, "grade_id": NAMES[number], "solution": solution, "locked": not solution,
                 "grade": not solution, "task": False,
             } | ({} if solution else {"points": 1})  # fmt: skip
         notebook.cells.append(cell)
@@ -69,20 +74,29 @@ def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders
     assert len(said) == 1 and re.search(r"one.ipynb has a newer version .*one\.new\.ipynb", said[0])
 
 
-def test_open_exercises_say_so_in_one_sentence_and_the_story_goes_on(folders):
-    working_copies.start(*folders)
-    notebook = nbformat.read(folders[1] / "one.ipynb", 4)
+@pytest.mark.parametrize("version", [student_version, working_copies.working_copy])
+def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_goes_on(folders, version):
+    notebook = version(folders[0] / "one.ipynb")
+    notebook.cells = [cell for cell in notebook.cells if cell.id != "progress"]
     client = NotebookClient(notebook, kernel_name="python3", timeout=60, allow_errors=True)
     client.execute()
-    sentence = ["This exercise is still open. The story goes on without it."]
+    first, second = (
+        [f"Exercise {number} is still open: write {name} above its test."]
+        for number, name in enumerate(("answer", "my_double"), 1)
+    )
     shown = [[out.get("traceback", out.get("text")) for out in cell.get("outputs", [])] for cell in notebook.cells]
-    assert shown[2:6] == [[sentence], [sentence], [], [sentence]]  # a function is only missed where it is called
-    assert shown[6] == ["the story goes on\n"] and len(shown[7][0]) > 1
-    failed = [bool(cell.outputs) and cell.outputs[0].output_type == "error" for cell in notebook.cells[2:6]]
-    assert failed == [True, True, False, True]  # what failed is graded as failed
+    assert shown[2:7] == [[first], [first], [], [], [second]]  # a function is only missed where it is called
+    assert shown[7] == ["the story goes on\n"] and len(shown[8][0]) > 1  # any other mistake is shown as ever
+    assert [determine_grade(notebook.cells[test])[0] for test in (3, 6)] == [0, 0]  # as nbgrader's own autograde does
     assert notebook.cells[1].source.endswith("import numpy as np")  # what the source shows last it shows last here
-    tags = [cell.metadata.get("tags", []) for cell in notebook.cells[: len(CELLS)]]
-    assert tags == [[], [], *[["raises-exception"]] * 4, [], []]  # and after these a line on how to hand in
+
+
+def test_of_a_copy_only_exercises_may_fail(folders):
+    working_copies.start(*folders)
+    notebook = nbformat.read(folders[1] / "one.ipynb", 4)
+    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    assert [k for k, tagged in enumerate(tags) if tagged] == [2, 3, 6, 7]  # below the map stands how far one is
+    assert all(tagged in ([], ["raises-exception"]) for tagged in tags)
     assert json.loads((folders[1] / working_copies.RECORD).read_text()).keys() == {"one.ipynb"}
 
 
@@ -107,10 +121,6 @@ def executed(copy):
 
 def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
     sources, copies = folders
-    notebook = nbformat.read(sources / "one.ipynb", 4)
-    notebook.cells[0].source = "# Is it?\n\n**1.** *Do* (1 point). What is the answer?"
-    notebook.cells.insert(4, nbformat.v4.new_markdown_cell("**2.** *Make* (1 point). Write it.\n\n## The map\n"))
-    nbformat.write(notebook, sources / "one.ipynb")
     working_copies.start(sources, copies)
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert copy.cells[0].source.startswith("# Is it?\n\n<div") and "**1.** *Do*" in copy.cells[0].source

@@ -17,17 +17,14 @@ from nbgrader import preprocessors as pre
 from nbgrader.api import BaseCell, Comment, Grade, Gradebook, Notebook, SubmittedAssignment, SubmittedNotebook
 
 from .cleaning import clean
-from .exercises import without_teachers
+from .exercises import record, still_open, with_points, without_teachers
 
-STUB = '# YOUR CODE HERE\nraise NotImplementedError("this exercise is still open: write your answer in this cell")'
+OPEN = "write your answer in this cell"
+STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")'
+SAYS_SO = "import bmlab.teaching.open_exercises  # an exercise that is open says so\n"
 TEXT_STUB = "Write your answer here."
-CUT = [
-    pre.LockCells,
-    lambda: pre.ClearSolutions(code_stub={"python": STUB}, text_stub=TEXT_STUB),
-    pre.ClearOutput,
-    pre.CheckCellMetadata,
-    pre.ComputeChecksums,
-]
+CUT = [pre.LockCells, lambda: pre.ClearSolutions(code_stub={"python": STUB}, text_stub=TEXT_STUB), pre.ClearOutput]
+SEAL = [pre.CheckCellMetadata, pre.ComputeChecksums]
 HIDE = [pre.ClearHiddenTests, pre.ClearMarkScheme, pre.ComputeChecksums, pre.CheckCellMetadata]
 
 
@@ -48,8 +45,17 @@ def processed(notebook: NotebookNode, preprocessors: Iterable[Callable[[], Any]]
 
 
 def without_solutions(source: NotebookNode) -> NotebookNode:
-    """Return a source notebook without solutions, cells for teachers and outputs, with all of its tests."""
-    return processed(without_teachers(source), CUT)
+    """Return a source notebook without solutions, cells for teachers and outputs, with all of its tests.
+
+    An exercise that is still open says so in one sentence, where its answer is missing and where its test asks for it.
+    """
+    blank = processed(without_teachers(source), CUT)
+    sentences = {one.answer: still_open(one) for one in with_points(source)}
+    code = [cell for cell in blank.cells if cell.cell_type == "code"]
+    for cell in code:
+        cell.source = cell.source.replace(OPEN, sentences.get(record(cell).get("grade_id"), OPEN))
+    code[0].source = SAYS_SO + code[0].source
+    return processed(blank, SEAL)
 
 
 class Course:

@@ -101,6 +101,12 @@ def title_of(question: str, name: str = "") -> str:
     return title + (f"{':' * bool(number[2])} {name}" if name else "")
 
 
+def still_open(one: Exercise) -> str:
+    """Return the one sentence on an exercise without an answer: which it is, and what to write."""
+    what = f"{one.answer if one.answer in one.made else 'its answer'} above its test"
+    return f"Exercise {one.title.partition('.')[0]} is still open: write {'your answer' if one.by_hand else what}."
+
+
 def points(notebook: NotebookNode, by_hand: bool = True) -> float:
     """The points of a notebook, with or without those that a person gives."""
     records: Iterable[dict] = map(record, notebook.cells)

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import nbformat
 from nbformat import NotebookNode, from_dict
+from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
 
 from . import sandbox
 from .collecting import Attempt, Handout, Student, collect
 from .course import Course, warnings_cost_nothing, without_solutions
-from .exercises import exercises, points, record
+from .exercises import exercises, points, record, still_open
 from .handouts import tables
 from .looking import flags
 from .matching import Cell, Rebuilt, rebuilt
@@ -156,7 +157,8 @@ def time_of(seconds: float) -> str:
 def run(found: Rebuilt, handout: Handout, limits: Mapping[str, Any]) -> NotebookNode:
     """Return the notebook with the outputs of the cells that were run; nothing runs where nothing was answered."""
     notebook = deepcopy(found.notebook)
-    open_tests = {test for one in exercises(handout.source) if one.answer in found.open for test in one.tests}
+    unanswered = [one for one in exercises(handout.source) if one.answer in found.open]
+    open_tests = {test: still_open(one) for one in unanswered for test in one.tests}
     idle = len(found.open) == len(exercises(handout.source))
     reached = {
         place: source
@@ -167,8 +169,9 @@ def run(found: Rebuilt, handout: Handout, limits: Mapping[str, Any]) -> Notebook
     for place, output in zip(reached, outputs, strict=True):
         notebook.cells[place].outputs = [from_dict(one) for one in output]
     for cell in notebook.cells:
-        if record(cell).get("grade_id") in open_tests and cell.cell_type == "code":
-            cell.outputs = [from_dict(sandbox.not_reached("the exercise above was not answered"))]
+        sentence = open_tests.get(record(cell).get("grade_id"))
+        if sentence and cell.cell_type == "code":
+            cell.outputs = [new_output("error", ename="NotImplementedError", evalue=sentence, traceback=[sentence])]
     return notebook
 
 

@@ -69,7 +69,7 @@ def plain(source: str) -> str:
 
 def is_open(source: str, stub: str) -> bool:
     """Whether an answer was left as it was handed out, or emptied."""
-    return plain(source) == plain(stub) or not plain(OPEN.sub("", source)) or plain(source) == plain(OPEN.sub("", stub))
+    return plain(OPEN.sub("", source)) in ("", plain(OPEN.sub("", stub)))
 
 
 def known_cells(blank: NotebookNode, names: set[str], texts: set[str]) -> int:

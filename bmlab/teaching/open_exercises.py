@@ -1,7 +1,7 @@
-"""In a student's copy, say which exercises are open and which are done: import bmlab.teaching.open_exercises
+"""In a handout, say which exercises are open and which are done: import bmlab.teaching.open_exercises
 
-An exercise that is open says so in one sentence, and the story goes on. Below the test of an exercise stands what it is
-worth and whether it is done; what is done is kept beside the copies, for progress().
+An exercise that is open says so in one sentence, that of its stub. In a working copy there stands below the test of an
+exercise what it is worth and whether it is done; what is done is kept beside the copies, for progress().
 """
 
 import json
@@ -13,10 +13,9 @@ from pathlib import Path
 from IPython import get_ipython
 from IPython.display import display
 
-SENTENCE = "This exercise is still open. The story goes on without it."
 KNOWN, DONE = Path(".exercises.json"), Path(".done.json")  # in the folder of the copies
 # KNOWN: notebook -> {cell of the test: [title, points]}; DONE: a list of such cells
-_open_cells: list[str] = []  # the sources of the answers that are still to be written
+_open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
 def _read(path, otherwise):
@@ -25,12 +24,15 @@ def _read(path, otherwise):
 
 def _say(shell, kind, error, trace, tb_offset=None):
     """Say it where an answer is missing, or a test asks for one that is; any other error is shown as ever."""
-    name = getattr(error, "name", None)
-    if kind is NotImplementedError:
-        _open_cells.append(shell.user_ns.get("In", [""])[-1])
-    elif not any(re.search(rf"\b{name}\b", source) for source in _open_cells):
+    source, sentence = shell.user_ns.get("In", [""])[-1], str(error)
+    if kind is NameError:
+        named = rf"\b{re.escape(error.name)}\b"
+        sentence = next((said for answer, said in _open_cells.items() if re.search(named, answer)), "")
+    elif sentence in source:
+        _open_cells[source] = sentence
+    if " is still open: " not in sentence:
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-    shell._showtraceback(kind, error, [SENTENCE])  # still an error, or a grader would take the test for passed
+    shell._showtraceback(kind, error, [sentence])  # still an error, or a grader would take the test for passed
 
 
 def _tell(result):

@@ -16,7 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from .cleaning import clean_html
-from .exercises import record, with_points, worked
+from .exercises import record, still_open, with_points, worked
 from .looking import shape
 from .sheets import Line, Sheet
 
@@ -84,7 +84,7 @@ def feedback(line: Line, name: str, sheet: Sheet) -> str:
                 "answer": code(answer.source) if one.made or not one.by_hand else students_words(answer.source),
                 "said": answer.said,
                 "hints": answer.hints,
-                "open": answer.open,
+                "open": still_open(one) if answer.open else "",
                 "points": line.points[name, one.answer],
                 "full": one.points,
                 "waiting": any(mark.waiting for mark in marks if mark),

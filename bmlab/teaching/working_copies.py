@@ -27,7 +27,7 @@ PROGRESS = "bmlab.teaching.open_exercises.progress()"
 
 
 def working_copy(path: Path) -> NotebookNode:
-    """Return the student's version of a notebook, in which an open exercise says so and stops nothing."""
+    """Return the student's version of a notebook, in which an exercise that is open stops nothing."""
     notebook = student_version(path)
     for exercise in with_points(notebook):
         for cell in notebook.cells:
@@ -37,10 +37,8 @@ def working_copy(path: Path) -> NotebookNode:
         if cell.cell_type == "markdown" and "\n## The map\n" in cell.source:
             notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS, id="progress"))
             break
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    code[0].source = "import bmlab.teaching.open_exercises  # an exercise that is open says so\n" + code[0].source
-    for cell in code:
-        if cell.metadata.get("nbgrader"):
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader"):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
