@@ -53,7 +53,7 @@ def without_solutions(source: NotebookNode) -> NotebookNode:
     sentences = {one.answer: still_open(one) for one in with_points(source)}
     code = [cell for cell in blank.cells if cell.cell_type == "code"]
     for cell in code:
-        cell.source = cell.source.replace(OPEN, sentences.get(record(cell).get("grade_id"), OPEN))
+        cell.source = cell.source.replace(OPEN, sentences.get(record(cell).get("grade_id", ""), OPEN))
     code[0].source = SAYS_SO + code[0].source
     return processed(blank, SEAL)
 

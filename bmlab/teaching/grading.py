@@ -169,7 +169,7 @@ def run(found: Rebuilt, handout: Handout, limits: Mapping[str, Any]) -> Notebook
     for place, output in zip(reached, outputs, strict=True):
         notebook.cells[place].outputs = [from_dict(one) for one in output]
     for cell in notebook.cells:
-        sentence = open_tests.get(record(cell).get("grade_id"))
+        sentence = open_tests.get(record(cell).get("grade_id", ""))
         if sentence and cell.cell_type == "code":
             cell.outputs = [new_output("error", ename="NotImplementedError", evalue=sentence, traceback=[sentence])]
     return notebook
