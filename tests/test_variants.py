@@ -3,6 +3,7 @@
 import ast
 import math
 from collections import Counter
+from itertools import permutations
 
 import nbformat
 import pytest
@@ -11,20 +12,18 @@ pytest.importorskip("nbgrader")
 from test_teaching import FILES, NOTEBOOKS, answer_cells, code, exercise, namespace
 from wrong_answers import WRONG
 
+from bmlab.teaching.slicing import names
 from bmlab.teaching.variants import variant
 
 STUDENTS = [str(number) for number in range(200)]
 
 
 def draws(notebook):
-    """The cells where a student number draws, each with the name of the answer below it."""
-    answers, waiting = {cell.id: name for name, (cell, _) in answer_cells(notebook).items()}, None
-    for cell in code(notebook):
-        if "variant(student" in cell.source:
-            waiting = cell
-        elif cell.id in answers and waiting:
-            yield answers[cell.id], waiting
-            waiting = None
+    """The cell where a student number draws, for each answer that speaks of what it made, or whose test does."""
+    drawn = [cell for cell in code(notebook) if "variant(student" in cell.source]
+    for name, cells in answer_cells(notebook).items():
+        used = frozenset().union(*(names(cell.source).needed for cell in cells))
+        yield from ((name, cell) for cell in drawn if names(cell.source).made & used)
 
 
 VARIED = {name: found for name, path in FILES.items() if (found := dict(draws(nbformat.read(path, 4))))}
@@ -44,22 +43,27 @@ def each_variant(source, made):
 
 
 @pytest.mark.parametrize("name", VARIED)
-def test_every_variant_has_the_same_slips_with_the_same_hints(name, monkeypatch, capsys):
+def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_its_own(name, monkeypatch, capsys):
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
     made = namespace(notebook)
     for exercise_name, cell in VARIED[name].items():
         answer, test = answer_cells(notebook)[exercise_name]
-        for here in each_variant(cell.source, made):
+        variants, copied = list(each_variant(cell.source, made)), []
+        for here in variants:
             right = dict(here)
             exec(answer.source, right)
             exec(test.source, right)
+            copied.append({key: right[key] for key in names(answer.source).made})
             for source, hint in WRONG[name][exercise_name]:
                 wrong = dict(here)
                 exec(source, wrong)
                 with pytest.raises(AssertionError) as refused:
                     exec(test.source, wrong)
                 assert hint in str(refused.value), (here["student"], source, str(refused.value))
+        for (here, _), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
+            with pytest.raises(AssertionError):
+                exec(test.source, here | answers)
 
 
 @pytest.mark.parametrize("name", VARIED)

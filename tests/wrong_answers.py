@@ -72,6 +72,9 @@ FIRST_UNITS = """
 def my_order(machine, held, s, u):
     return bmlab.sweep(machine, s, u, units=range(u.shape[-1]))
 """
+MET = """np.isclose(
+    bmlab.annealed(medium, np.linspace({1}, 200), rng={0}, n_chains=200).energies, bmlab.ground_state(medium).energy
+).sum()"""
 ERROR = """
 def my_error(x):
     averages = np.mean(x, axis=1)
@@ -217,6 +220,8 @@ WRONG = {
         ],
         "my_probability": [
             (PROBABILITY.replace(" / weights.sum()", ""), "divide by Z"),
+            (PROBABILITY.replace("energy(s)", "energy([s])"), "one number for one state, no array of shape (1,)"),
+            (PROBABILITY.replace("energy(s)", "energy(bmlab.states(3))"), "no array of shape (8,)"),
             (PROBABILITY.replace("(-machine", "(machine"), "exp(-E), not exp(E)"),
             (PROBABILITY.replace(" / machine.temperature", ""), "divide E by T"),
             (TOY_ONLY, "do you use `machine` only"),
@@ -265,9 +270,9 @@ WRONG = {
     "03_gibbs_sampling": {
         "P_cold": [
             ("P_cold = transition_matrix(bmlab.sweep, toy)", "the p of T = 1"),
-            ("P_cold = transition_matrix(bmlab.sweep, toy.at(0.5)).T", "each row of P sums to 1"),
+            ("P_cold = transition_matrix(bmlab.sweep, toy.at(T_cold)).T", "each row of P sums to 1"),
             ("P_cold = transition_matrix(bmlab.sweep, toy.at(2))", "p P is not p"),
-            (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(0.5))", "no sweep over all three units"),
+            (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(T_cold))", "no sweep over all three units"),
         ],
         "my_there_and_back": [
             (BACK.replace(", *reversed(range(model.n))", ""), "only forwards"),
@@ -286,8 +291,9 @@ WRONG = {
     },
     "03b_long_enough": {
         "annealed_counts": [
-            ("frozen, cooled = 176, 200", "which schedule is yours"),
-            ("frozen, cooled = 200, 57", "are the two exchanged"),
+            (f"frozen, cooled = {MET.format('seed', '0.3, 0.3')}, {MET.format('seed', '3, 0.05')}", "which schedule"),
+            (f"frozen, cooled = {MET.format('seed + 1', '0.05, 0.05')}, {MET.format('seed + 1', '3, 0.05')}", "rng="),
+            (f"cooled, frozen = {MET.format('seed', '0.05, 0.05')}, {MET.format('seed', '3, 0.05')}", "exchanged"),
             ("frozen, cooled = 0, 12", "compare with np.isclose"),
         ],
         "my_error": [
