@@ -124,8 +124,12 @@ def my_triplet(w, b, T):
         return np.log(2 * np.cosh((b + w * total) / T))
     return (left_behind(3) - 3 * left_behind(1) + 3 * left_behind(-1) - left_behind(-3)) / 8
 """
+PLATEAU = """
+climbs = [bmlab.fit(newborn(own, scale), xor, rate=0.3, steps=400).steps for scale in (0.1, 1)]
+small_start, large_start = (np.argmax([s.log_likelihood > -1.7 for s in k]) for k in climbs)
+"""
 SHARES = """
-early = cases[(cases["steps"] == 500) & (cases["asked"] == "all")]
+early = cases[(cases["steps"] == stopped) & (cases["asked"] == "all") & (cases["seed"] != aside)]
 shares = np.bincount(early["on"], early["right"]) / np.bincount(early["on"], early["cases"])
 """
 COMPLETION = """
@@ -364,10 +368,13 @@ WRONG = {
     },
     "06_hidden_units": {
         "small_start": [
-            ("small_start, large_start = 93, 1441", "from a smaller start the plateau is longer"),
-            ("small_start, large_start = 0, 93", "too short never exceeds"),
-            ("small_start, large_start = 4323, 275", "not the crossing"),
-            ("small_start, large_start = 887, 85", "not the crossing"),
+            (
+                PLATEAU + "small_start, large_start = large_start, small_start",
+                "from a smaller start the plateau is longer",
+            ),
+            (PLATEAU + "small_start = 0", "too short never exceeds"),
+            (PLATEAU + "small_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
+            (PLATEAU.replace("-1.7", "-2"), "not the crossing"),
         ],
         "my_triplet": [
             (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
@@ -378,7 +385,8 @@ WRONG = {
         "shares": [
             (SHARES + "shares = np.bincount(early['on'], early['right'])", "right answers over cases asked"),
             (SHARES + "shares = shares[1:8]", "nine shares"),
-            (SHARES.replace("== 500", "== 3000"), "only 500 steps"),
+            (SHARES.replace("== stopped", "== 3000"), "and only"),
+            (SHARES.replace(' & (cases["seed"] != aside)', ""), "all seeds but"),
             (SHARES + "shares = np.full(9, 0.674)", "one can but guess"),
         ],
         "my_parity": [
