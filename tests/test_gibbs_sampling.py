@@ -363,6 +363,56 @@ def test_fields_are_kept_where_a_walk_goes_on_and_taken_from_products_in_layers(
         assert (bool(walk._compiled.products), walk._compiled.fields is not None) == (by_products, kept)
 
 
+# fields in single precision
+
+
+def coarse(largest):
+    """A machine with one weight so large that in single precision the others keep a few digits."""
+    weights = np.array(bmlab.sherrington_kirkpatrick(24, 1).weights)
+    weights[0, 1] = weights[1, 0] = largest
+    return bmlab.BoltzmannMachine(weights, np.random.default_rng(2).normal(size=24), 1.3)
+
+
+@pytest.mark.parametrize("largest", [0.1, 1e3, -1e4])
+def test_single_precision_is_off_by_no_more_than_it_says_and_the_chains_by_nothing(largest, monkeypatch):
+    """However many flips: sums of whole numbers up to 2^24 are not rounded; what is in doubt is decided in double."""
+    pytest.importorskip("numba")
+    from bmlab.infer.sampling import kept_fields
+
+    monkeypatch.setattr(kept_fields, "LONG", 0)
+    monkeypatch.setattr(kept_fields, "WIDEST", 1.0)
+    model, start = coarse(largest), np.random.default_rng(3).choice([-1, 1], (24, 40))
+    walks = [chains.Chains(model, start, np.random.default_rng(5), backend=backend) for backend in ENGINES]
+    for beta in (1.0, 0.3):
+        for walk in walks:
+            walk.beta = walk.beta * beta
+            walk.biases = walk.biases * beta  # rounded anew
+        for block in zip(*(walk.draws(1000) for walk in walks), strict=True):  # chains that differed soon meet again
+            assert (block[0] == block[1]).all()
+        fields = walks[1]._compiled.fields
+        h = walks[1].s.T @ model.weights + walks[1].biases
+        off = np.abs(fields.rounded.q * fields.h[:, :24].astype(float) - h)
+        assert fields.h.dtype == np.float32 and 0 < off.max() <= fields.rounded.error + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("model", "n_chains", "sweeps", "dtype"),
+    [
+        (coarse(1.0), 40, 3, np.float32),
+        (coarse(1.0), 40, 2, np.float64),  # fewer than 4 updates a weight
+        (coarse(1.0), 4, 600, np.float64),
+        (coarse(1e6), 40, 3, np.float64),
+        (coarse(1.0).at(1e-4), 40, 3, np.float64),
+    ],
+    ids=["many and long", "short", "few", "rounded too much", "cold"],
+)
+def test_single_precision_is_for_many_chains_long_walks_and_small_margins(model, n_chains, sweeps, dtype):
+    pytest.importorskip("numba")
+    walk = chains.Chains(model, np.ones((24, n_chains)), np.random.default_rng(0), backend="numba")
+    walk.sweep(sweeps)
+    assert walk._compiled.fields.h.dtype == dtype
+
+
 # lattices
 
 

@@ -12,9 +12,14 @@ from numba import njit
 
 from .random_stream import fine_digits, stream
 
-EDGES = np.full(257, np.inf)  # logit(u) of 256 bins of u
-EDGES[1:-1] = np.log(np.arange(1, 256) / np.arange(255, 0, -1))
-EDGES[0] = -np.inf
+
+def logits(bins):
+    """Return logit(u) where bins of u begin and end."""
+    inside = np.arange(1, bins)
+    return np.concatenate([[-np.inf], np.log(inside / inside[::-1]), [np.inf]])
+
+
+EDGES = logits(256)
 BLOCK = 32  # chains of a block: their fields stay in the first-level cache
 compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
 _stream, _digits = compiled(stream), compiled(fine_digits)

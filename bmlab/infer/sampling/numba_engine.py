@@ -1,6 +1,6 @@
 """The engine of Numba: compiled loops (kernels.py) over chains, in the way that costs least.
 
-Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
+Full machines keep all fields (kept_fields.py) and change them where a unit flips: a sweep costs as many rows of the
 weights as there are flips.  Sparse machines have few neighbours: fields are summed anew, or looked up on a lattice
 (lattice_kernel.py).  Chains go in blocks that stay in the cache, and the blocks on as many threads as Numba may use
 (NUMBA_NUM_THREADS).  Layers, and the one sweep of a machine that is new at each step, take the products of
@@ -9,7 +9,7 @@ numpy_engine.py with decisions that are compiled.
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from math import prod
+from itertools import pairwise
 from os import getpid
 from typing import Any
 
@@ -19,7 +19,8 @@ from numba import config
 
 from ...optional import uninterrupted
 from ...threads import may_start_threads
-from .kernels import BLOCK, decide, dense, fill, fill_rows, sparse, sparse_few
+from .kept_fields import KeptFields
+from .kernels import BLOCK, decide, fill, fill_rows, sparse, sparse_few
 from .lattice_kernel import LEAST, edges, lattice, neighbours
 from .numpy_engine import NumpyEngine
 
@@ -27,7 +28,6 @@ FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken
 LAYER = 256  # units of a class from which on a product beats kept fields
 ONCE = 128  # units from which on a product beats kept fields for a single sweep
 SHARE = 2**18  # updates that are worth a thread
-FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 
 
 class Engine:
@@ -40,7 +40,7 @@ class Engine:
         self.fill, self.fill_rows = partial(_called, fill), partial(_called, fill_rows)
         self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
         self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
-        self.biases, self.seen, self.products, self.fields = None, None, None, None
+        self.biases, self.products, self.fields = None, None, None
         if self.few:
             self.weights = scipy.sparse.csr_array(weights)
             self.near = neighbours(self.weights) if chains.s.shape[1] >= LEAST else None
@@ -56,12 +56,14 @@ class Engine:
                 kernel, arrays = lattice, (*arrays, *self.near, self._edges())
             return _in_threads(kernel, chains, arrays, k, units, out)
         new = self.biases is not chains.biases and chains.model.n >= ONCE and chains.order != "random"
+        self.biases = chains.biases
         if self.layers or (new and len(k) == 1):
-            self.products, self.biases, self.seen = self.products or _Products(chains), chains.biases, None
+            self.products = self.products or _Products(chains)
             return self.products(k, units, out)
-        self._refresh()
-        _in_threads(dense, chains, (self.weights, self.fields), k, units, out)
-        self.age, self.seen = self.age + len(k), chains.s.copy()
+        self.fields = self.fields or KeptFields(chains)
+        kernel, arrays = self.fields.kernel(k.size)
+        _in_threads(kernel, chains, arrays, k, units, out)
+        self.fields.walked(len(k))
 
     def _edges(self):
         """Return the edges of a lattice, made anew where beta or biases are new."""
@@ -69,22 +71,6 @@ class Engine:
         if self.warmth is None or self.warmth[0] != beta or self.warmth[1] is not biases:
             self.warmth = beta, biases, edges(self.weights, biases, beta)
         return self.warmth[2]
-
-    def _refresh(self):
-        """Sum all fields anew, where they are not those of the states and biases, or have been changed often."""
-        chains, n = self.chains, self.chains.model.n
-        if self.fields is None:
-            width = -(-n // 8) * 8
-            self.weights, self.fields = aligned((n, width)), aligned((chains.s.shape[1], width))
-            self.weights[:, :n] = chains.model.weights
-        if (
-            self.seen is None
-            or self.age >= FRESH
-            or not np.array_equal(self.seen, chains.s)
-            or self.biases is not chains.biases
-        ):
-            self.fields[:, :n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
-            self.age, self.biases = 0, chains.biases
 
 
 class _Products(NumpyEngine):
@@ -97,16 +83,8 @@ class _Products(NumpyEngine):
         s[units] = new
 
 
-def aligned(shape: tuple[int, int]) -> np.ndarray:
-    """Return zeros (float64) that begin on a cache line."""
-    size = 8 * prod(shape)
-    raw = np.zeros(size + 64, np.uint8)
-    skip = -raw.ctypes.data % 64
-    return raw[skip : skip + size].view(float).reshape(shape)
-
-
 def _in_threads(kernel, chains, arrays, k, units, out):
-    """Call a kernel on ranges of the chains, one a thread."""
+    """Call a kernel on ranges of the chains, one a thread; the first is this one's, which has not to be woken."""
     count = chains.s.shape[1]
     most = config.NUMBA_NUM_THREADS if may_start_threads() else 1  # pyright: ignore[reportAttributeAccessIssue]
     threads = max(1, min(most, k.size // SHARE, count // BLOCK))
@@ -119,7 +97,10 @@ def _in_threads(kernel, chains, arrays, k, units, out):
         part(0, count)
     else:
         edges = np.linspace(0, count, threads + 1).astype(int)
-        list(_pool(threads, getpid()).map(part, edges[:-1], edges[1:]))
+        others = [_pool(threads, getpid()).submit(part, begin, end) for begin, end in pairwise(edges[1:])]
+        part(0, edges[1])
+        for other in others:
+            other.result()
 
 
 def _called(kernel, *args):
@@ -129,5 +110,5 @@ def _called(kernel, *args):
 
 @cache
 def _pool(threads, process):
-    """Return a pool that is kept; one for each process, because threads do not survive a fork."""
-    return ThreadPoolExecutor(threads)
+    """Return a pool of all threads but one, which is kept; for each process its own: threads do not survive a fork."""
+    return ThreadPoolExecutor(threads - 1)
