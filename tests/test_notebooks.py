@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+import pytest
 
 from bmlab.teaching.exercises import SOLUTION, is_teachers, without_teachers
 from bmlab.teaching.slicing import names, needed_cells
@@ -243,15 +244,15 @@ def with_a_digit_changed(notebook, row, column):
     return copy
 
 
-def nbval(path):
-    """Run nbval on one notebook: its exit status and the set of (outcome, number of the code cell)."""
+def nbval(folder):
+    """Run nbval on every notebook below a folder: the set of (outcome, notebook, number of the code cell)."""
     options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
     options.append(f"--nbval-sanitize-with={NOTEBOOKS / 'nbval.cfg'}")
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run(
-        [*command, f"--rootdir={path.parent}", path.name], cwd=path.parent, capture_output=True, text=True
-    )
-    return done.returncode, set(re.findall(r"^([A-Z]+) \w+\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
+    command += [f"--rootdir={folder}", *folder.rglob("*.ipynb")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return set(re.findall(r"^([A-Z]+) .*?(\w+)\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
 
 
 def fails_where_unanswered(cell):
@@ -282,18 +283,13 @@ def test_the_story_needs_nothing_of_an_exercise(notebook):
             taken -= used.made
 
 
-def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, notebook, handouts, tmp_path):
-    """One run of the handout, unpacked from its zip, beside the stored outputs; three have a digit changed.
+def changed_handout(path, notebook, blanks):
+    """The handout with the stored outputs, of which three have a digit changed, and (outcome, notebook, cell) of each.
 
-    Of the story only those cells are run that an exercise or one of the three needs: nbval runs all of it elsewhere.
+    Of the story only those cells stay that an exercise or one of the three needs: nbval runs all of it elsewhere.
     """
-    from bmlab.teaching.handouts import FOLDER
-
-    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
-        archive.extractall(tmp_path)
     notebook = without_teachers(notebook)
-    blanks = nbformat.read(tmp_path / FOLDER / path.name, 4).cells  # and after these a line on how to hand in
-    for cell, blank in zip(notebook.cells, blanks, strict=False):
+    for cell, blank in zip(notebook.cells, blanks, strict=False):  # and after these a line on how to hand in
         cell.source = blank.source
     chosen = digits_printed(notebook)[:3]
     for row, column in chosen:
@@ -305,6 +301,29 @@ def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, not
     rows = [code[place] for place in sorted(kept)]
     wrong = changed | {row for row in rows if fails_where_unanswered(notebook.cells[row])}
     notebook.cells = [notebook.cells[row] for row in rows]
-    nbformat.write(notebook, tmp_path / FOLDER / "changed.ipynb")
-    expected = {("FAILED" if row in wrong else "PASSED", str(number)) for number, row in enumerate(rows)}
-    assert nbval(tmp_path / FOLDER / "changed.ipynb") == (1, expected)
+    outcomes = [("FAILED" if row in wrong else "PASSED", path.stem, str(number)) for number, row in enumerate(rows)]
+    return notebook, set(outcomes)
+
+
+@pytest.fixture(scope="module")
+def noticed(request, handouts, tmp_path_factory):
+    """What nbval should say of each changed handout that is asked for, and what it says, in one run.
+
+    Each is unpacked from its zip, alone.
+    """
+    from bmlab.teaching.handouts import FOLDER
+
+    expected, folder = {}, tmp_path_factory.mktemp("changed")
+    for path in [one.callspec.params["path"] for one in request.session.items if "noticed" in one.fixturenames]:
+        with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
+            archive.extractall(folder / path.stem)
+        file = folder / path.stem / FOLDER / path.name
+        notebook, expected[path.stem] = changed_handout(path, nbformat.read(path, 4), nbformat.read(file, 4).cells)
+        nbformat.write(notebook, file)
+    found = nbval(folder)
+    return {name: (outcomes, {one for one in found if one[1] == name}) for name, outcomes in expected.items()}
+
+
+def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, noticed):
+    expected, found = noticed[path.stem]
+    assert found == expected
