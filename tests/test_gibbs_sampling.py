@@ -1,9 +1,11 @@
 """gibbs and sweep: one dynamics, its random stream, its errors and its doubts."""
 
+import gc
 import subprocess
 import sys
 import tracemalloc
 import warnings
+import weakref
 from functools import partial
 from itertools import count
 
@@ -237,6 +239,21 @@ def kaufman_energy(n, temperature, step=1e-5):
     """E = - d log Z / d beta, by a central difference of the closed form."""
     hot, cold = (1 / (1 / temperature + d) for d in (-step, step))
     return -(kaufman_log_z(n, cold) - kaufman_log_z(n, hot)) / (2 * step)
+
+
+@quietly
+@pytest.mark.parametrize("backend", ENGINES)
+def test_a_machine_ends_with_the_last_who_holds_it(backend):
+    """Chains and their engine held each other: a climb kept its machines until Python looked for circles."""
+    model = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(0))
+    gone = weakref.ref(model)
+    gc.disable()
+    try:
+        answer = bmlab.gibbs(model, rng=0, burn_in=2, n_sweeps=3, backend=backend)
+        del model
+        assert len(answer.mean) == 20 and gone() is None
+    finally:
+        gc.enable()
 
 
 @quietly

@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,7 +120,7 @@ class Chains:
             self._compiled = _numba_engine(self)
         if self._compiled is not None:
             return self._compiled
-        self._plain = self._plain or NumpyEngine(self)
+        self._plain = self._plain or NumpyEngine(proxy(self))  # a circle would keep machines until Python looks for it
         return self._plain
 
     def first_bits(self, sweeps: int) -> np.ndarray:
@@ -184,4 +185,4 @@ def _numba_engine(chains):
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
         ) from None
-    return numba_engine.Engine(chains)
+    return numba_engine.Engine(proxy(chains))
