@@ -9,6 +9,7 @@ machine its two layers, a full machine n classes of one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -41,16 +42,41 @@ def entries(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     return np.asarray(matrix[places], dtype=float).ravel() if len(places[0]) else np.zeros(0)
 
 
-def classes(weights: Any) -> list[np.ndarray]:
-    """Return the classes of units (indices) of weights (n, n), an array or CSR; a weight of 0 couples nothing."""
+class Classes(Sequence):
+    """Hold classes of units (indices): all units in a `line`, class after class, and where each class `ends`."""
+
+    def __init__(self, line: np.ndarray, ends: np.ndarray):
+        self.line, self.ends = line, ends
+        line.flags.writeable = False  # kept for other machines, too
+
+    def __len__(self):
+        return len(self.ends)
+
+    def __getitem__(self, k):
+        k = range(len(self))[k]
+        return self.line[self.ends[k - 1] if k else 0 : self.ends[k]]
+
+    def largest_first(self) -> Classes:
+        """Return them in another order."""
+        found = sorted(self, key=len, reverse=True)
+        return Classes(np.concatenate([self.line[:0], *found]), np.cumsum([len(units) for units in found]))
+
+
+def classes(weights: Any, held: int) -> Classes:
+    """Return the classes of units of weights (n, n), an array or CSR, of which so many are held; 0 couples nothing."""
     n = weights.shape[0]
     if is_sparse(weights):
         there = np.packbits(weights.data != 0).tobytes()
-        return list(_greedy(n, there, *_bytes(weights)))
-    there = weights != 0
-    if np.count_nonzero(there) == n * (n - 1):
-        return list(np.arange(n)[:, None])
-    return list(_greedy(n, np.packbits(there).tobytes()))
+        return _greedy(n, there, *_bytes(weights))
+    if held == n * (n - 1):
+        return one_by_one(n)
+    return _greedy(n, np.packbits(weights != 0).tobytes())
+
+
+@lru_cache(maxsize=8)
+def one_by_one(n: int) -> Classes:
+    """Return n classes of one unit."""
+    return Classes(np.arange(n), np.arange(1, n + 1))
 
 
 def _bytes(held):
@@ -70,8 +96,7 @@ def _greedy(n, there, ends=b"", columns=b""):
             free = taken.argmin()
         colour[i], count = free, max(count, free + 1)
     order, ends = np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour, minlength=count))
-    order.flags.writeable = False  # kept for other machines, too
-    return [order[begin:end] for begin, end in pairwise([0, *ends])]
+    return Classes(order, ends)
 
 
 def _adjacency(n, bits, ends, columns):

@@ -37,7 +37,7 @@ from .checks import (
     in_words,
     is_sparse,
 )
-from .couplings import classes
+from .couplings import Classes, classes
 from .fields import field_of
 from .files import check_path, read_arrays, write_arrays
 from .html_repr import machine_card
@@ -122,14 +122,19 @@ class BoltzmannMachine:
         """Whether any weight differs from 0; a stored weight of a sparse machine counts, whatever its value."""
         return self.weights.nnz > 0 if self.is_sparse else bool(self.weights.any())
 
+    @cached_property
+    def weight_count(self) -> int:
+        """How many entries of the weights differ from 0, both triangles; of a sparse machine, how many are stored."""
+        return int(self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights != 0))
+
     def coupling_count(self) -> int:
         """Return how many pairs of units are coupled."""
-        return int(self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights)) // 2
+        return self.weight_count // 2
 
     @cached_property
-    def colours(self) -> list[np.ndarray]:
+    def colours(self) -> Classes:
         """Classes of units (indices) that are not coupled inside, see couplings.py."""
-        return classes(self.weights)
+        return classes(self.weights, self.weight_count)
 
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field."""

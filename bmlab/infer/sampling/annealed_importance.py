@@ -170,7 +170,7 @@ def _first_chains(model, first, rng, n_chains):
     """Return Chains in independent states of f_0."""
     up = scipy.special.expit(2 * first / model.temperature)[:, None]
     chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng)
-    chains.classes = sorted(model.colours, key=len, reverse=True)  # what is summed over is drawn anew first of all
+    chains.classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
     return chains
 
 

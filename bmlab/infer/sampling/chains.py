@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from ...budgets import seconds_to_spend
 from ...checks import check_choice
+from ...couplings import one_by_one
 from ...model import BoltzmannMachine
 from ...optional import uninterrupted
 from ...progress_bars import watched
@@ -70,8 +71,8 @@ class Chains:
         self.biases = model.biases
         self.felt: np.ndarray | None = None  # W s of the first class at the next sweep, where the caller knows it
         self.classes = model.colours if order == "colours" else None
-        self.key, *self.seeds = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
-        self.seeds = np.array(self.seeds, np.uint64)
+        drawn = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.key, self.seeds = drawn[0], drawn[1:]
         self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0  # sweeps made
         self.first, self.width = 0, self.s.shape[1]  # the chains here are first, first + 1, ... of so many
@@ -156,8 +157,7 @@ class Chains:
         n = len(self.s)
         if self.sites is not None:
             return self.sites.integers(0, n, (sweeps, n))
-        line = np.concatenate([*self.classes, np.empty(0, int)]) if self.classes is not None else np.arange(n)
-        return line.astype(np.int64)[None]
+        return (one_by_one(n) if self.classes is None else self.classes).line[None]
 
 
 def is_compiled() -> bool:

@@ -38,7 +38,7 @@ class Engine:
     def __init__(self, chains: Any):
         self.chains, weights = chains, chains.model.weights
         self.fill, self.fill_rows = partial(_called, fill), partial(_called, fill_rows)
-        self.few = chains.model.is_sparse or np.count_nonzero(weights) < FEW * weights.size
+        self.few = chains.model.is_sparse or chains.model.weight_count < FEW * weights.size
         self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
         self.biases, self.products, self.fields = None, None, None
         if self.few:
@@ -86,8 +86,10 @@ class _Products(NumpyEngine):
 def _in_threads(kernel, chains, arrays, k, units, out):
     """Call a kernel on ranges of the chains, one a thread; the first is this one's, which has not to be woken."""
     count = chains.s.shape[1]
-    most = config.NUMBA_NUM_THREADS if may_start_threads() else 1  # pyright: ignore[reportAttributeAccessIssue]
-    threads = max(1, min(most, k.size // SHARE, count // BLOCK))
+    threads = max(1, min(k.size // SHARE, count // BLOCK))
+    if threads > 1:
+        most = config.NUMBA_NUM_THREADS if may_start_threads() else 1  # pyright: ignore[reportAttributeAccessIssue]
+        threads = min(threads, most)
     place = np.uint64(chains.count * len(chains.s))
 
     def part(begin, end):

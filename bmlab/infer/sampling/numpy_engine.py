@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...couplings import one_by_one
 from ...threads import one_thread
 from .random_stream import fine_digits, stream
 
@@ -29,12 +30,7 @@ class NumpyEngine:
     """Move chains block by block of units; call it as kernels.Engine."""
 
     def __init__(self, chains: Any):
-        self.chains, model = chains, chains.model
-        self.blocks = (
-            None
-            if chains.order == "random"
-            else list(_blocks(model, _lines(chains.classes or list(np.arange(model.n)[:, None]))))
-        )
+        self.chains, self.blocks, self.begun = chains, None, False
 
     def __call__(self, k, units, out):
         chains, s = self.chains, self.chains.s.astype(float)
@@ -42,15 +38,23 @@ class NumpyEngine:
         with one_thread(), np.errstate(over="ignore"):  # exp(-x) = inf: never +1
             for t in range(len(k)):
                 done = 0
-                for block in self._random_blocks(units[t]) if self.blocks is None else self.blocks:
+                for block in self._in_turn(units[t % len(units)]):
                     self._update(block, s, k[t, done : done + len(block[0])], (chains.count + t) * len(s) + done)
                     done += len(block[0])
                 if len(out):
                     out[t] = s
         chains.s[...] = s
 
-    def _random_blocks(self, line):
-        return _blocks(self.chains.model, (line[a : a + BLOCK] for a in range(0, len(line), BLOCK)))
+    def _in_turn(self, line):
+        """Return the blocks of a line of units; they are kept from the second sweep on: there is one, or many."""
+        model, order = self.chains.model, self.chains.order
+        if order == "random":
+            return _blocks(model, (line[a : a + BLOCK] for a in range(0, len(line), BLOCK)))
+        classes = self.chains.classes if order == "colours" else one_by_one(model.n)
+        if self.blocks is None and self.begun:
+            self.blocks = list(_blocks(model, _lines(classes)))
+        self.begun = True
+        return self.blocks or _blocks(model, _lines(classes))
 
     def _update(self, block, s, k, place):
         units, _, _, inner = block
@@ -86,9 +90,7 @@ class NumpyEngine:
 
 def _lines(classes):
     """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
-    if not classes:
-        return []
-    units, ends, cuts = np.concatenate(classes), np.cumsum([len(units) for units in classes]), [0]
+    units, ends, cuts = classes.line, classes.ends, [0]
     while cuts[-1] < len(units):
         fit, one = np.searchsorted(ends, [cuts[-1] + BLOCK, cuts[-1]], side="right") - [1, 0]
         cuts.append(int(ends[max(fit, one)]))
@@ -98,7 +100,7 @@ def _lines(classes):
 def _blocks(model, lines):
     """Return for each line (units, the columns they are coupled to, weights across, weights inside or None)."""
     weights = model.weights
-    full = not model.is_sparse and np.count_nonzero(weights) > MOST * weights.size
+    full = not model.is_sparse and model.weight_count > MOST * weights.size
     for units in lines:
         rows, columns = weights[_as_slice(units)], slice(None)
         if not full:
