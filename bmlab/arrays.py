@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from .budgets import check_memory
 from .checks import check_array, check_count, check_finite, check_spins, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
-STRIP = 64  # rows of a matrix that are looked at together
+STRIP = 128  # rows of a matrix that are looked at together
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
@@ -102,13 +103,16 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
     """
     if isinstance(weights, np.ndarray) and weights.size > 10**6:  # fewer need no question
         check_memory(f"a machine would hold {weights.size:,} weights", 8.0 * weights.size, "pass sparse weights")
-    weights = check_entries("weights", weights)
+    if not own or is_sparse(weights):  # check_scale() sees that a machine's own are numbers
+        weights = check_entries("weights", weights)
     if weights.shape != (n, n):
         raise ValueError(
             f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
         )
     if not is_sparse(weights) and _is_symmetric(weights):
         return read_only(weights if own else weights.copy())
+    held: Any = weights.data if is_sparse(weights) else weights
+    check_finite("weights", held)
     gap, size = abs(weights - weights.T), largest(weights)
     gap = gap + (
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))
@@ -156,7 +160,7 @@ class Frozen:
         if model is None:
             raise AttributeError("weights have no default")
         weights = vars(model)["weights"]
-        if not is_sparse(weights) or weights.format != "csr":  # as they were given
+        if type(weights) is np.ndarray or not is_sparse(weights) or weights.format != "csr":  # as they were given
             return weights
         handed = object.__new__(type(weights))
         vars(handed).update(vars(weights))
@@ -164,3 +168,30 @@ class Frozen:
 
     def __set__(self, model: Any, weights: Any) -> None:
         vars(model)["weights"] = weights
+
+
+def defer(record: type, *names: str) -> None:
+    """Let fields of a record be given as functions: what they return is worked out when somebody looks."""
+    for name in names:
+        setattr(record, name, _Deferred(name))
+
+
+class _Deferred:
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, record: Any, kind: Any = None) -> Any:
+        if record is None:
+            raise AttributeError(f"{self.name} belongs to a record, not to its class")
+        value = vars(record)[self.name]
+        if callable(value):
+            value = vars(record)[self.name] = value()
+        return value
+
+    def __set__(self, record: Any, value: Any) -> None:
+        vars(record)[self.name] = value
+
+
+def looked_at(record: Any) -> dict[str, Any]:
+    """Return the fields of a record by their names, with what was deferred worked out."""
+    return {part.name: getattr(record, part.name) for part in fields(record)}

@@ -14,6 +14,7 @@ except ImportError:  # Windows
     resource = None
 
 
+SMALL = 2.0**20  # bytes of which nobody asks whether they are there
 _until = ContextVar("moment of perf_counter() by which the loops of this call must end", default=inf)
 _seconds = ContextVar("seconds that this call may take", default=inf)
 
@@ -76,8 +77,7 @@ def _mapped():
 
 def check_memory(what: str, size: float, way_out: str) -> None:
     """Raise ValueError, with the price, where this many bytes are more than memory_to_spend()."""
-    most = memory_to_spend()
-    if size > most:
+    if size > SMALL and size > (most := memory_to_spend()):
         raise ValueError(f"{what}, {size_in_words(size)} where {size_in_words(most)} are to spend; {way_out}")
 
 

@@ -52,6 +52,8 @@ def _real(value):
 
 def check_count(name: str, value: Any, least: int = 1, most: int = 2**53) -> int:
     """Return a whole number from `least` to `most`; 1e4 is one."""
+    if type(value) is int and least <= value <= most:  # nearly always
+        return value
     number = _real(value)
     if not (least <= number <= most and number.is_integer()):
         limits = f"at least {least}" if most == 2**53 else f"{least} to {most}"
@@ -186,7 +188,11 @@ def some_values(values: np.ndarray) -> str:
 
 
 def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperature: float) -> None:
-    """Raise ValueError where numbers are so large that squares of energies over T, or 1/T, are no doubles."""
+    """Raise ValueError for weights that are no numbers, or where squares of energies over T, or 1/T, are no doubles."""
+    squares = sum(np.einsum("i,i->", x, x) for x in (weights.reshape(-1), biases)) + offset * offset  # by one thread
+    if squares < 1e50 and 1e-50 < temperature < 1e50:  # nearly always
+        return
+    check_finite("weights", weights)
     top = max([abs(offset), *(size for x in (weights, biases) if x.size for size in (x.max(), -x.min()))])
     if not 1 / LARGEST < temperature < LARGEST or not top < LARGEST * min(1.0, temperature):
         raise ValueError(

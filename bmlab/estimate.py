@@ -15,6 +15,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
+from .arrays import defer, looked_at
 from .budgets import check_memory
 from .checks import is_sparse
 from .html_repr import estimate_card
@@ -152,12 +153,19 @@ class Estimate:
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.covariance / np.outer(spread, spread)
 
+    def __getstate__(self):  # a copy that was pickled has numbers, no functions
+        return looked_at(self)
+
     def _repr_html_(self):
         return estimate_card(self)
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
+
+
+# What a learner asks for at every step and seldom looks at: each takes as long as a pass over all correlations.
+defer(Estimate, "log_z", "corr_stderr")
 
 
 _silent = ContextVar("answers that have not converged are returned without a warning", default=False)

@@ -958,8 +958,8 @@ MUTANTS = [
     Mutant(
         "free minus clamped",
         likelihood.gradient,
-        "(clamped.corr - free.corr)",
-        "(free.corr - clamped.corr)",
+        "clamped.corr - free.corr",
+        "free.corr - clamped.corr",
         partial(law.law_gradient),
     ),
     Mutant(

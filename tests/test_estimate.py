@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from threading import Barrier, Thread
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from scipy import sparse
 
 import bmlab
-from bmlab.estimate import quietly, warned
+from bmlab.estimate import dense_corr, quietly, warned
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,20 @@ def test_covariance_is_correlation_less_the_product_of_means(model):
 def test_a_result_cannot_be_changed():
     with pytest.raises(AttributeError):
         bmlab.exact(bmlab.toy()).mean = 0
+
+
+@pytest.mark.parametrize("weights", [bmlab.medium().weights, bmlab.ising((3, 4)).weights], ids=["dense", "sparse"])
+def test_what_a_learner_seldom_looks_at_is_worked_out_once_and_travels_as_numbers(weights):
+    """The error of a mean x of k products -1/+1, each of another chain, is sqrt((1 - x^2) / (k - 1))."""
+    model = bmlab.BoltzmannMachine(weights, np.zeros(weights.shape[0]))
+    with quietly():
+        answer = bmlab.gibbs(model, rng=0, n_chains=64, burn_in=3, n_sweeps=1)
+    twin = pickle.loads(pickle.dumps(answer))
+    assert not any(map(callable, vars(twin).values())) and answer.corr_stderr is answer.corr_stderr
+    expected = np.sqrt((1 - dense_corr(answer.corr) ** 2) / 63)
+    for one in (answer, twin, replace(answer, info={})):
+        assert np.nanmax(abs(dense_corr(one.corr_stderr) - expected)) < 1e-12
+        assert not one.corr_stderr.diagonal().any()
 
 
 def test_log_z_is_a_number_with_its_proof_beside_it():

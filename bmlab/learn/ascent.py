@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import STRIP, largest
+from ..arrays import largest
 from ..asking import asked, check_method
 from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
 from ..couplings import entries
@@ -118,30 +118,26 @@ class Rule:
             d_weights = d_weights - self.penalty * model.weights
         if self.couplings is not None:
             d_weights = np.where(self.couplings, d_weights, 0.0)
-        if not is_sparse(d_weights) and np.isnan(d_weights.min(initial=0.0)):
-            i, j = np.argwhere(np.isnan(d_weights))[0]
-            raise ValueError(
-                f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
-                "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
-            )
         return d_weights, d_biases
 
     def step(self, before, model, clamped, free, slope):
         """Return the Step, with the velocity of the next move, momentum * V + slope."""
         number, velocity, seed = before.loop
-        old, change = before.model, np.nan
-        if velocity:
-            change = max(_change(model.weights, old.weights), largest(model.biases - old.biases))
+        length = self.length(model, *slope)
+        if np.isnan(length):
+            _check_known(slope[0])
+        change: Any = partial(_change, model, before.model) if velocity else np.nan
         if not velocity or not self.momentum:
             velocity = slope
         else:
             velocity = tuple(self.momentum * v + g for v, g in zip(velocity, slope, strict=True))
-        return Step(model, clamped, free, self.length(model, *slope), change, Loop(number + 1, velocity, seed))
+        return Step(model, clamped, free, length, change, Loop(number + 1, velocity, seed))
 
     def length(self, model, d_weights, d_biases):
         """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
-        d, w = _at_couplings(model, d_weights), _at_couplings(model, model.weights)  # each weight twice
+        d = _at_couplings(model, d_weights)  # each weight twice
         if self.l1:
+            w = _at_couplings(model, model.weights)
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
         return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
 
@@ -172,11 +168,18 @@ def _at_couplings(model, matrix):
 
 
 def _change(new, old):
-    """Return the largest change of a weight; strip by strip, which stay in the cache."""
-    if is_sparse(new):
-        return largest(new - old)
-    strips = (slice(a, a + STRIP) for a in range(0, len(new), STRIP))
-    return max((largest(new[strip] - old[strip]) for strip in strips), default=0.0)
+    """Return the largest change of a parameter between two machines."""
+    return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
+
+
+def _check_known(d_weights):
+    """Raise ValueError where the slope of a weight is nan."""
+    if not is_sparse(d_weights) and np.isnan(d_weights).any():
+        i, j = np.argwhere(np.isnan(d_weights))[0]
+        raise ValueError(
+            f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
+            "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
+        )
 
 
 def _stepped(model, step):

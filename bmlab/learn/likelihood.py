@@ -75,9 +75,14 @@ def clamped_rows(
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    pairs = (answer.corr * model.weights).sum() / 2  # w_ii = 0
-    log_z = float(pairs + model.biases @ answer.mean - model.offset) / model.temperature
-    return replace(answer, log_z=LogZ(log_z, 0.0, log_z, log_z))
+    return replace(answer, log_z=partial(_of_moments, model, answer.mean, answer.corr))
+
+
+def _of_moments(model, mean, corr):
+    """Return log Z of a machine clamped to data with these moments."""
+    pairs = (corr * model.weights).sum() / 2  # w_ii = 0
+    log_z = float(pairs + model.biases @ mean - model.offset) / model.temperature
+    return LogZ(log_z, 0.0, log_z, log_z)
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
@@ -90,7 +95,10 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     """
     check_model(model)
     clamped, free = check_estimate("clamped", clamped, model.n), check_estimate("free", free, model.n)
-    return (clamped.corr - free.corr) / model.temperature, (clamped.mean - free.mean) / model.temperature
+    slope = clamped.corr - free.corr
+    if model.temperature != 1:  # another pass
+        slope = slope / model.temperature
+    return slope, (clamped.mean - free.mean) / model.temperature
 
 
 def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:

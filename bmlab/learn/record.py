@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import defer, looked_at
 from ..checks import is_sparse
 from ..estimate import Estimate, LogZ
 from ..html_repr import step_card
@@ -41,6 +42,9 @@ class Step:
     change: float = np.nan  # the largest change of a parameter since the step before
     loop: Loop = field(default_factory=Loop)
 
+    def __getstate__(self):  # a copy that was pickled has numbers, no functions
+        return looked_at(self)
+
     def __repr__(self):
         return (
             f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
@@ -61,6 +65,9 @@ class Step:
     def log_likelihood(self) -> LogZ:
         """Mean log p(v) of the data, nats a pattern."""
         return log_likelihood(self.data, self.free)
+
+
+defer(Step, "change")  # a pass over two machines
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,15 @@ All sums are of whole numbers, so that they are the same to the bit however the 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
+from ...arrays import STRIP
 from ...budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
@@ -26,7 +29,6 @@ GROUPS = 32  # independent groups whose spread is the error
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
 GATHERED = 2**23  # states of units whose products are taken together, at the most
-STRIP = 2**14  # numbers of a matrix that are looked at together
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
 
 
@@ -36,7 +38,7 @@ class Averages(NamedTuple):
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
     mean_stderr: np.ndarray
-    corr_stderr: np.ndarray | scipy.sparse.csr_array
+    corr_stderr: Any  # an array, sparse or not, or what returns it
     rhat: float
     ess: float
 
@@ -132,25 +134,36 @@ def of_one_sweep(model: BoltzmannMachine, states: np.ndarray) -> Averages:
     Every state is of another chain, so that a mean x of k products +1 or -1 errs by sqrt((1 - x^2) / (k - 1)).
     """
     s = states.T.astype(np.float32)
-    return _closed(model, s.mean(0, dtype=float), np.divide(pair_sums(model, s), len(s), dtype=float), len(s))
+    pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
+    return _closed(model, s.sum(0, dtype=float) / len(s), pairs, len(s))
+
+
+def _products(s):
+    """Return the means of s_i s_j over the rows of s (chains, n), in single precision; strips stay in the cache."""
+    found = np.empty((s.shape[1], s.shape[1]))
+    with one_thread() if len(found) > STRIP else nullcontext():
+        for a in range(0, len(found), STRIP):
+            np.divide(s[:, a : a + STRIP].T @ s, len(s), out=found[a : a + STRIP], dtype=float)
+    return found
 
 
 def _closed(model, mean, pairs, count):
-    stderr, pairs_stderr = _binomial(mean, count), _binomial(pairs, count)
-    corr, corr_stderr = as_corr(model, pairs), as_corr(model, pairs_stderr, diagonal=0.0)
-    return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
+    corr = as_corr(model, pairs)
+    return Averages(mean, corr, _binomial(mean, count), partial(_errors, model, corr, count), np.nan, np.nan)
+
+
+def _errors(model, corr, count):
+    """Return the standard errors of correlations, laid out as these are."""
+    if not model.is_sparse:
+        return _binomial(corr, count)  # 0 on the diagonal, of ones
+    errors = corr.copy()
+    errors.data = _binomial(corr.data, count)
+    return errors
 
 
 def _binomial(mean, count):
-    """Return the standard error of a mean of `count` independent -1/+1; in strips, which stay in the cache."""
-    found = np.empty_like(mean)
-    for a in range(0, mean.size, STRIP):
-        x, error = mean.reshape(-1)[a : a + STRIP], found.reshape(-1)[a : a + STRIP]
-        np.multiply(x, x, out=error)
-        np.subtract(1, error, out=error)
-        error /= count - 1
-        np.sqrt(error, out=error)
-    return found
+    """Return the standard error of a mean of `count` independent -1/+1."""
+    return np.sqrt((1 - mean * mean) / (count - 1))
 
 
 def _sums(model, blocks, groups, part, n_sweeps):

@@ -133,7 +133,8 @@ def _averaged(chains, burn_in, n_sweeps, draws):
     (n, n_chains), kept, last = chains.s.shape, [], []
     if len(cuts(n, n_chains, burn_in + n_sweeps)) == 2:
         chains.sweep(burn_in)
-        blocks = _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept)
+        blocks = chains.draws(n_sweeps)
+        blocks = _keeping(blocks, draws, n_sweeps, kept) if draws else blocks
         return average(chains.model, blocks, n_chains, n_sweeps), np.array(kept)
     layout = laid_out(chains.model, n_chains, n_sweeps)
 
