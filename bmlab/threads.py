@@ -124,13 +124,18 @@ def _hold(me, depth, again=False):
 
 
 def _is_free(blas):
-    """Whether nobody holds a library: with OpenMP, the number of threads belongs to the Python thread."""
-    return not _depth or getattr(blas, "threading_layer", "") == "openmp"
+    """Whether nobody holds a library."""
+    return not _depth or _is_own(blas)
+
+
+def _is_own(blas):
+    """Whether the number of threads belongs to the Python thread, as with OpenMP."""
+    return getattr(blas, "threading_layer", "") == "openmp"
 
 
 def _set(counts):
-    for blas, count in zip(_libraries(), counts, strict=True):
-        if count is not None:
+    for blas, count, before in zip(_libraries(), counts, _before, strict=True):
+        if count is not None and (before > 1 or _is_own(blas)):  # where it was one it stays one
             _let_anyone_set(blas)
             blas.set_num_threads(count)
             _let_anyone_set(blas)
