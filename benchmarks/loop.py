@@ -1,11 +1,15 @@
-"""What a step of learning costs beside the loop that a student writes, in one process and one thread.
+"""What a step of learning costs beside the loop that a student writes, and beside its limit, in one thread.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/loop.py
 
 ascend() with a free phase of 100 persistent chains and one sweep, on 1,000 random rows, against the same step by
-`sweep` and NumPy; ascend() with other phases, against these phases alone, asked of the same machines; and the clamped
-phase of 435 rows of 16 entries, some of them missing, against one clamped machine a pattern.  Printed are milliseconds
-of processor time, the least of three runs, and their ratio.
+`sweep` and NumPy, and against its limit: a sweep of the same chains by gibbs.c, which keeps their fields, the product
+that the fields of a new machine are, the product that correlations are, and W + rate * slope written in place of W.
+Ten units are asked twice, in the first 0.3 s of sampling of a session, which are NumPy's, and afterwards.
+
+Then ascend() with other phases, against these phases alone, asked of the same machines; and the clamped phase of 435
+rows of 16 entries, some of them missing, against one clamped machine a pattern.  Printed are milliseconds of processor
+time, the least of five runs taken in turns, and their ratio.
 """
 
 import warnings
@@ -14,31 +18,37 @@ from itertools import islice, pairwise
 from time import process_time
 
 import numpy as np
+from sampling import by_c
 
 import bmlab
 
 CHAINS, RATE = 100, 0.01
 
 
-def least(work, count):
-    """Milliseconds a piece of `count` pieces of work, the least of three runs after one to warm up."""
-    work(max(1, count // 10))
-    times = []
-    for _ in range(3):
-        begin = process_time()
-        work(count)
-        times.append((process_time() - begin) / count * 1e3)
-    return min(times)
+def least(count, *works):
+    """Milliseconds a piece of each work, `count` pieces at a time: the least of five turns after one to warm up."""
+    times = [[] for _ in works]
+    for work in works:
+        work(max(1, count // 10))
+    for _ in range(5):
+        for work, own in zip(works, times, strict=True):
+            begin = process_time()
+            work(count)
+            own.append((process_time() - begin) / count * 1e3)
+    return [min(own) for own in times]
 
 
-def steps_of_ascend(data, count):
+def climb(data):
     rng, n = np.random.default_rng(1), data.shape[1]
 
     def infer(model, start=None):
         return bmlab.gibbs(model, rng=rng, start=start, burn_in=0, n_sweeps=1)
 
-    blank = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    for _ in islice(bmlab.ascend(blank, data, infer, rate=RATE), count):
+    return bmlab.ascend(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), data, infer, rate=RATE)
+
+
+def steps_of_ascend(data, count):
+    for _ in islice(climb(data), count):
         pass
 
 
@@ -51,6 +61,23 @@ def steps_of_a_student(data, count):
         slope = corr - s.T @ s / CHAINS
         np.fill_diagonal(slope, 0)
         weights, biases = weights + RATE * slope, biases + RATE * (mean - s.mean(0))
+
+
+def limit_of_a_step(data):
+    """Return what does nothing but the arithmetic of so many steps of the climb."""
+    *_, last = islice(climb(data), 20)
+    s, slope, weights = last.free.state, last.loop.velocity[0], last.model.weights.copy()
+    sweep, out = by_c(last.model, s.T), np.empty_like(weights)
+
+    def steps(count):
+        sweep(count)
+        for _ in range(count):
+            s @ weights
+            np.matmul(s.T, s, out=out)
+            np.multiply(slope, RATE, out=out)
+            np.add(weights, out, out=weights)
+
+    return steps
 
 
 def one_by_one(model, start=None):
@@ -75,7 +102,7 @@ def of_a_step(rng, visible, hidden, infer, clamped):
             if clamped:
                 clamped(after.model, data, start=before.data.state)
 
-    return least(steps, 10), least(phases, 10)
+    return least(10, steps, phases)
 
 
 def against_the_phases():
@@ -97,16 +124,20 @@ def against_the_phases():
 def main():
     warnings.simplefilter("ignore", bmlab.NotConverged)
     rng = np.random.default_rng(0)
-    for n, count in ((10, 300), (64, 100), (256, 40), (784, 30)):
+    for n, count in ((10, 150), (64, 100), (256, 40), (784, 30), (10, 300)):
         data = bmlab.spins(rng.integers(0, 2, (1000, n)))
-        ours = least(lambda count, data=data: steps_of_ascend(data, count), count)
-        theirs = least(lambda count, data=data: steps_of_a_student(data, count), count)
-        print(f"n = {n:3d}: ascend {ours:6.2f} ms a step, a student's loop {theirs:6.2f}, {theirs / ours:.1f} times")
+        works = partial(steps_of_ascend, data), partial(steps_of_a_student, data), limit_of_a_step(data)
+        ours, theirs, limit = least(count, *works)
+        print(
+            f"n = {n:3d}: ascend {ours:6.2f} ms a step, a student's loop {theirs:6.2f}, {theirs / ours:.1f} times; ",
+            end="",
+        )
+        print(f"limit {limit:.3f}, {ours / limit:.1f} times")
     against_the_phases()
     rows, machine = bmlab.spins(rng.integers(0, 2, (435, 16))), bmlab.sherrington_kirkpatrick(16, rng)
     rows[rng.random(rows.shape) < 392 / rows.size] = np.nan
-    ours = least(lambda count: [bmlab.clamped(machine, rows) for _ in range(count)], 20)
-    theirs = least(lambda count: [bmlab.clamped(machine, rows, one_by_one) for _ in range(count)], 3)
+    (ours,) = least(20, lambda count: [bmlab.clamped(machine, rows) for _ in range(count)])
+    (theirs,) = least(3, lambda count: [bmlab.clamped(machine, rows, one_by_one) for _ in range(count)])
     print(f"rows with missing entries: {ours:.2f} ms a clamped phase, pattern by pattern {theirs:.1f}, ", end="")
     print(f"{theirs / ours:.0f} times")
 
