@@ -1,5 +1,8 @@
-"""A run that kills itself: `python crashing.py PATH MOMENT` dies by SIGKILL at that moment, counted over all that a
-checkpoint can be caught in: between two steps, in the midst of a write, before it is flushed, between its two renames.
+"""A run that kills itself, again and again: `python crashing.py PATH` reads a moment a line, at which a child of
+its own dies by SIGKILL, and prints a dot for each step that the child made, and how it ended.
+
+A moment is counted over all that a checkpoint can be caught in: between two steps, in the midst of a write, before it
+is flushed, between its two renames. The parent imports, and its children share nothing else.
 """
 
 import builtins
@@ -67,8 +70,18 @@ def told(then):
     return called
 
 
-if __name__ == "__main__":
+def crash(path, moment):
+    """Go on with the run until that moment."""
     method, loop = parts()
-    event = die_at(int(sys.argv[2]))
-    run(sys.argv[1], 99, partial(event(told(method.func)), **method.keywords), every=3, rng=loop["rng"])
-    sys.exit("it was to be killed")
+    event = die_at(moment)
+    run(path, 99, partial(event(told(method.func)), **method.keywords), every=3, rng=loop["rng"])
+
+
+if __name__ == "__main__":
+    run(None, 1)  # what is imported late is imported once
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            crash(sys.argv[1], int(line))
+            os._exit(0)  # it was to be killed
+        print("", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
