@@ -9,8 +9,9 @@ from math import log
 
 import numpy as np
 
-from .kernels import _U, BLOCK, compiled, copied, decided, logits
+from .kernels import _U, compiled, copied, decided, logits
 
+BLOCK = 64  # chains of a block: more than in kernels.py, since the fields are half as long
 BITS = 10  # of a draw that are looked up; the more, the fewer draws are in doubt
 EDGES32 = logits(2**BITS).astype(np.float32)
 
@@ -29,8 +30,8 @@ def _settled(x, margin, weights, biases, s, i, c, beta2, k, seed, place):
 
 
 @compiled
-def dense_many(changes, scale, margin, weights, biases, h, s, k, units, beta2, seeds, place, out, begin, end):
-    """Sweep chains begin to end of a full machine; a flip of unit i adds a row of `changes` to fields h (chains, n)."""
+def dense_many(twice, scale, margin, weights, biases, h, s, k, units, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a full machine; flips add rows of `twice` the weights to fields h (chains, n)."""
     n, width = _U(len(s)), _U(h.shape[1])
     x, flips = np.empty(BLOCK, np.float32), np.empty(BLOCK, np.uint64)
     turned, doubt = np.zeros(BLOCK, np.uint8), np.zeros(BLOCK, np.uint8)
@@ -50,9 +51,9 @@ def dense_many(changes, scale, margin, weights, biases, h, s, k, units, beta2, s
                     new = np.int8(2 * up - 1)
                     turned[c] = new != s[i, first + c]
                     s[i, first + c] = new
-                for w in range(_U(len(words))):
-                    if words[w]:
-                        for c in range(_U(8) * w, min(size, _U(8) * w + _U(8))):
+                for a in range(_U(len(words))):
+                    if words[a]:
+                        for c in range(_U(8) * a, min(size, _U(8) * a + _U(8))):
                             if doubt[c]:
                                 d = first + c
                                 up = _settled(
@@ -64,10 +65,10 @@ def dense_many(changes, scale, margin, weights, biases, h, s, k, units, beta2, s
                 for c in range(size):
                     flips[flipped] = first + c
                     flipped += _U(turned[c])
+                w = twice[i]
                 for f in range(flipped):
-                    c = flips[f]
-                    up = _U(s[i, c] > 0)
+                    field, sign = h[flips[f]], np.float32(s[i, flips[f]])
                     for j in range(width):
-                        h[c, j] += changes[up, i, j]
+                        field[j] += sign * w[j]
             if len(out):
                 copied(s, out[t], first, first + size)

@@ -30,7 +30,7 @@ class Rounded(NamedTuple):
     """Hold a full machine in whole numbers: weights and biases divided by q."""
 
     q: float
-    changes: np.ndarray  # (2, n, n), of all fields where a unit turns -1, or +1: minus and plus twice its weights
+    twice: np.ndarray  # the weights (n, n), which a flip adds to all fields or takes away
     lost: np.ndarray  # (n,), of the weights of each unit
     given: np.ndarray  # the biases as they were
     biases: np.ndarray
@@ -45,9 +45,9 @@ def rounded(weights: np.ndarray, biases: np.ndarray, before: Rounded | None = No
     q = 2.0 ** (np.frexp(1.01 * most)[1] - 24)  # a hundredth for what rounding adds
     if before is None or before.q < q:
         whole = np.rint(weights / q)
-        changes = aligned((2, *whole.shape), np.float32)
-        changes[:, :, : len(whole)] = -2 * whole, 2 * whole
-        before = Rounded(q, changes, np.abs(q * whole - weights).sum(1), biases, biases, np.inf)
+        twice = aligned(whole.shape, np.float32)
+        twice[:, : len(whole)] = 2 * whole
+        before = Rounded(q, twice, np.abs(q * whole - weights).sum(1), biases, biases, np.inf)
     whole = np.rint(biases / before.q)
     error = (before.lost + np.abs(before.q * whole - biases)).max(initial=0)
     return before._replace(given=biases, biases=whole, error=float(error))
@@ -75,7 +75,7 @@ class KeptFields:
             return dense, (self.rows, self.h)
         self._follow(whole)
         scale = np.minimum(2 * chains.beta * whole.q, COLDEST).astype(np.float32)
-        return dense_many, (whole.changes, scale, np.float32(margin), weights, biases, self.h)
+        return dense_many, (whole.twice, scale, np.float32(margin), weights, biases, self.h)
 
     def _follow(self, whole):
         """Sum the fields anew where they are not those of the states and biases, or have changed often."""
@@ -85,7 +85,7 @@ class KeptFields:
         known = self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
         if known and (whole or self.age < FRESH):
             return
-        weights, biases = (whole.changes[1] / 2, whole.biases) if whole else (self.rows, chains.biases)
+        weights, biases = (whole.twice / 2, whole.biases) if whole else (self.rows, chains.biases)
         self.h[:, : len(biases)] = chains.s.T.astype(float) @ weights[:, : len(biases)] + biases
         self.biases, self.age = chains.biases, 0
 
