@@ -154,10 +154,8 @@ def my_slope(machine, row):
 """
 ASKED = "clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean"
 ADVICE = """
-ann = bmlab.sherrington_kirkpatrick(22, np.random.default_rng(1))
-ben = bmlab.sherrington_kirkpatrick(200, np.random.default_rng(2)).at(1.5)
-eve = bmlab.sherrington_kirkpatrick(200, np.random.default_rng(3)).at(6)
-pulls, advice = [pull_of(machine) for machine in (ann, ben, eve)], ["exact", "gibbs", "mean_field"]
+pulls = [np.linalg.eigvalsh(friend.weights)[-1] / friend.temperature for friend in (ann, ben, eve)]
+advice = ["exact", *("gibbs" if pull > 0.5 else "mean_field" for pull in pulls[1:])]
 """
 CURVATURE = """
 def my_curvature(model):
@@ -168,10 +166,10 @@ def my_largest_rate(model):
     return 2 / np.linalg.eigvalsh(my_curvature(model))[-1]
 """
 TWINS = """
-seen, unseen = np.split(np.random.default_rng(0).permutation(zoo.data), [70])
+seen, unseen = np.split(np.random.default_rng(own).permutation(zoo.data), [70])
 def my_twins(seen, unseen):
     return (unseen[:, None] == seen).all(axis=2).any(axis=1)
-twins, learnt = my_twins(seen, unseen), bmlab.maximize(blank, seen, penalty=0.03).model
+twins, learnt = my_twins(seen, unseen), bmlab.maximize(newborn, seen, penalty=0.03).model
 with_twin, without = judge(learnt, unseen[twins]), judge(learnt, unseen[~twins])
 """
 PL_GRADIENT = """
@@ -456,7 +454,7 @@ WRONG = {
         "advice": [
             (ADVICE + "pulls = [np.linalg.eigvalsh(m.weights)[-1] for m in (ann, ben, eve)]", "divided by T"),
             (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
-            (ADVICE.replace('"gibbs", "mean_field"', '"mean_field", "gibbs"'), "on which side of one half"),
+            (ADVICE.replace("> 0.5", "< 0.5"), "on which side of one half"),
             (ADVICE + "pulls = [np.abs(m.weights).max() for m in (ann, ben, eve)]", "the largest eigenvalue"),
         ],
         "my_curvature": [
@@ -473,7 +471,8 @@ WRONG = {
                 "one answer for each unseen row",
             ),
             (TWINS + "with_twin, without = without, with_twin", "swapped?"),
-            (TWINS.replace("maximize(blank, seen,", "maximize(blank, zoo.data,"), "learn from seen only"),
+            (TWINS.replace("maximize(newborn, seen,", "maximize(newborn, zoo.data,"), "learn from seen only"),
+            (TWINS.replace("default_rng(own)", "default_rng(own + 1)"), "learn from seen only (own ="),
         ],
         "my_pl_gradient": [
             (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "surprise.T @ data"), "half the slope"),
