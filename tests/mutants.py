@@ -243,8 +243,8 @@ MUTANTS = [
     Mutant(
         "the weights ignore T",
         annealed_importance._anneal,
-        "(high - low) / (2 * temperature)",
-        "(high - low) / 2",
+        "(high - low) / temperature * inner",
+        "(high - low) * inner",
         partial(test_annealed_importance.law_unbiased),
     ),
     Mutant(

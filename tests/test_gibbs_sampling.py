@@ -380,6 +380,27 @@ def test_fields_are_kept_where_a_walk_goes_on_and_taken_from_products_in_layers(
         assert (bool(walk._compiled.products), walk._compiled.fields is not None) == (by_products, kept)
 
 
+def test_layers_are_summed_in_single_precision_and_what_that_leaves_open_in_double():
+    """Fields off by up to their slack decide as the true ones; those of a product are off by less than it says."""
+    pytest.importorskip("numba")
+    from bmlab.infer.sampling import kernels, numba_engine
+
+    rng = np.random.default_rng(0)
+    weights, slack = rng.normal(size=(30, 300)) * 10.0 ** rng.uniform(-3, 1, (30, 300)), rng.uniform(0, 0.1, 30)
+    near, biases = rng.choice([-1, 1], (300, 2000)).astype(np.float32), rng.normal(size=30)
+    true = weights @ near
+    k, beta2, seeds = rng.integers(0, 2**16, (30, 2000)).astype(np.uint16), rng.uniform(0, 1, 2000), np.arange(2000)
+    found = []
+    for off in (np.zeros(30), slack):
+        h, s = true + off[:, None] * rng.uniform(-0.99, 0.99, true.shape), np.empty((30, 2000), np.float32)
+        kernels.decide_layer(h, off, weights, near, biases, s, k, beta2, seeds.astype(np.uint64), np.uint64(7))
+        found.append(s)
+    assert (found[0] == found[1]).all()
+    *_, narrow, most = numba_engine._narrowed(np.arange(30), np.arange(300), weights, None)
+    off = np.abs(narrow @ near - true).max(1)
+    assert narrow.dtype == np.float32 and (most / 3000 < off).all() and (off < most).all()
+
+
 # fields in single precision
 
 

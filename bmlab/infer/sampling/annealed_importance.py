@@ -108,36 +108,44 @@ def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np
     temperature, rest = model.temperature, model.biases[:, None] - first
     others = np.setdiff1d(np.arange(model.n), alone)
     across, inside = model.weights[alone][:, others], model.weights[others][:, others]
+    coupled = inside.nnz > 0 if is_sparse(inside) else inside.any()  # never in a restricted machine
     for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
         s = chains.s[others].astype(float)
         pull = across @ s
-        inner = 2 * rest[others] + (inside @ s if _any(inside) else 0.0)  # a restricted machine has nothing inside
-        gain = (high - low) / (2 * temperature) * (s * inner).sum(0)
-        yield gain + _summed_gain(pull + rest[alone], first[alone], low / temperature, high / temperature, temperature)
+        inner = rest[others, 0] @ s + ((s * (inside @ s)).sum(0) / 2 if coupled else 0.0)
+        summed = _summed_gain(pull, rest[alone], first[alone] / temperature, low / temperature, high / temperature)
+        yield (high - low) / temperature * inner + summed
         chains.beta = np.full_like(chains.beta, high / temperature)
         chains.biases = (rest + first / high)[:, 0]
         chains.felt = pull
         chains.sweep()
 
 
-def _any(weights):
-    """Whether there are any weights in a part of a machine's."""
-    return weights.nnz > 0 if is_sparse(weights) else weights.any()
+def _summed_gain(pull, rest, first, low, high):
+    """Return sum_i log cosh(high (pull_i + rest_i) + first_i) - log cosh(low (pull_i + rest_i) + first_i), (chains,).
 
-
-def _summed_gain(field, first, low, high, temperature):
-    """Return sum_i log cosh(high field_i + first_i/T) - log cosh(low field_i + first_i/T), (chains,).
-
-    By strips of units, which stay in the cache, with one logarithm a strip: log prod (1 + exp(-2 |x|)).
+    By strips of units, which stay in the cache, with one logarithm a strip: of prod (1 + exp(-2 |x|)).
     """
-    total = 0.0
-    for a in range(0, len(field), STRIP):
-        before, after = (
-            np.abs(beta * field[a : a + STRIP] + first[a : a + STRIP] / temperature) for beta in (low, high)
+    total, room = np.zeros(pull.shape[1]), np.empty((STRIP, pull.shape[1]))
+    for a in range(0, len(pull), STRIP):
+        strip = slice(a, a + STRIP)
+        (before, less), (after, more) = (
+            _sum_and_product(pull[strip], beta, beta * rest[strip] + first[strip], room) for beta in (low, high)
         )
-        ratio = (1 + np.exp(-2 * after)) / (1 + np.exp(-2 * before))
-        total = total + (after - before).sum(0) + np.log(ratio.prod(0))
+        total += (after - before) / 2 + np.log(more / less)
     return total
+
+
+def _sum_and_product(pull, beta, start, room):
+    """Return sum_i 2 |x_i| and prod_i (1 + exp(-2 |x_i|)) for x = beta pull + start, made in `room`."""
+    x = np.multiply(pull, 2 * beta, out=room[: len(pull)])
+    x += 2 * start
+    np.abs(x, out=x)
+    size = x.sum(0)
+    np.negative(x, out=x)
+    np.exp(x, out=x)
+    x += 1
+    return size, x.prod(0)
 
 
 def _schedule(model, first, rng, n_chains, n_temperatures):

@@ -120,6 +120,36 @@ def decide(h, inner, s, k, beta2, seeds, place):
 
 
 @compiled
+def decide_layer(h, slack, weights, near, biases, s, k, beta2, seeds, place):
+    """Take the units of a layer by what they feel of others, h (units, chains), each off by at most slack (units,).
+
+    What that leaves open is summed anew in double precision, from the states `near` (others, chains).
+    """
+    units, chains = h.shape
+    doubt = np.zeros((chains + 7) // 8 * 8, np.uint8)
+    words = doubt.view(np.uint64)
+    for r in range(_U(units)):
+        state, bits, felt, bias, off = s[r], k[r], h[r], biases[r], slack[r]
+        for c in range(_U(chains)):
+            x, bin_ = beta2[c] * (felt[c] + bias), _U(bits[c] >> 8)
+            up = x - beta2[c] * off > EDGES[bin_ + _U(1)]
+            doubt[c] = (x + beta2[c] * off > EDGES[bin_]) != up
+            state[c] = 2.0 * up - 1.0
+        for a in range(_U(len(words))):
+            if words[a]:
+                for c in range(_U(8) * a, _U(8) * a + _U(8)):
+                    if doubt[c]:
+                        u = (bits[c] + _digits(_stream(seeds[c], place + r))) / 65536
+                        x, least = beta2[c] * (felt[c] + bias), log(u / (1 - u))
+                        if abs(x - least) <= beta2[c] * off:
+                            total = 0.0
+                            for j in range(_U(len(near))):
+                                total += weights[r, j] * near[j, c]
+                            x = beta2[c] * (total + bias)
+                        state[c] = 2.0 * (x > least) - 1.0
+
+
+@compiled
 def sparse(indptr, indices, weights, biases, s, k, units, beta2, seeds, place, out, begin, end):
     """Sweep chains begin to end of a sparse machine (CSR), all chains of a unit side by side."""
     n, chains = len(s), end - begin

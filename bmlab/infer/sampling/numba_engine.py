@@ -3,8 +3,8 @@
 Full machines keep all fields (kept_fields.py) and change them where a unit flips: a sweep costs as many rows of the
 weights as there are flips.  Sparse machines have few neighbours: fields are summed anew, or looked up on a lattice
 (lattice_kernel.py).  Chains go in blocks that stay in the cache, and the blocks on as many threads as Numba may use
-(NUMBA_NUM_THREADS).  Layers, and the one sweep of a machine that is new at each step, take the products of
-numpy_engine.py with decisions that are compiled.
+(NUMBA_NUM_THREADS).  Layers, and the one sweep of a machine that is new at each step, take products as in
+numpy_engine.py, layers in single precision, with decisions that are compiled.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -20,14 +20,17 @@ from numba import config
 from ...optional import uninterrupted
 from ...threads import may_start_threads
 from .kept_fields import KeptFields
-from .kernels import BLOCK, decide, fill, fill_rows, sparse, sparse_few
+from .kernels import BLOCK, decide, decide_layer, fill, fill_rows, sparse, sparse_few
 from .lattice_kernel import LEAST, edges, lattice, neighbours
-from .numpy_engine import NumpyEngine
+from .numpy_engine import BLOCK as ALONE
+from .numpy_engine import NumpyEngine, as_slice
 
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
 LAYER = 256  # units of a class from which on a product beats kept fields
 ONCE = 128  # units from which on a product beats kept fields for a single sweep
 SHARE = 2**18  # updates that are worth a thread
+OPEN = 0.02  # largest error of x = 2 h / T with which single precision is used: one decision in 100 is open at most
+TINY = 1e-30  # error of a field from weights that single precision does not hold
 
 
 class Engine:
@@ -39,7 +42,8 @@ class Engine:
         self.chains, weights = chains, chains.model.weights
         self.fill, self.fill_rows = partial(_called, fill), partial(_called, fill_rows)
         self.few = chains.model.is_sparse or chains.model.weight_count < FEW * weights.size
-        self.layers = not self.few and bool(chains.classes) and chains.model.n >= LAYER * len(chains.classes)
+        classes = chains.classes or [[]]
+        self.layers = not self.few and chains.model.n >= LAYER * len(classes) and min(map(len, classes)) > ALONE
         self.biases, self.products, self.fields = None, None, None
         if self.few:
             self.weights = scipy.sparse.csr_array(weights)
@@ -58,7 +62,7 @@ class Engine:
         new = self.biases is not chains.biases and chains.model.n >= ONCE and chains.order != "random"
         self.biases = chains.biases
         if self.layers or (new and len(k) == 1):
-            self.products = self.products or _Products(chains)
+            self.products = self.products or (_Layers if self.layers else _Products)(chains)
             return self.products(k, units, out)
         self.fields = self.fields or KeptFields(chains)
         kernel, arrays = self.fields.kernel(k.size)
@@ -81,6 +85,39 @@ class _Products(NumpyEngine):
         new, inner = s[units], np.empty((0, 0)) if inner is None else inner
         _called(decide, h, inner, new, np.ascontiguousarray(k), self.beta2, self.chains.seeds, np.uint64(place))
         s[units] = new
+
+
+class _Layers(NumpyEngine):
+    """Move chains layer by layer: products in single precision, and in double what these cannot decide.
+
+    Of n products w_ij s_j, summed in any order by numbers of 24 bits, |error| <= n 2^-24 / (1 - n 2^-24) sum_j |w_ij|:
+    Higham (2002), Accuracy and Stability of Numerical Algorithms, section 3.1.
+    """
+
+    kind = np.float32
+
+    def __init__(self, chains):
+        super().__init__(chains)
+        self.blocks = [_narrowed(*block) for block in self._in_turn(None)]
+
+    def _update(self, block, s, k, place):
+        units, columns, across, narrow, slack = block
+        felt, self.chains.felt = self.chains.felt, None
+        if felt is None or len(felt) != len(slack):
+            exact = not slack.max() * self.beta2.max() < OPEN
+            felt = across @ s[columns].astype(float) if exact else narrow @ s[columns]
+        off = slack if felt.dtype == self.kind else np.zeros(len(slack))
+        new, biases = s[as_slice(units)], self.chains.biases[units]
+        k, place = np.ascontiguousarray(k), np.uint64(place)
+        _called(decide_layer, felt, off, across, s[columns], biases, new, k, self.beta2, self.chains.seeds, place)
+        s[units] = new
+
+
+def _narrowed(units, columns, across, _):
+    """Return units, columns, weights in double and in single precision, and the most that fields are off by."""
+    across, size = np.ascontiguousarray(across), across.shape[1] * 2.0**-24
+    slack = size / (1 - size) * abs(across).sum(1) + TINY
+    return units, as_slice(columns), across, across.astype(np.float32), slack
 
 
 def _in_threads(kernel, chains, arrays, k, units, out):

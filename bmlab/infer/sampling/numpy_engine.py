@@ -29,11 +29,14 @@ def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndar
 class NumpyEngine:
     """Move chains block by block of units; call it as kernels.Engine."""
 
+    kind: type = float  # of the states in a product
+
     def __init__(self, chains: Any):
-        self.chains, self.blocks, self.begun = chains, None, False
+        self.chains, self.begun = chains, False
+        self.blocks: Any = None
 
     def __call__(self, k, units, out):
-        chains, s = self.chains, self.chains.s.astype(float)
+        chains, s = self.chains, self.chains.s.astype(self.kind)
         self.beta2 = 2 * chains.beta
         with one_thread(), np.errstate(over="ignore"):  # exp(-x) = inf: never +1
             for t in range(len(k)):
@@ -102,7 +105,7 @@ def _blocks(model, lines):
     weights = model.weights
     full = not model.is_sparse and model.weight_count > MOST * weights.size
     for units in lines:
-        rows, columns = weights[_as_slice(units)], slice(None)
+        rows, columns = weights[as_slice(units)], slice(None)
         if not full:
             columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
         inner = rows[:, units]
@@ -110,7 +113,9 @@ def _blocks(model, lines):
         yield units, columns, rows[:, columns], inner if inner.any() else None
 
 
-def _as_slice(units):
+def as_slice(units: Any) -> Any:
     """Return units that follow each other as a slice: a view of their rows, no copy."""
+    if isinstance(units, slice) or not len(units):
+        return units
     first, count = int(units[0]), len(units)
     return slice(first, first + count) if (units == np.arange(first, first + count)).all() else units
