@@ -2,6 +2,7 @@
 
 import ast
 import math
+import pickle
 from collections import Counter
 from itertools import permutations
 
@@ -9,7 +10,7 @@ import nbformat
 import pytest
 
 pytest.importorskip("nbgrader")
-from test_teaching import FILES, NOTEBOOKS, answer_cells, code, exercise, namespace
+from test_teaching import FILES, GRADED, NOTEBOOKS, answer_cells, code, exercise, namespace
 from wrong_answers import WRONG
 
 from bmlab.teaching.slicing import names
@@ -64,6 +65,45 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
         for (here, _), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
             with pytest.raises(AssertionError):
                 exec(test.source, here | answers)
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_seen(name, monkeypatch, capsys):
+    """Whoever knows by heart what the visible tests ask, and no more, fails in the hidden ones."""
+    monkeypatch.chdir(NOTEBOOKS)
+    notebook = nbformat.read(FILES[name], 4)
+    made = namespace(notebook)
+    for exercise_name, (answer, test) in answer_cells(notebook).items():
+        right = dict(made)
+        exec(answer.source, right)
+        asked = names(answer.source).made & names(test.source).needed
+        functions = {key for key in asked if callable(right[key])}
+        letter = 'in ("A", "B", "C")' in test.source
+        assert asked == functions or letter or exercise_name in VARIED.get(name, ()), exercise_name
+        for key in functions:
+            visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
+            seen = set()
+            exec(visible, right | {key: remembered(right[key], seen, seen.add)})
+            here = right | {key: remembered(right[key], seen, refuse)}
+            exec(visible, here)
+            with pytest.raises(LookupError, match="not seen"):
+                exec(hidden, here)
+
+
+def remembered(function, seen, otherwise):
+    """The function, which first calls `otherwise` where its arguments are not among those seen."""
+
+    def asked(*given):
+        key = pickle.dumps(given)
+        if key not in seen:
+            otherwise(key)
+        return function(*given)
+
+    return asked
+
+
+def refuse(key):
+    raise LookupError("not seen")
 
 
 @pytest.mark.parametrize("name", VARIED)
