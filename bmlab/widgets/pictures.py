@@ -45,7 +45,7 @@ class Easel:
     def axes(self) -> Axes:
         """Return empty axes.  The first are laid out, which takes as long as all else; the others get the same place.
 
-        Plain ticks are kept: they are more objects than all else in a figure.
+        Plain ticks are kept: they are more objects than all else in a figure, and clear() makes them twice.
         """
         used = self._figure.axes
         if len(used) != 1 or self._figure.texts or not self._place or _style(used[0]) != self._plain:
@@ -55,11 +55,12 @@ class Easel:
             self._plain = _style(ax)
             return ax
         (ax,) = used
-        ticks = [(axis, axis.majorTicks, axis.minorTicks) for axis in (ax.xaxis, ax.yaxis)]
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.reset_ticks = lambda: None
         ax.clear()
+        for axis in (ax.xaxis, ax.yaxis):
+            del axis.reset_ticks
         ax.set(aspect="auto", position=self._place)
-        for axis, major, minor in ticks:
-            vars(axis).update(majorTicks=major, minorTicks=minor)
         return ax
 
     def picture(self, dpi: int) -> str:
