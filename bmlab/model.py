@@ -38,7 +38,7 @@ from .checks import (
     is_sparse,
 )
 from .couplings import Classes, classes
-from .fields import field_of
+from .fields import energy_of, field_of
 from .files import check_path, read_arrays, write_arrays
 from .html_repr import machine_card
 
@@ -142,8 +142,7 @@ class BoltzmannMachine:
 
     def energy(self, s: ArrayLike) -> np.ndarray:
         """Return E(s) of the states (or means) s (..., n), in shape (...)."""
-        s = check_no_bits(check_states(self.n, s))
-        return self.offset - (s * (field_of(self, s) + self.biases)).sum(-1) / 2
+        return energy_of(self, check_no_bits(check_states(self.n, s)))
 
     def log_prob(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).

@@ -46,6 +46,15 @@ def test_energy_is_the_sum_over_pairs_and_units(model):
         assert np.isclose(model.energy(s), model.offset - pairs - model.biases @ s, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_many_states_at_once_have_the_energies_of_each(n):
+    rng = np.random.default_rng(0)
+    weights = bmlab.symmetric(rng.normal(size=(n, n)))
+    model, s = bmlab.BoltzmannMachine(weights, rng.normal(size=n), offset=2), rng.choice([-1, 1], (3, 1000, n))
+    each = [[model.energy(s[i, k]) for k in range(1000)] for i in range(3)]
+    assert np.allclose(model.energy(s), each, rtol=0, atol=1e-12)
+
+
 @given(machines())
 def test_flipping_a_unit_costs_twice_its_field(model):
     s = bmlab.states(model.n)
