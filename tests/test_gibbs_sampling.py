@@ -14,6 +14,7 @@ import pytest
 from test_roads import kaufman_log_z
 
 import bmlab
+from bmlab import threads
 from bmlab.infer import sampling
 from bmlab.infer.sampling import averages, chains, diagnostics, gibbs_sampling
 
@@ -206,6 +207,20 @@ def test_auto_goes_over_to_numba_in_mid_walk_and_nobody_notices(monkeypatch):
     plain = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), backend="numpy")
     assert (np.concatenate(list(walk.draws(1000))) == np.concatenate(list(plain.draws(1000)))).all()
     assert walk._plain and walk._compiled
+
+
+def test_what_a_session_loads_at_its_first_walk_is_no_reason_to_load_numba_too(monkeypatch):
+    clock, libraries = [0.0], threads._libraries
+
+    def loaded():
+        clock[0] += 10 * chains.WORTH
+        return libraries()
+
+    monkeypatch.setattr(threads, "_libraries", loaded)
+    monkeypatch.setattr(chains, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(chains.Chains, "seconds", 0.0)
+    chains.Chains(bmlab.toy(), np.ones((3, 4)), np.random.default_rng(0)).sweep()
+    assert clock[0] > 0 and chains.Chains.seconds == 0
 
 
 @quietly

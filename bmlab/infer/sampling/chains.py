@@ -29,6 +29,7 @@ from ...couplings import one_by_one
 from ...model import BoltzmannMachine
 from ...optional import uninterrupted
 from ...progress_bars import watched
+from ...threads import one_thread
 from .numpy_engine import NumpyEngine
 from .random_stream import stream
 
@@ -110,9 +111,12 @@ class Chains:
 
     def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
         """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); `out` gets states, if any."""
-        engine, begin = self._engine(), perf_counter()
-        engine(k, lines, out)
-        if engine is self._plain:
+        engine = self._engine()
+        if engine is not self._plain:
+            return engine(k, lines, out)
+        with one_thread():  # the first to ask for that loads SciPy's linear algebra, which is no part of the walk
+            begin = perf_counter()
+            engine(k, lines, out)
             Chains.seconds += perf_counter() - begin
 
     def _engine(self):
