@@ -32,7 +32,7 @@ from bmlab.teaching.slicing import needed_cells
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 GRADED = [name for name, path in FILES.items() if points(nbformat.read(path, 4))]
-ONE = GRADED[1]
+ONE = "02_exact_z"  # cheap, with a variant, blanks of the story, and points that a person gives
 QUIET = {"say": lambda line: None}
 
 
