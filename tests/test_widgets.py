@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from refresh import execute
 from scipy import sparse
 from scipy.integrate import quad
 from scipy.ndimage import label
@@ -126,14 +127,13 @@ def test_nbval_passes_a_notebook_of_views(tmp_path):
         "widgets.PaintView([bmlab.ising((3, 3))] * 2, [0, 0])",
         "widgets.DrawView()",
     ]
-    file = tmp_path / "views.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), file)
-    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
-    run([sys.executable, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", "--inplace", file], check=True)
-    stored = nbformat.read(file, 4)
+    file, stored = tmp_path / "views.ipynb", nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
+    execute(stored, file)
+    nbformat.write(stored, file)
     outputs = [output for cell in stored.cells[2:] for output in cell.outputs]
     assert [set(output.data) for output in outputs] == [{"image/png", "text/plain"}] * 6
-    done = run([sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", file])
+    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-p", "no:cacheprovider", file]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and "8 passed" in done.stdout, done.stdout
 
 
