@@ -165,7 +165,7 @@ class Estimate:
 
 
 # What a learner asks for at every step and seldom looks at: each takes as long as a pass over all correlations.
-defer(Estimate, "log_z", "corr_stderr")
+defer(Estimate, "log_z", "mean_stderr", "corr_stderr")
 
 
 _silent = ContextVar("answers that have not converged are returned without a warning", default=False)

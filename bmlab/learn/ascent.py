@@ -13,6 +13,7 @@ towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibs
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice, pairwise, repeat
@@ -27,11 +28,13 @@ from ..couplings import entries
 from ..estimate import Estimate, Method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
+from ..threads import one_thread
 from . import likelihood
 from .likelihood import gradient
 from .observations import checked_couplings, hides_nothing, learnable, named, padded, shares
 from .record import Loop, Step
 
+LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
 
 
@@ -139,7 +142,8 @@ class Rule:
         if self.l1:
             w = _at_couplings(model, model.weights)
             d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
-        return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
+        with one_thread() if d.size > LONG else nullcontext():
+            return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
 
 
 def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, **options) -> tuple[Rule, Step]:

@@ -37,8 +37,8 @@ class Averages(NamedTuple):
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
-    mean_stderr: np.ndarray
-    corr_stderr: Any  # an array, sparse or not, or what returns it
+    mean_stderr: Any  # an array, or what returns it
+    corr_stderr: Any  # the same, or sparse
     rhat: float
     ess: float
 
@@ -149,7 +149,8 @@ def _products(s):
 
 def _closed(model, mean, pairs, count):
     corr = as_corr(model, pairs)
-    return Averages(mean, corr, _binomial(mean, count), partial(_errors, model, corr, count), np.nan, np.nan)
+    stderr, corr_stderr = partial(_binomial, mean, count), partial(_errors, model, corr, count)
+    return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
 
 
 def _errors(model, corr, count):

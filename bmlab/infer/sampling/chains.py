@@ -135,7 +135,7 @@ class Chains:
         size = sweeps * self.s.size
         first, begin = divmod(self.count * self.s.size, 4)  # four to each 64-bit number of the stream
         words = np.empty(-(-(begin + size) // 4), np.uint64)
-        if self._compiled is None:
+        if self._engine() is self._plain:
             words[:] = stream(self.key, np.arange(first, first + len(words), dtype=np.uint64))
         else:
             self._compiled.fill(words, self.key, np.uint64(first))
@@ -147,7 +147,7 @@ class Chains:
         begins = (self.count * n + np.arange(sweeps * n)) * self.width + self.first
         first, skip = (begins // 4).astype(np.uint64), begins % 4
         words = np.empty((len(begins), chains // 4 + 2), np.uint64)
-        if self._compiled is None:
+        if self._engine() is self._plain:
             words[:] = stream(self.key, first[:, None] + np.arange(words.shape[1], dtype=np.uint64))
         else:
             self._compiled.fill_rows(words, self.key, first)

@@ -99,5 +99,5 @@ def aligned(shape: tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     item = np.dtype(dtype).itemsize
     shape = *shape[:-1], -(-shape[-1] * item // 64) * 64 // item
     raw = np.zeros(prod(shape) * item + 64, np.uint8)
-    skip = -raw.ctypes.data % 64
+    skip = -raw.__array_interface__["data"][0] % 64
     return raw[skip : skip + prod(shape) * item].view(dtype).reshape(shape)
