@@ -23,7 +23,8 @@ from itertools import pairwise
 from small_course import TWICE, answered, hand_in, lines_of, run_here, short_notebook, walled
 
 from bmlab.teaching import grading
-from bmlab.teaching.course import OPEN, SAYS_SO, STUB
+from bmlab.teaching.collecting import Handout
+from bmlab.teaching.course import OPEN, SAYS_SO, STUB, without_solutions
 from bmlab.teaching.exercises import SOLUTION, is_teachers, points, still_open, with_points, without_teachers, worked
 from bmlab.teaching.grading import grade
 from bmlab.teaching.handouts import FOLDER, student_version, tables
@@ -289,6 +290,15 @@ def test_grading_stops_if_the_solution_does_not_score(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="the solution of twice scores 2 of 3 here, so nobody was graded"):
         grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", **QUIET)
     assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def test_a_worked_solution_that_nobody_grades_is_not_run(tmp_path, monkeypatch):
+    """It may take as long as all the rest, and no student has it."""
+    worked, ran = nbformat.v4.new_code_cell("worked = base", metadata={"tags": ["teacher"]}), []
+    source = nbformat.read(short_notebook(tmp_path, more=[worked]), 4)
+    monkeypatch.setattr(grading.sandbox, "execute", lambda sources, **_: ran.extend(sources) or run_here(sources))
+    grading.run_solution(Handout(source, without_solutions(source), []), {})
+    assert "base = 1" in ran and worked.source not in ran
 
 
 def test_an_empty_folder_is_refused_in_one_sentence(tmp_path):

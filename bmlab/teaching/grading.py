@@ -23,7 +23,7 @@ from nbgrader.utils import determine_grade
 from . import sandbox
 from .collecting import Attempt, Handout, Student, collect
 from .course import Course, warnings_cost_nothing, without_solutions
-from .exercises import exercises, points, record, still_open
+from .exercises import exercises, points, record, still_open, without_teachers
 from .handouts import tables
 from .looking import flags
 from .matching import Cell, Rebuilt, rebuilt
@@ -176,8 +176,9 @@ def run(found: Rebuilt, handout: Handout, limits: Mapping[str, Any]) -> Notebook
 
 
 def run_solution(handout: Handout, limits: Mapping[str, Any]) -> NotebookNode:
-    """Run the source notebook as a student's would be."""
-    cells = [Cell(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in handout.source.cells]
+    """Run the source notebook as a student's would be, without what stands there for teachers."""
+    cells = without_teachers(handout.source).cells
+    cells = [Cell(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in cells]
     return run(rebuilt(handout.source, handout.blank, cells), handout, limits)
 
 
