@@ -10,6 +10,7 @@ import re
 import shutil
 import zipfile
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -84,10 +85,11 @@ def test_tests_teach_before_they_are_hidden(name):
             assert asserts and all(node.msg for node in asserts), f"{test.id}: an assert without a hint"
 
 
-def namespace(notebook):
-    """What the cells before the exercises make."""
+@cache
+def namespace(name):
+    """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
     made = {}
-    for cell in needed(notebook):
+    for cell in needed(nbformat.read(FILES[name], 4)):
         if not exercise(cell) or "@widgets.blank(" in cell.source:
             exec(cell.source, made)
     return made
@@ -97,7 +99,7 @@ def namespace(notebook):
 def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
-    made = namespace(notebook)
+    made = namespace(name)
     assert WRONG[name].keys() == answer_cells(notebook).keys()
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         with pytest.raises((NameError, NotImplementedError)) as missing:

@@ -47,7 +47,7 @@ def each_variant(source, made):
 def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_its_own(name, monkeypatch, capsys):
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
-    made = namespace(notebook)
+    made = namespace(name)
     for exercise_name, cell in VARIED[name].items():
         answer, test = answer_cells(notebook)[exercise_name]
         variants, copied = list(each_variant(cell.source, made)), []
@@ -72,7 +72,7 @@ def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_see
     """Whoever knows by heart what the visible tests ask, and no more, fails in the hidden ones."""
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
-    made = namespace(notebook)
+    made = namespace(name)
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         right = dict(made)
         exec(answer.source, right)
