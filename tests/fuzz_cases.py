@@ -840,9 +840,9 @@ method("to_dimod", {})
 method("to_networkx", {})
 method(
     "trw",
-    {"n_trees": 3, "tolerance": 0.01},
+    {"max_steps": 3, "tolerance": 0.01},
     start=starts([MIXTURE], tuple(MIXTURE), ROWS),
-    n_trees=counts(3, 0),
+    max_steps=counts(3, 0),
     tolerance=positive(0.01, zero=True),
 )
 method(

@@ -70,7 +70,7 @@ CALLS = {
     "mean_field": lambda: answer(bmlab.mean_field(bmlab.ising((20, 20)).at(2.5), starts=5)),
     "tap": lambda: answer(bmlab.tap(bmlab.ising((20, 20)).at(3.5), starts=5)),
     "bethe": lambda: answer(bmlab.bethe(bmlab.ising((10, 10)).at(3.2))),
-    "trw": lambda: answer(bmlab.trw(bmlab.medium(), n_trees=1)),
+    "trw": lambda: answer(bmlab.trw(bmlab.medium(), max_steps=1)),
     "bracket": lambda: [bmlab.bracket(large(), rng=0, seconds=0.1).log_z],
     "auto": lambda: answer(bmlab.auto(large(), rng=0, seconds=0.1)),
     "cooled": lambda: [a.mean for a in bmlab.cooled(bmlab.ising((8, 8)), np.geomspace(5, 2.5, 5), bmlab.mean_field)],

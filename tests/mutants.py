@@ -45,7 +45,7 @@ import bmlab
 from bmlab import arrays, checks, estimate, files, interop, model, threads
 from bmlab.estimators import binary_features, classifier, density
 from bmlab.infer import bethe_error, choosing, rounds
-from bmlab.infer.bounds import bracketing, gaussian_integral, structured_mean_field, tree_reweighting
+from bmlab.infer.bounds import bracketing, gaussian_integral, spanning_trees, structured_mean_field, tree_reweighting
 from bmlab.infer.exact import (
     cutset_conditioning,
     enumeration,
@@ -600,7 +600,7 @@ MUTANTS = [
     ),
     Mutant(
         "messages are those of the ground state",
-        belief_propagation._through,
+        belief_propagation.through,
         "np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))",
         "0.0",
         partial(test_belief_propagation.law_messages),
@@ -628,38 +628,45 @@ MUTANTS = [
     ),
     Mutant(
         "trees do not share out the couplings",
-        tree_reweighting._tree_parameters,
+        tree_reweighting.bound_of,
         "graph.j / share",
         "graph.j",
         partial(law.law_bounds, law.few_trees),
     ),
     Mutant(
         "trees do not share out the fields",
-        tree_reweighting._tree_parameters,
-        "share * mixture.a",
-        "mixture.a",
-        partial(test_tree_reweighting.law_shares),
+        tree_reweighting.bound_of,
+        "share * u",
+        "u",
+        partial(test_tree_reweighting.law_average),
     ),
     Mutant(
         "the upper bound drops the offset",
         tree_reweighting.trw,
-        "mixture.bound - model.offset / model.temperature",
-        "mixture.bound",
+        "found[1].value - offset",
+        "found[1].value",
         partial(law.law_bounds, law.few_trees),
     ),
     Mutant(
-        "what all trees have in common is missing in the gradient",
+        "messages that do not agree cost nothing",
         tree_reweighting.bound_of,
-        "gradient - share * everywhere[graph.row]",
-        "gradient",
-        partial(test_tree_reweighting.law_gradient),
+        "log_z / 2 - single) + slack",
+        "log_z / 2 - single)",
+        partial(test_tree_reweighting.law_average),
+    ),
+    Mutant(
+        "an edge in a random tree is counted from one end",
+        spanning_trees.shares,
+        "(at[graph.row] + at[graph.col])",
+        "2 * at[graph.row]",
+        partial(test_tree_reweighting.law_shares),
     ),
     Mutant(
         "the information of a pair is its entropy",
         tree_reweighting._information,
         "alone - scipy.special.entr(p).sum(0)",
         "scipy.special.entr(p).sum(0)",
-        partial(test_tree_reweighting.law_gap),
+        partial(test_tree_reweighting.law_slope),
     ),
     Mutant(
         "the children ignore how likely their parent is",
@@ -1057,13 +1064,6 @@ MUTANTS = [
         partial(test_choosing.law_between),
     ),
     Mutant(
-        "trees of other couplings are taken over",
-        tree_reweighting._fits,
-        "np.array_equal(start.edges, [graph.row, graph.col])",
-        "start.edges.shape[1] == len(graph.row)",
-        partial(test_tree_reweighting.law_other_couplings),
-    ),
-    Mutant(
         "the proven bounds change sides",
         choosing._within,
         "lower=proven.lower, upper=proven.upper",
@@ -1285,7 +1285,7 @@ MUTANTS = [
     ),
     Mutant(
         "pairs that are not stored in order are",
-        linear_response._sparse_inverse,
+        linear_response.inverse_at,
         "inverse[row[here], col[here] - begin]",
         "inverse[col[here] - begin, col[here] - begin]",
         partial(law.law_same, bmlab.mean_field, law.with_stored_zeros),

@@ -162,7 +162,7 @@ def test_a_free_phase_that_does_not_know_a_pair_is_asked_to():
 
 @pytest.mark.parametrize(
     "infer",
-    [bmlab.mean_field, bmlab.tap, bmlab.bethe, partial(bmlab.trw, n_trees=1)],
+    [bmlab.mean_field, bmlab.tap, bmlab.bethe, partial(bmlab.trw, max_steps=1)],
     ids=["mean_field", "tap", "bethe", "trw"],
 )
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

@@ -18,6 +18,7 @@ from bmlab import budgets
 from bmlab.infer import choosing
 from bmlab.infer.bounds import bracketing
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
+from bmlab.infer.bounds.spanning_trees import shares
 from bmlab.infer.bounds.structured_mean_field import tree_mean_field
 from bmlab.infer.bounds.tree_reweighting import bound_of, tighten
 from bmlab.infer.choosing import bracket_without_exact
@@ -40,12 +41,13 @@ def lower_bounds(model, rng):
 
 
 def upper_bounds(model, rng):
-    """Every upper bound: trw's after each step, and that of its trees with fields that nobody has chosen well."""
+    """Every upper bound: trw's after each step, and that of its trees with messages that nobody has chosen well."""
     yield gaussian_bound(model)
-    answer = bmlab.trw(model, n_trees=1)
+    answer = bmlab.trw(model, max_steps=1)
     yield from answer.info["bounds"]
-    wild = answer.state._replace(a=rng.normal(scale=3, size=len(answer.state.a)))
-    yield bound_of(model, graph_of(model), wild)[0] - model.offset / model.temperature
+    graph = graph_of(model)
+    share, wild = shares(model, graph, answer.state.log_weights), rng.normal(scale=3, size=len(graph.j))
+    yield bound_of(model, graph, share, wild).value - model.offset / model.temperature
 
 
 @quietly
@@ -94,8 +96,8 @@ def law_no_step_begins_that_ends_too_late():
     """Each mixture of trees takes a second: two fit into 2.5, and a third would not."""
     model, clock = machine(8, 0), [0.0]
 
-    def slowly(model, mixture):
-        for better in tighten(model, mixture):
+    def slowly(model):
+        for better in tighten(model):
             clock[0] += 1
             yield better
 
@@ -112,8 +114,8 @@ def test_no_step_begins_that_would_end_too_late():
     law_no_step_begins_that_ends_too_late()
 
 
-def test_no_graph_is_made_where_trees_do_not_fit(monkeypatch):
-    monkeypatch.setattr(bracketing, "graph_of", None)
+def test_no_tree_is_drawn_where_they_do_not_fit(monkeypatch):
+    monkeypatch.setattr(bracketing, "tighten", None)
     assert list(bracketing.upper_bounds(machine(8, 0), until=0.0)) == ["couplings"]
 
 

@@ -79,7 +79,7 @@ METHODS = {
     "named": (bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=list("abcd")), lambda rng: bmlab.mean_field),
     "bethe": (blank(4), lambda rng: bmlab.bethe),
     "bethe, sparse": (THIN, lambda rng: bmlab.bethe),
-    "trw": (blank(4), lambda rng: partial(bmlab.trw, n_trees=2)),
+    "trw": (blank(4), lambda rng: partial(bmlab.trw, max_steps=2)),
     "temper": (blank(4), lambda rng: partial(bmlab.temper, rng=rng, n_chains=3, burn_in=5, n_sweeps=9)),
     "ais": (blank(4), lambda rng: partial(bmlab.ais, rng=rng, n_chains=5, n_temperatures=4)),
     "hidden": (bmlab.sherrington_kirkpatrick(6, np.random.default_rng(0), 0.3), gibbs_with),

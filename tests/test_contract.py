@@ -50,7 +50,7 @@ def seen(model, start=None, seed=0):
 
 def few_trees(model, start=None):
     """Tree reweighting, ended early: all laws hold of whatever trees it has."""
-    return bmlab.trw(model, start=start, n_trees=3)
+    return bmlab.trw(model, start=start, max_steps=3)
 
 
 def chosen(model, start=None, seed=0):
@@ -645,7 +645,7 @@ def test_the_error_is_of_the_order_claimed(method, order, form):
 
 
 @pytest.mark.parametrize(
-    "method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, n_trees=0)], ids=["mean_field", "trw"]
+    "method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, max_steps=0)], ids=["mean_field", "trw"]
 )
 def test_bounds_hold_before_they_have_converged(method):
     law_bounds(method, range(20))

@@ -37,7 +37,7 @@ LOOPS = {  # name -> units of its own bars, and a call
     "mean_field": ("sweep", lambda: bmlab.mean_field(MODEL.at(4)).mean),
     "linear response": ("block", lambda: bmlab.mean_field(LATTICE.at(5)).corr.data),
     "bethe": ("sweep", lambda: bmlab.bethe(MODEL.at(4)).mean),
-    "trw": ("tree", lambda: bmlab.trw(MODEL, n_trees=3).log_z.value),
+    "trw": ("step", lambda: bmlab.trw(MODEL, max_steps=3).log_z.value),
     "gaussian bound": ("step", lambda: gaussian_bound(MODEL)),
     "fit": ("step", lambda: bmlab.fit(blank, DATA, steps=3, rate=0.1).model.weights),
     "maximize": (

@@ -1,16 +1,17 @@
-"""trw: its bound holds for any trees and fields, its gradient is its own, and on a forest there is nothing to share."""
+"""trw: its bound holds for any weights and messages, averages over trees, and on a forest there is nothing to share."""
 
-from itertools import combinations, islice
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.sparse import csgraph
+from scipy import sparse
 from test_belief_propagation import law_forests
 from test_contract import machine
 
 import bmlab
-from bmlab.infer.bounds import tree_reweighting
-from bmlab.infer.bounds.tree_reweighting import best_tree, bound_of, first_mixture, shares, tighten
+from bmlab.infer.bounds.spanning_trees import best_tree, shares
+from bmlab.infer.bounds.tree_reweighting import agreed, bound_of, tighten
 from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
@@ -22,135 +23,153 @@ quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
 
-def law_gradient(step=1e-5):
-    """dB/da by central differences, which err by step^2, and by 1e-16 B / step: 1e-10 each; a hundred are allowed."""
-    for model in MACHINES.values():
-        graph = graph_of(model)
-        mixture = first_mixture(model, graph)._replace(a=np.random.default_rng(0).normal(size=len(graph.j)))
-        _, gradient = bound_of(model, graph, mixture)
-        for edge, known in enumerate(gradient):
-            shift = step * (np.arange(len(graph.j)) == edge)
-            up, down = (bound_of(model, graph, mixture._replace(a=mixture.a + x))[0] for x in (shift, -shift))
-            assert abs((up - down) / (2 * step) - known) < 1e-8
+def spanning_trees(graph, n):
+    """All of them, as lists of edges from the smaller unit: choices of n - 1 whose Laplacian has rank n - 1."""
+    for chosen in map(list, combinations(np.flatnonzero(graph.row < graph.col), n - 1)):
+        side = np.eye(n)[graph.row[chosen]] - np.eye(n)[graph.col[chosen]]
+        if np.linalg.matrix_rank(side.T @ side) == n - 1:
+            yield chosen
 
 
-def wild(model, rng):
-    """Return trees with weights and fields that nobody has chosen well."""
-    graph = graph_of(model)
-    mixture = first_mixture(model, graph)
-    return graph, mixture._replace(
-        weights=rng.dirichlet(np.ones(len(mixture.weights))), a=rng.normal(scale=rng.exponential(), size=len(graph.j))
-    )
+def wild(model, graph, rng):
+    """Return shares and messages that nobody has chosen well."""
+    log_weights = rng.normal(scale=2, size=len(graph.j))
+    share = shares(model, graph, log_weights + log_weights[graph.back])
+    return share, rng.normal(scale=rng.exponential(), size=len(graph.j))
 
 
 def law_shares():
-    """On average over the trees, every unit has its own field and every pair its own coupling."""
-    for model in MACHINES.values():
-        graph, mixture = wild(model, np.random.default_rng(0))
-        trees, end = mixture.trees, len(graph.j)
-        fields, j = tree_reweighting._tree_parameters(model, graph, mixture, shares(graph, mixture))
-        field = np.bincount(trees.unit.ravel(), (mixture.weights * fields).ravel())
-        one_way = np.bincount(trees.own.ravel(), (mixture.weights * j).ravel(), end + 1)[:end]
-        assert np.abs(field - model.biases / model.temperature).max() < 1e-13
-        assert np.abs(one_way + one_way[graph.back] - graph.j).max() < 1e-13
+    """Five units have 125 spanning trees: how often each edge is in one, weighted, dense and sparse."""
+    model, rng = machine(5, 2), np.random.default_rng(0)
+    graph, thin = graph_of(model), replace(model, weights=sparse.csr_array(model.weights))
+    log_weights = rng.normal(size=len(graph.j))
+    log_weights += log_weights[graph.back]
+    trees = list(spanning_trees(graph, 5))
+    chance = np.exp([log_weights[tree].sum() for tree in trees])
+    count = np.zeros(len(graph.j))
+    for tree, part in zip(trees, chance / chance.sum(), strict=True):
+        count[tree] += part
+    for one in (model, thin):
+        assert len(trees) == 125 and np.abs(shares(one, graph, log_weights) - count - count[graph.back]).max() < 1e-11
+
+
+def law_average():
+    """The trees' parameters average to the machine's; B is the average of their log Z, or above."""
+    model, rng = machine(5, 3, temperature=1.3), np.random.default_rng(1)
+    graph, b = graph_of(model), model.biases / model.temperature
+    log_weights = rng.normal(size=len(graph.j))
+    share = shares(model, graph, log_weights + log_weights[graph.back])
+    trees = list(spanning_trees(graph, 5))
+    chance = np.exp([(log_weights + log_weights[graph.back])[tree].sum() for tree in trees])
+    chance /= chance.sum()
+    settled = agreed(model, graph, share, np.zeros(len(graph.j)), 1000)
+    for u, slack in ((settled, 1e-12), (settled + 0.1, np.inf), (rng.normal(size=len(share)), np.inf)):
+        average, fields = 0.0, 0.0
+        for tree, part in zip(trees, chance, strict=True):
+            there = np.isin(np.arange(len(share)), [*tree, *graph.back[tree]])
+            w = np.zeros((5, 5))
+            w[graph.row, graph.col] = there * graph.j / share
+            field = b + np.bincount(graph.row, (share - there) * u, 5)
+            average, fields = (
+                average + part * bmlab.exact(bmlab.BoltzmannMachine(w, field)).log_z,
+                fields + part * field,
+            )
+        assert np.abs(fields - b).max() < 1e-13
+        assert -1e-13 * 10 < bound_of(model, graph, share, u).value - average < slack
 
 
 def law_wild():
-    """Whatever fields are moved between the trees, and whatever the trees weigh, B is above log Z."""
+    """Whatever messages are sent, and whatever the edges weigh, B is above log Z."""
     for seed in range(30):
         model = machine(8, seed, 2.0, 0.5 + seed / 10, seed - 10)
-        graph, mixture = wild(model, np.random.default_rng(seed))
-        true = bmlab.exact(model).log_z.value
-        assert bound_of(model, graph, mixture)[0] - model.offset / model.temperature > true - 1e-13 * abs(true)
+        graph, true = graph_of(model), bmlab.exact(model).log_z.value
+        bound = bound_of(model, graph, *wild(model, graph, np.random.default_rng(seed))).value
+        assert bound - model.offset / model.temperature > true - 1e-13 * abs(true)
 
 
-def test_the_gradient_is_that_of_the_bound():
-    law_gradient()
+def law_slope(move=1e-4):
+    """dB/dr_e is minus the information of the pair where messages agree: here along a random move of log w."""
+    model, rng = machine(6, 1, temperature=1.3), np.random.default_rng(0)
+    graph = graph_of(model)
+    direction = rng.normal(size=len(graph.j))
+
+    def at(shift):
+        share = shares(model, graph, shift * (direction + direction[graph.back]))
+        u = agreed(model, graph, share, np.zeros(len(graph.j)), 1000)
+        return bound_of(model, graph, share, u)
+
+    up, here, down = at(move), at(0), at(-move)
+    known = -here.information @ (up.share - down.share) / 2
+    assert abs((up.value - down.value) / known - 1) < 1e-6
 
 
-def test_the_trees_share_out_the_machine():
+def test_edges_are_shared_out_as_random_trees_have_them():
     law_shares()
 
 
-def test_the_bound_holds_whatever_the_trees_and_fields():
+def test_the_bound_is_an_average_over_trees():
+    law_average()
+
+
+def test_the_bound_holds_whatever_the_weights_and_messages():
     law_wild()
+
+
+def test_the_information_is_the_slope_of_the_bound():
+    law_slope()
 
 
 def test_it_is_exact_on_forests():
     law_forests(bmlab.trw)
 
 
-@quietly
 @every_machine
-def test_trees_are_trees_and_have_all_couplings(model):
-    """Each place hangs below an earlier one by an edge of the machine; the shares of a tree sum to its edges."""
+def test_the_gap_is_proven(model):
+    """No other trees or messages that were found are lower than the bound minus the gap, at any step."""
+    steps = [(bound.value, gap) for _, (_, bound, gap) in zip(range(25), tighten(model), strict=False)]
+    lowest = min(bound for bound, _ in steps)
+    assert all(bound - gap < lowest + 1e-9 for bound, gap in steps) and steps[-1][1] < 0.01
+    assert (np.diff(np.array(steps), axis=0) <= 0).all()
+
+
+@every_machine
+def test_shares_are_those_of_trees(model):
+    """They sum to the edges of a spanning tree of each part; the best tree has a unit at each place, below another."""
     graph = graph_of(model)
-    for mixture, _ in islice(tighten(model), 3):
-        trees, share = mixture.trees, shares(graph, mixture)
-        assert (np.sort(trees.unit, axis=0) == np.arange(model.n)[:, None]).all()
-        assert (trees.above[1:] < np.arange(1, model.n)[:, None]).all()
-        parent, there = np.take_along_axis(trees.unit, trees.above, 0), trees.own < len(graph.j)
-        assert (graph.row[trees.own[there]] == trees.unit[there]).all()
-        assert (graph.col[trees.own[there]] == parent[there]).all()
-        parts = csgraph.connected_components(abs(model.weights) > 0)[0]
-        assert abs(share.sum() / 2 - (model.n - parts)) < 1e-13 * model.n and share.min() > 0
-        assert (share == share[graph.back]).all() and abs(mixture.weights.sum() - 1) < 1e-14 * 10
+    share, _ = wild(model, graph, np.random.default_rng(0))
+    missing = 3 if model is MACHINES["in parts"] else 1
+    assert abs(share.sum() / 2 - (model.n - missing)) < 1e-9 and (share == share[graph.back]).all()
+    tree = best_tree(model, graph, -share)
+    assert sorted(tree.unit) == list(range(model.n)) and (tree.above[1:] < np.arange(1, model.n)).all()
+    assert (tree.own < len(share)).sum() == model.n - missing
 
 
 def test_the_best_tree_has_the_least_price():
-    """Five units have 125 spanning trees: of the choices of 4 among 10 edges, those whose Laplacian has rank 4."""
-    graph, price = graph_of(machine(5, 2)), -np.random.default_rng(0).uniform(1, 2, (5, 5))
+    model = machine(5, 2)
+    graph, price = graph_of(model), -np.random.default_rng(0).uniform(1, 2, (5, 5))
     price = (price + price.T)[graph.row, graph.col]
-    costs = []
-    for chosen in map(list, combinations(np.flatnonzero(graph.row < graph.col), 4)):
-        side = np.eye(5)[graph.row[chosen]] - np.eye(5)[graph.col[chosen]]
-        if np.linalg.matrix_rank(side.T @ side) == 4:
-            costs.append(price[chosen].sum())
-    found = price[best_tree(machine(5, 2), graph, price).own[1:]].sum()
-    assert len(costs) == 125 and abs(found - min(costs)) < 1e-14 * 10
-
-
-def law_gap(share=1e-5):
-    """dB/dr_e is minus the information of the pair: a small share of the new tree lowers B by its part of the gap.
-
-    For this every tree, the new one as well, must have the fields that belong to the pairs that all others agree on.
-    They agree to SciPy's tolerance, 1e-5; the second derivative adds as much.
-    """
-    model = machine(6, 1, temperature=1.3)
-    graph, (mixture, gap) = graph_of(model), next(tighten(model))
-    mean, p, _ = tree_reweighting._agreed(model, graph, mixture)
-    mixture = mixture._replace(a=np.log(p[0] * p[1] / (p[2] * p[3])) / 4 - np.arctanh(mean)[graph.row])
-    tree = best_tree(model, graph, -1 - tree_reweighting._information(p))
-    more = mixture._replace(
-        trees=tree_reweighting.Trees(*map(np.column_stack, zip(mixture.trees, tree, strict=True))),
-        weights=np.append((1 - share) * mixture.weights, share),
-    )
-    gained = bound_of(model, graph, mixture)[0] - bound_of(model, graph, more)[0]
-    assert abs(gained / share / gap - 1) < 1e-3
-
-
-def test_the_gap_is_the_slope_of_the_bound():
-    law_gap()
+    least = min(price[tree].sum() for tree in spanning_trees(graph, 5))
+    assert abs(price[best_tree(model, graph, price).own[1:]].sum() - least) < 1e-14 * 10
 
 
 @quietly
 @every_machine
 def test_it_goes_on_from_its_state(model):
-    first = bmlab.trw(model, n_trees=3, tolerance=0)
-    again = bmlab.trw(model, start=first.state, n_trees=0)
-    assert again.log_z.value <= first.log_z.value + 1e-14 * 100 and again.info["trees"] == first.info["trees"]
+    first = bmlab.trw(model, max_steps=3, tolerance=0)
+    again = bmlab.trw(model, start=first.state, max_steps=0)
+    assert again.log_z.value <= first.log_z.value + 0.1 * first.info["gap"]
     with pytest.raises(ValueError, match=r"the `state` of a trw\(\) answer for 8 units, found one for 5"):
         bmlab.trw(machine(8), start=bmlab.trw(machine(5)).state)
 
 
 def test_what_could_still_fall_says_so():
-    with pytest.warns(bmlab.NotConverged, match=r"trw\(\) could be up to .* nats lower.*Raise n_trees"):
-        answer = bmlab.trw(bmlab.medium(), n_trees=1)
+    with pytest.warns(bmlab.NotConverged, match=r"trw\(\) could be up to .* nats lower.*Raise max_steps"):
+        answer = bmlab.trw(bmlab.medium(), max_steps=1)
     assert not answer.converged and answer.info["gap"] > 0.01 and answer.log_z.value == answer.log_z.upper
 
 
 def law_other_couplings():
-    """A state of other couplings, though as many, is no help, but no harm either: trees are told by their units."""
+    """A state of other couplings, though as many, is no help, but no harm either: edges are told by their units."""
     chain, star = np.eye(6, k=1), np.zeros((6, 6))
     star[0, 1:] = np.linspace(-2, 2, 5) + 0.3
     one, other = (bmlab.BoltzmannMachine(w + w.T, np.linspace(-1, 1, 6), 1.3, 0.5) for w in (chain, star))

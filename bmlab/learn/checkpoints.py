@@ -28,7 +28,6 @@ from ..arrays import names_of
 from ..checks import check_array, is_sparse
 from ..estimate import Estimate, LogZ, NotConverged, quietly
 from ..files import check_path, read_arrays, write_arrays
-from ..infer.bounds.spanning_trees import Trees
 from ..infer.bounds.tree_reweighting import Mixture
 from ..infer.sampling.annealed_importance import Runs
 from ..infer.sampling.temperature_ladders import Ladder
@@ -51,7 +50,7 @@ class Best(NamedTuple):
     waited: int = 0
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Ladder, Runs, Mixture, Trees)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Ladder, Runs, Mixture)}
 
 
 class Checkpoint:

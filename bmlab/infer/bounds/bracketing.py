@@ -12,25 +12,23 @@ bracket() in choosing.py adds the states that sampling has visited, each counted
 from time import perf_counter
 from typing import NamedTuple
 
-import numpy as np
-
 from ...arrays import log_2cosh
 from ...estimate import LogZ
 from ...model import BoltzmannMachine
-from ..variational.belief_propagation import graph_of
 from ..variational.coordinate_descent import descend
 from ..variational.naive_mean_field import theory
 from .gaussian_integral import gaussian_bound
 from .structured_mean_field import tree_mean_field
-from .tree_reweighting import bound_of, first_mixture, tighten
+from .tree_reweighting import SWEEPS, tighten
 
 STARTS = 9  # of mean field
 ROUGH, ROUNDS = 1e-6, 100  # it stops at moves so small or after so many sweeps: any means give a bound
 LARGEST = 2000  # units up to which n x n matrices are inverted
 GAP = 1e-3  # nats: trees are good enough
 SWEEP, INVERSE = 1e-7, 4e-10  # seconds times n^2 of ten sweeps, and times n^3 of eigenvalues and an inverse
-TURN = 4e-5  # seconds a unit that one evaluation of trees takes, there and back
-PRICE = 3e-7  # seconds an edge that a search for one spanning tree takes
+TURN = 4e-5  # seconds a unit that one evaluation of a tree takes, there and back
+WALK = 1e-7  # seconds times n^2 of an inverse on the couplings alone, where weights are sparse
+MESSAGE = 1e-7  # seconds that one message takes
 
 
 class Bracket(NamedTuple):
@@ -80,16 +78,12 @@ def upper_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
     found = {"couplings": float(abs(model.weights).sum() / model.temperature / 2 + alone - offset)}
     if model.n <= LARGEST and perf_counter() + INVERSE * model.n**3 < until:
         found["Gaussian"] = gaussian_bound(model, until)
-    most = np.asarray((model.weights != 0).sum(axis=0)).max(initial=0)  # about so many trees cover the couplings
-    if perf_counter() + TURN * model.n + PRICE * most * 2 * model.coupling_count() < until:
-        graph = graph_of(model)
-        mixture = first_mixture(model, graph)
-        found["trw"] = bound_of(model, graph, mixture)[0] - offset
-        if perf_counter() + 50 * TURN * model.n < until:
-            begin = perf_counter()
-            for steps, (better, gap) in enumerate(tighten(model, mixture), 1):
-                found["trw"] = min(found["trw"], better.bound - offset)
-                now = perf_counter()
-                if gap < GAP or now + (now - begin) / steps > until:  # the next one would end too late
-                    break
+    inverse = WALK * model.n**2 if model.is_sparse else INVERSE * model.n**3
+    if perf_counter() + inverse + SWEEPS * MESSAGE * 2 * model.coupling_count() < until:
+        begin = perf_counter()
+        for steps, (_, bound, gap) in enumerate(tighten(model), 1):
+            found["trw"] = bound.value - offset
+            now = perf_counter()
+            if gap < GAP or now + (now - begin) / steps > until:  # the next one would end too late
+                break
     return found

@@ -1,11 +1,11 @@
-"""Spanning trees of a machine: to find them, and to solve many side by side, exactly.
+"""Spanning trees of a machine: the best one, and how probable each edge is in a random one.
 
-On a tree two passes do: from the leaves each unit sums itself out and tells its parent the field that it leaves,
+A tree is drawn with a probability in proportion to the product of its edges' weights w.  Kirchhoff: it has edge e with
 
-    u_t = atanh(tanh j_t tanh h_t),       h_t = b_t + sum of what its children told it,
+    r_e = w_e (P_ii + P_jj - 2 P_ij),      P the inverse of L = sum_e w_e (1_i - 1_j)(1_i - 1_j)',
 
-then from the root each unit hears what comes from above (belief propagation with a fixed schedule).  Minimum spanning
-trees are SciPy's; parts that are not coupled are linked by couplings of strength 0.
+its weight times the resistance between its ends in a network of conductors w; L needs a ground, anywhere, in each part
+(Lyons and Peres 2016, Probability on Trees and Networks, chapter 4).  Minimum spanning trees are SciPy's.
 """
 
 from typing import NamedTuple
@@ -13,76 +13,72 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import log_2cosh
 from ...model import BoltzmannMachine
 from ..variational.belief_propagation import Graph
+from ..variational.linear_response import inverse_at
+
+RANGE = 25.0  # of log w
+EPS = np.finfo(float).eps
 
 
-class Trees(NamedTuple):
-    """Hold K spanning trees, a column each, from the root on: (n, K).
+class Tree(NamedTuple):
+    """Hold a spanning tree from the root on, (n,) each; parts that are not coupled are linked by no edge.
 
     unit, above   which unit stands at each place, and the place of its parent
-    own, back     its edge to the parent in a Graph, and the reverse; one more than all edges where there is none
+    own           its edge to the parent in a Graph; one more than all edges where there is none
     """
 
     unit: np.ndarray
     above: np.ndarray
     own: np.ndarray
-    back: np.ndarray
 
 
-def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Trees:
-    """Return the spanning tree of least price (edges,), all prices below 0, as one column (n,) of Trees."""
+def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
+    """Return the spanning tree of least price (edges,), all prices below 0."""
     n, edges = model.n, len(graph.j)
     if not n:
-        return Trees(*np.zeros((4, 0), int))
-
-    where = graph.col.astype(np.int32), graph.indptr.astype(np.int32)  # csgraph takes no others before SciPy 1.17
-
-    def matrix(values):
-        return scipy.sparse.csr_array((values, *where), shape=(n, n))
-
-    _, first = np.unique(
-        scipy.sparse.csgraph.connected_components(matrix(graph.j), directed=False)[1], return_index=True
-    )
+        return Tree(*np.zeros((3, 0), int))
+    first = roots(model, graph)
     links = scipy.sparse.csr_array((np.ones(len(first) - 1), (first[1:], first[:-1])), shape=(n, n))
-    tree = abs(scipy.sparse.csgraph.minimum_spanning_tree(matrix(price))) + links
+    tree = abs(scipy.sparse.csgraph.minimum_spanning_tree(_matrix(model, graph, price))) + links
     unit, parent = scipy.sparse.csgraph.breadth_first_order(tree, 0, directed=False)
     place = np.empty(n, int)
     place[unit] = np.arange(n)
     above = parent[unit]
     above[0] = unit[0]
-    own = np.asarray(matrix(np.arange(1, edges + 1))[unit, above]).ravel() - 1
+    own = np.asarray(_matrix(model, graph, np.arange(1, edges + 1))[unit, above]).ravel() - 1
     own[own < 0] = edges
-    return Trees(unit, place[above], own, np.append(graph.back, edges)[own])
+    return Tree(unit, place[above], own)
 
 
-def covering_trees(model: BoltzmannMachine, graph: Graph) -> Trees:
-    """Return trees that have every edge, those in few trees so far and strong ones first."""
-    used, trees = np.zeros(len(graph.j)), []
-    strength = np.abs(graph.j) / (2 * np.abs(graph.j).max(initial=1e-300))
-    while not trees or (used == 0).any():
-        trees.append(best_tree(model, graph, used - strength - used.max(initial=0) - 1))
-        for edge in (trees[-1].own, trees[-1].back):
-            used[edge[edge < len(used)]] += 1
-    return Trees(*(np.stack(parts, axis=1) for parts in zip(*trees, strict=True)))
+def shares(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
+    """Return r_e (edges,) for log w (edges,); less than e^-RANGE of the largest counts as that.
 
-
-def solve_trees(above: np.ndarray, fields: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Solve K trees side by side, from the leaves to the roots and back; all arrays are (n, K), the root at place 0.
-
-    Return log Z (K,), the fields that units feel in all, and for each place but the root, of the pair with its parent,
-    the field of either without the other.
+    The inverse loses digits as weights differ; so much is taken off, and bounds hold for smaller r as well.
     """
-    heard, tree, log_z = fields.copy(), np.arange(fields.shape[1]), 0.0
-    news, one, other, both = np.zeros_like(fields), np.zeros_like(fields), np.zeros_like(fields), np.array([j, -j])
-    for t in range(len(fields) - 1, 0, -1):
-        with_plus, with_minus = log_2cosh(heard[t] + both[:, t])
-        news[t] = (with_plus - with_minus) / 2
-        log_z = log_z + (with_plus + with_minus) / 2
-        heard[above[t], tree] += news[t]
-    for t in range(1, len(fields)):
-        one[t], other[t] = heard[t], heard[above[t], tree] - news[t]
-        with_plus, with_minus = log_2cosh(other[t] + both[:, t])
-        heard[t] += (with_plus - with_minus) / 2
-    return log_z + log_2cosh(heard[:1]).sum(0), heard, one, other
+    w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -RANGE))
+    w = (w + w[graph.back]) / 2  # rounding must not tell the two directions of an edge apart
+    own = np.bincount(graph.row, w, model.n).astype(float)
+    own[roots(model, graph)] += 1
+    network = scipy.sparse.diags_array(own) - _matrix(model, graph, w)
+    if model.is_sparse:
+        inverse = inverse_at(network.tocsc(), graph.row, graph.col)
+        assert inverse is not None, "a grounded network has an inverse"
+        between, at, _ = inverse
+    else:
+        inverse = np.linalg.inv(network.toarray())
+        between, at = inverse[graph.row, graph.col], np.diag(inverse)
+    share = np.minimum(w * ((at[graph.row] + at[graph.col]) - (between + between[graph.back])), 1)
+    return share * (1 - EPS * w.max(initial=1) / w.min(initial=1))
+
+
+def roots(model: BoltzmannMachine, graph: Graph) -> np.ndarray:
+    """Return a unit of each part that is not coupled to the others."""
+    part = scipy.sparse.csgraph.connected_components(_matrix(model, graph, graph.j), directed=False)[1]
+    return np.unique(part, return_index=True)[1]
+
+
+def _matrix(model, graph, values):
+    """Return numbers (edges,) at their couplings, sparse (n, n)."""
+    where = graph.col.astype(np.int32), graph.indptr.astype(np.int32)  # csgraph takes no others before SciPy 1.17
+    return scipy.sparse.csr_array((values, *where), shape=(model.n, model.n))

@@ -1,190 +1,172 @@
-"""Tree-reweighted bound: split the machine into spanning trees, solve each exactly, and get log Z from above.
+"""Tree-reweighted bound: a random spanning tree stands in for the machine, and its average log Z lies above.
 
-Trees T with weights r(T), sum r = 1, share out the biases b and couplings J (in units of T): sum_T r(T) b(T) = b and
-sum_T r(T) J(T) = J.  log Z is convex in these parameters, hence, whatever trees, weights and shares,
+Draw a tree with a probability in proportion to the product of its edges' weights w; it has edge e with probability r_e.
+Edge (i, j) has a message u_ij, what j tells i.  A tree gives unit i the field h_i, and each of its edges lifts u_ij
+again and raises the coupling (biases b and couplings J in units of T):
 
-    log Z(b, J)  <=  B = sum_T r(T) log Z(b(T), J(T)).
+    h_i = b_i + sum_j r_ij u_ij;        in a tree with the edge (i, j): coupling J_ij / r_ij, fields x_ij = h_i - u_ij.
 
-An edge in a share r_e of the trees has the coupling J_e / r_e in each of them.  The biases hold a field a_ij for every
-edge (i, j) of the tree, taken from what all trees share:
+On average over the trees that is the machine, and log Z is convex, so log Z <= <log Z of a tree>.  Summed out from its
+leaves, a tree has per edge at most a factor max_s p_ij(s) / q_i(s) more than its units and pairs by themselves: q_i is
+unit i in h_i, p_ij the same unit in its pair.  Hence, whatever the weights and messages,
 
-    b_i(T) = b_i - sum_j r_ij a_ij + sum_{j: (i, j) in T} a_ij.
+    log Z  <=  sum_i log z_i + sum_e r_e (log z_e - log z_i - log z_j + max log p / q).
 
-B is convex in a, and its minimum over all ways to share out lies here, where all trees agree on means and pairs; SciPy
-goes there.  Then dB/dr_e = -I_e, the mutual information of the pair, so a step of the conditional gradient adds the
-tree with the most information.  The bound holds after every step; on a tree, or a forest, it is exact.  Wainwright,
-Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
+The last term is 0 where the messages agree, u_ij = atanh(tanh(J_ij / r_ij) tanh x_ji): belief propagation with shares.
+There dB/dr_e = -I_e, the mutual information of the pair, and log w moves along I (mirror descent).  On a forest all r
+are 1 and the bound is exact.  Wainwright, Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from ...arrays import log_2cosh
 from ...checks import check_count, check_positive, in_words
 from ...estimate import Estimate, LogZ, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
-from ..variational.belief_propagation import Graph, curvature, graph_of, pair_table
+from ..variational.belief_propagation import Graph, curvature, graph_of, pair_table, through
 from ..variational.linear_response import respond
-from .spanning_trees import Trees, best_tree, covering_trees, solve_trees
+from .spanning_trees import best_tree, shares
 
-STEPS = 30  # of SciPy's optimiser between two new trees
-LARGEST_SHARE = 0.9  # of a new tree: no edge may lose all of its weight
+SWEEPS = 100  # of messages between two steps of the weights, at most
+SETTLED = 1e-12  # the largest move of messages that agree
 
 
 class Mixture(NamedTuple):
-    """Hold Trees, their weights (K,), the fields a (edges,) and the bound B that they give, without the offset.
+    """Hold log w and messages u (edges,), the number of units, and between which of them edges go (2, edges)."""
 
-    edges (2, edges) are the units that each edge goes between: the numbers in Trees mean nothing elsewhere.
-    """
-
-    trees: Trees
-    weights: np.ndarray
-    a: np.ndarray
-    bound: float
+    log_weights: np.ndarray
+    messages: np.ndarray
+    n: int
     edges: np.ndarray
 
 
-def trw(
-    model: BoltzmannMachine, *, start: Mixture | None = None, n_trees: int = 30, tolerance: float = 0.01
-) -> Estimate:
-    """Answer by a mixture of spanning trees, up to `n_trees` beyond those that cover the couplings.
+class Bound(NamedTuple):
+    """Hold the bound B that a Mixture gives, without the offset, and its part that messages which agree would not have.
 
-    start     the `state` of a former answer for as many units; its trees and fields are kept where the same units are
-              coupled, else new trees cover the couplings
+    mean (n,), p (4, edges) of the pairs, share r (edges,), information (edges,)
+    """
+
+    value: float
+    slack: float
+    mean: np.ndarray
+    p: np.ndarray
+    share: np.ndarray
+    information: np.ndarray
+
+
+def trw(
+    model: BoltzmannMachine, *, start: Mixture | None = None, max_steps: int = 100, tolerance: float = 0.01
+) -> Estimate:
+    """Answer by a mixture of all spanning trees, whose weights are moved up to `max_steps` times.
+
+    start     the `state` of a former answer for as many units; kept where the same units are coupled
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
-    mean, corr   averages over the trees, and their linear response: smoother than the truth, but never at a saddle
-    converged other weights of the trees would lower the bound by no more than `tolerance` nats (info["gap"]; to the
-              accuracy with which the trees agree)
-    info      "bounds": B after each step; "trees": how many
-    Cost: a step is some 40 solutions of all trees, each n turns of a loop over vectors of the number of trees.
+    mean, corr   of the messages, and their linear response: smoother than the truth, but never at a saddle
+    converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"])
+    info      "bounds": the lowest B after each step
+    Cost: a step is an inverse of an n x n matrix and at most 100 sweeps of all messages.
 
     >>> bmlab.exact(bmlab.toy()).log_z <= bmlab.trw(bmlab.toy()).log_z.upper
     True
     """
     check_model(model)
-    n_trees, tolerance = check_count("n_trees", n_trees, 0), check_positive("tolerance", tolerance, 0.01, zero=True)
-    graph, bounds = graph_of(model), []
-    for mixture, gap in watched(tighten(model, start), "tree", n_trees + 1):
-        bounds.append(mixture.bound - model.offset / model.temperature)
-        if gap <= tolerance or len(bounds) > n_trees:
+    max_steps, tolerance = (
+        check_count("max_steps", max_steps, 0),
+        check_positive("tolerance", tolerance, 0.01, zero=True),
+    )
+    bounds, offset = [], model.offset / model.temperature
+    for found in watched(tighten(model, start), "step", max_steps + 1):
+        bounds.append(found[1].value - offset)
+        if found[2] <= tolerance or len(bounds) > max_steps:
             break
-    mean, p, share = _agreed(model, graph, mixture)
-    _, own, pull = curvature(model, graph, mean, p, share)
-    low = f"trw() could be up to {gap:.2g} nats lower with other weights of its {len(mixture.weights)} trees"
+    mixture, best, gap = found
+    _, own, pull = curvature(model, graph_of(model), best.mean, best.p, best.share)
+    low = f"trw() could be up to {gap:.2g} nats lower with other weights of its trees"
     return warned(
         Estimate(
-            mean,
-            as_corr(model, respond(model, mean, own, pull).pairs),
-            LogZ(min(bounds), upper=min(bounds)),
+            best.mean,
+            as_corr(model, respond(model, best.mean, own, pull).pairs),
+            LogZ(bounds[-1], upper=bounds[-1]),
             method="trw",
             converged=gap <= tolerance,
-            message=f"{low}." if gap <= tolerance else f"{low}; the bound holds as it is. Raise n_trees.",
+            message=f"{low}." if gap <= tolerance else f"{low}; the bound holds as it is. Raise max_steps.",
             state=mixture,
-            info={"bounds": np.array(bounds), "gap": gap, "trees": len(mixture.weights)},
+            info={"bounds": np.array(bounds), "gap": gap},
         )
     )
 
 
-def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, float]]:
-    """Yield ever better mixtures, each with the gap: no other weights would lower its bound by more."""
+def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, Bound, float]]:
+    """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
     graph = graph_of(model)
-    mixture = start if _fits(start, graph, model.n) else first_mixture(model, graph)
+    mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
+    best, lowest, step = None, -np.inf, 0.5
     while True:
         with one_thread():
-            mixture = _share_out(model, graph, mixture)
-            mean, p, share = _agreed(model, graph, mixture)
-            information = _information(p)
-            best = best_tree(model, graph, -1 - information)
-            gap = float(np.append(information, 0.0)[best.own].sum() - share @ information / 2)
-        yield mixture, gap
-        with one_thread():
-            fields = mixture.a, _fields_of(graph, mean, p)
-            trials = [_with_tree(model, graph, mixture._replace(a=a), best) for a in fields]
-            mixture = min(trials, key=lambda trial: trial.bound)
+            share = shares(model, graph, trial.log_weights)
+            trial = trial._replace(messages=agreed(model, graph, share, trial.messages))
+            found = bound_of(model, graph, share, trial.messages)
+            lowest = max(lowest, found.value - 2 * found.slack - _excess(model, graph, found))
+        if best is None or found.value < best.value:
+            mixture, best, step = trial, found, 2 * step
+        else:
+            step /= 4
+        yield mixture, best, best.value - lowest
+        trial = mixture._replace(log_weights=mixture.log_weights + step * best.information)
 
 
 def first_mixture(model: BoltzmannMachine, graph: Graph) -> Mixture:
-    """Return trees of equal weight that have every edge, without fields of their own."""
-    trees, edges = covering_trees(model, graph), len(graph.j)
-    count = trees.unit.shape[1]
-    return Mixture(trees, np.full(count, 1 / count), np.zeros(edges), np.inf, np.array([graph.row, graph.col]))
+    """Return trees that are all equally probable, without messages."""
+    return Mixture(np.zeros(len(graph.j)), np.zeros(len(graph.j)), model.n, np.array([graph.row, graph.col]))
 
 
-def _fits(start, graph, n):
-    """Whether a mixture is of the trees of this graph; refuse one of other units."""
+def _fitting(start, graph, n):
+    """Return a mixture of the edges of this graph, None where it is of others; refuse one of other units."""
     if start is None:
-        return False
-    of = f"one for {len(start.trees.unit)}" if isinstance(start, Mixture) else in_words(start)
-    if not isinstance(start, Mixture) or len(start.trees.unit) != n:
+        return None
+    of = f"one for {start.n}" if isinstance(start, Mixture) else in_words(start)
+    if not isinstance(start, Mixture) or start.n != n:
         raise ValueError(f"start must be the `state` of a trw() answer for {n} units, found {of}; leave it out")
-    return np.array_equal(start.edges, [graph.row, graph.col])
+    return start if np.array_equal(start.edges, [graph.row, graph.col]) else None
 
 
-def _share_out(model, graph, mixture):
-    """Lower the bound by moving fields between the trees."""
-    if not len(graph.j):
-        return mixture._replace(bound=bound_of(model, graph, mixture)[0])
-    options = {"maxiter": STEPS}
-    found = scipy.optimize.minimize(
-        lambda a: bound_of(model, graph, mixture._replace(a=a)), mixture.a, jac=True, method="L-BFGS-B", options=options
-    )
-    return mixture._replace(a=found.x, bound=float(found.fun))
+def agreed(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = SWEEPS) -> np.ndarray:
+    """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
+    raised, field = graph.j / share, model.biases / model.temperature
+    is_forest = share.min(initial=1) > 1 - 1e-9
+    rate, sweeps = (1.0, model.n) if is_forest else (0.5, sweeps)
+    for _ in range(sweeps):
+        inside = (field + np.bincount(graph.row, share * u, model.n))[graph.row] - u
+        move = through(raised, inside[graph.back]) - u
+        u = u + rate * move
+        if np.abs(move).max(initial=0) < SETTLED:
+            break
+    return u
 
 
-def bound_of(model: BoltzmannMachine, graph: Graph, mixture: Mixture) -> tuple[float, np.ndarray]:
-    """Return B without the offset, and dB/da (edges,)."""
-    trees, weights = mixture.trees, mixture.weights
-    share = shares(graph, mixture)
-    fields, j = _tree_parameters(model, graph, mixture, share)
-    log_z, heard, *_ = solve_trees(trees.above, fields, j)
-    edges, mean = len(graph.j), np.tanh(heard)
-    mean_above = np.take_along_axis(mean, trees.above, 0)
-    gradient = _sums(trees.own, weights * mean, edges) + _sums(trees.back, weights * mean_above, edges)
-    everywhere = _sums(trees.unit, weights * mean, model.n)
-    return float(weights @ log_z), gradient - share * everywhere[graph.row]
+def bound_of(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray) -> Bound:
+    """Return the bound that trees with these shares give with messages u (edges,), whatever they are."""
+    field = model.biases / model.temperature + np.bincount(graph.row, share * u, model.n)
+    own, inside, raised = field[graph.row], field[graph.row] - u, graph.j / share
+    single = log_2cosh(own)
+    log_z, p = pair_table(raised, inside, inside[graph.back])
+    off = through(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
+    ratio = np.abs(off) - log_2cosh(own + off) + single  # max log p / q
+    slack = share @ np.maximum(ratio, ratio[graph.back]) / 2
+    value = log_2cosh(field).sum() + share @ (log_z / 2 - single) + slack
+    return Bound(float(value), float(slack), np.tanh(field), p, share, _information(p))
 
 
-def _sums(place, values, count):
-    """Sum values (n, K) that belong to the same edge or unit, (count,); `count` itself is the place of no edge."""
-    return np.bincount(place.ravel(), values.ravel(), count + 1)[:count]
-
-
-def shares(graph: Graph, mixture: Mixture) -> np.ndarray:
-    """Return r_e (edges,): the weight of the trees that have this edge."""
-    own = mixture.trees.own
-    one_way = _sums(own, np.broadcast_to(mixture.weights, own.shape), len(graph.j))
-    return one_way + one_way[graph.back]
-
-
-def _tree_parameters(model, graph, mixture, share):
-    """Return the fields (n, K) and the couplings to the parent (n, K) of all trees."""
-    trees, a = mixture.trees, np.append(mixture.a, 0.0)
-    common = model.biases / model.temperature - np.bincount(graph.row, share * mixture.a, model.n)
-    fields = common[trees.unit] + a[trees.own]
-    np.add.at(fields, (trees.above, np.arange(fields.shape[1])), a[trees.back])
-    return fields, np.append(graph.j / share, 0.0)[trees.own]
-
-
-def _agreed(model, graph, mixture):
-    """Return means (n,), pairs p (4, edges) and shares, averaged over the trees, which agree where B is lowest."""
-    trees, share = mixture.trees, shares(graph, mixture)
-    fields, j = _tree_parameters(model, graph, mixture, share)
-    _, heard, one, other = solve_trees(trees.above, fields, j)
-    mean = _sums(trees.unit, mixture.weights * np.tanh(heard), model.n)
-    p = pair_table(j, one, other)[1]
-    pairs = np.array([_sums(trees.own, mixture.weights * x, len(share)) for x in p])
-    both = pairs + pairs[[0, 2, 1, 3]][:, graph.back]
-    return mean.clip(-1, 1), both / share, share
-
-
-def _fields_of(graph, mean, p):
-    """Return the a (edges,) that pairs p (4, edges) and means have of their own; a new tree fits to these."""
-    logs = np.log(np.maximum(p, 1e-300))
-    return (logs[0] + logs[1] - logs[2] - logs[3]) / 4 - np.arctanh(mean.clip(-1 + 1e-15, 1 - 1e-15))[graph.row]
+def _excess(model, graph, found):
+    """Return how much more information the best tree has than the average one."""
+    best = best_tree(model, graph, -1 - found.information).own
+    return float(np.append(found.information, 0.0)[best].sum() - found.share @ found.information / 2)
 
 
 def _information(p):
@@ -192,19 +174,3 @@ def _information(p):
     plus, plus_other = p[0] + p[1], p[0] + p[2]
     alone = scipy.special.entr([plus, 1 - plus, plus_other, 1 - plus_other]).sum(0)
     return np.maximum(alone - scipy.special.entr(p).sum(0), 0)
-
-
-def _with_tree(model, graph, mixture, tree):
-    """Give the tree the share of the weight that lowers the bound most, the fields as they are."""
-    trees = Trees(*(np.column_stack([old, new]) for old, new in zip(mixture.trees, tree, strict=True)))
-
-    def mixed(share):
-        return mixture._replace(trees=trees, weights=np.append((1 - share) * mixture.weights, share))
-
-    def bound(share):
-        return bound_of(model, graph, mixed(share))[0]
-
-    found: Any = scipy.optimize.minimize_scalar(
-        bound, bounds=(0, LARGEST_SHARE), method="bounded", options={"xatol": 1e-3}
-    )
-    return mixed(found.x)._replace(bound=found.fun)

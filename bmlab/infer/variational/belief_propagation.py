@@ -172,7 +172,7 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
         before = u.copy()
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            news = _through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
+            news = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
             u[to] += step * (news - u[to])
         moved = float(np.abs(u - before).max(initial=0))
         if moved <= tolerance:
@@ -183,8 +183,8 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
     return Settled(moved, max_sweeps, False)
 
 
-def _through(j, h):
-    """atanh(tanh j tanh h), for numbers of any size."""
+def through(j: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return atanh(tanh j tanh h), for numbers of any size."""
     plus, minus = np.abs(j + h), np.abs(j - h)
     return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2
 

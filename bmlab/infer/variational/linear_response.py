@@ -53,7 +53,8 @@ def row_sums(model: BoltzmannMachine, values: np.ndarray) -> np.ndarray:
 
 def respond(model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray) -> Response:
     """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J."""
-    inverse = (_sparse_inverse if model.is_sparse else _inverse)(model, curvature_matrix(model, own, pull))
+    matrix = curvature_matrix(model, own, pull)
+    inverse = inverse_at(matrix, *coupled_pairs(model)) if model.is_sparse else _inverse(matrix)
     if inverse is None:
         return Response(np.full_like(pull, np.nan), False, np.nan)
     at_couplings, diagonal, stable = inverse
@@ -81,7 +82,7 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     return (scipy.sparse.diags_array(own) - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)).tocsc()
 
 
-def _inverse(model, curvature):
+def _inverse(curvature):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
         inverse = np.linalg.inv(curvature)
@@ -97,15 +98,14 @@ def _cholesky(matrix):
         return None
 
 
-def _sparse_inverse(model, curvature, columns=256):
-    """Return the same on the couplings alone, from a few columns at a time."""
-    factor = _sparse_factor(curvature)
+def inverse_at(curvature: Any, row: np.ndarray, col: np.ndarray, columns: int = 256) -> tuple | None:
+    """Return the inverse of a sparse matrix at these places, its diagonal, and whether it is positive definite."""
+    factor, n = _sparse_factor(curvature), curvature.shape[0]
     if factor is None:
         return None
-    row, col = coupled_pairs(model)
-    at_couplings, diagonal = np.empty(len(row)), np.empty(model.n)
-    for begin in watched(range(0, model.n, columns), "block"):
-        inverse = factor.solve(np.eye(model.n, min(columns, model.n - begin), -begin))
+    at_couplings, diagonal = np.empty(len(row)), np.empty(n)
+    for begin in watched(range(0, n, columns), "block"):  # of columns
+        inverse = factor.solve(np.eye(n, min(columns, n - begin), -begin))
         here = (begin <= col) & (col < begin + columns)
         at_couplings[here] = inverse[row[here], col[here] - begin]
         diagonal[begin : begin + columns] = np.diag(inverse[begin:])
