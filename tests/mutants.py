@@ -707,7 +707,7 @@ MUTANTS = [
         "n ln 2 is forgotten beside the couplings",
         bracketing.upper_bounds,
         "log_2cosh(model.biases / model.temperature)",
-        "np.abs(model.biases / model.temperature)",
+        "abs(model.biases / model.temperature)",
         partial(test_bracketing.law_couplings),
     ),
     Mutant(

@@ -314,7 +314,8 @@ def noticed(request, handouts, tmp_path_factory):
     from bmlab.teaching.handouts import FOLDER
 
     expected, folder = {}, tmp_path_factory.mktemp("changed")
-    for path in [one.callspec.params["path"] for one in request.session.items if "noticed" in one.fixturenames]:
+    asked = [one for one in request.session.items if "noticed" in getattr(one, "fixturenames", ())]  # no nbval cell
+    for path in [one.callspec.params["path"] for one in asked]:
         with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
             archive.extractall(folder / path.stem)
         file = folder / path.stem / FOLDER / path.name
