@@ -166,7 +166,7 @@ def the_surplus():
 
 # --- sampled and deterministic climbs -----------------------------------------------------------------------------
 
-STEADY, FALLING = np.full(401, 0.05), np.linspace(0.05, 0, 601)
+STEADY, FALLING = np.full(2001, 0.05), np.linspace(0.05, 0, 601)
 
 
 @cache
@@ -192,7 +192,7 @@ def persistent_chains_and_cd_are_near():
     """its chains do not get far, but they start where the answer ought to be, and PCD's where it was a moment ago."""
     for seed, n in BOTH:
         low = min(ended(phase, "steady", seed, n) for phase in ("previous", "data"))
-        yield 0.3 - (ended("exact", "steady", seed, n) - low)
+        yield 0.5 - (ended("exact", "steady", seed, n) - low)
 
 
 @claim("05-58")
