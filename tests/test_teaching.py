@@ -208,6 +208,7 @@ def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
     for notebook, needed in {"07_restricted_machines": "rivals", "08_handwritten_digits": "digits"}.items():
         names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
         assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook
+        assert ("07_climbs.csv" in names) == (needed == "rivals")  # the script alone names it
 
 
 # Grading

@@ -16,8 +16,8 @@ Judge     exact for up to 20 hidden units, ais() for the others; stderr is that 
 
 Columns: hidden (0: fully visible), parameters, penalty, steps, fold, taught and unseen (nats an image), stderr.
 
-07_climbs.csv has the three climbs of section 5, 12 hidden units at a constant rate of 0.05, on to 10,000 steps: step,
-and for each climb the exact nats of a taught and of an unseen image.
+tables/07_climbs.csv has the three climbs of section 5, 12 hidden units at a constant rate of 0.05, on to 10,000
+steps: step, and for each climb the exact nats of a taught and of an unseen image.
 """
 
 import csv
