@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
 from .networks import flows as flows
 from .networks import network as network
-from .pages import cell_of_request
+from .pages import show as show
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,33 +41,6 @@ METHODS = {
 COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
-
-
-def show(alt: str) -> None:
-    """Show the current figure and close it; alt says in words what it shows, for those who hear it instead.
-
-    A notebook that is run by a program stores the words with the picture; `jupyter nbconvert --template classic` puts
-    them into its page.  JupyterLab drops them, so a page gets HTML, at twice the pixels for dense displays.
-
-    >>> _ = plt.plot([0, 1], [0, 1])
-    >>> plot.show("A line that rises.")
-    """
-    import matplotlib.pyplot as plt
-
-    if "inline" not in plt.get_backend():
-        plt.show()
-        return
-    from IPython.core.pylabtools import retina_figure
-    from IPython.display import display
-
-    if cell_of_request():
-        drawn = retina_figure(plt.gcf(), base64=True, bbox_inches="tight")
-        picture, size = drawn or ("", {"width": 0})  # nothing is drawn of a figure without axes
-        html = f'<img alt="{escape(alt)}" width="{size["width"]}" src="data:image/png;base64,{picture.strip()}">'
-        display({"text/html": html, "text/plain": alt}, raw=True)
-    else:
-        display(plt.gcf(), metadata={"image/png": {"alt": alt}})
-    plt.close()
 
 
 def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) -> Axes:
