@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TOGETHER, APART = "#B35806", "#542788"  # the colours of plot.weights(), dark enough for a line
 FEW = 4  # units: up to here each weight is written on its line
+MARGIN = 0.25  # around the places of the units
+BOX: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # of words that stand on a line
 
 
 def network(
@@ -39,14 +41,14 @@ def network(
     x, y = _places(model.n, layers).T
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
     largest = np.abs(upper.data).max(initial=0) or 1
-    few, size = model.n <= FEW, np.clip(180 / model.n, 5, 30)
+    few, room = model.n <= FEW, _room(layers, ax)
+    size = min(np.clip(180 / model.n, 5, 30), 0.8 * room)  # room: discs in a row do not touch
     for i, j, w in zip(*upper.coords, upper.data, strict=True):
         if w:
             style: Any = {"color": TOGETHER, "linestyle": "-"} if w > 0 else {"color": APART, "linestyle": (0, (3, 2))}
             ax.plot(x[[i, j]], y[[i, j]], linewidth=(0.5 + 5 * abs(w) / largest) * size / 30, zorder=1, **style)
             if few:
-                box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-                ax.text(x[[i, j]].mean(), y[[i, j]].mean(), f"{w:+.3g}", ha="center", va="center", bbox=box)
+                ax.text(x[[i, j]].mean(), y[[i, j]].mean(), f"{w:+.3g}", ha="center", va="center", bbox=BOX)
     shades = {-1: "white", 0: "0.85", 1: "0.25"}
     states = np.zeros(model.n) if states is None else np.asarray(states)
     names = model.names or (range(model.n) if model.n <= 20 else [""] * model.n)
@@ -55,9 +57,9 @@ def network(
         ax.plot(x[i], y[i], marker, markersize=size, color=shades[int(states[i])], markeredgecolor="0.25", zorder=2)
         side = -1 if y[i] < y.mean() else 1
         words = f"{name}, b = {bias:+.3g}" if few and bias else f"{name}"
-        middle: Any = {"va": "bottom" if side > 0 else "top", "ha": "center"}
-        ax.annotate(words, (x[i], y[i]), (0, side * (size / 2 + 3)), textcoords="offset points", **middle)
-    ax.margins(0.25)
+        style = {"va": "bottom" if side > 0 else "top", "ha": "center", "bbox": BOX, "zorder": 1.5}  # under discs
+        ax.annotate(words, (x[i], y[i]), (0, side * (size / 2 + 3)), textcoords="offset points", **style)
+    ax.margins(MARGIN)
     ax.set_aspect("equal" if not layers else "auto")
     ax.set_axis_off()
     return ax
@@ -104,3 +106,10 @@ def _places(n: int, layers: Sequence[Sequence[int]]) -> np.ndarray:
     for height, layer in enumerate(layers):
         places[list(layer)] = np.column_stack([(np.arange(len(layer)) + 0.5) / len(layer), [height] * len(layer)])
     return places
+
+
+def _room(layers: Sequence[Sequence[int]], ax: Axes) -> float:
+    """From one unit to the next in the longest row, in points."""
+    gaps = max((len(layer) for layer in layers), default=1) - 1
+    width = ax.get_window_extent().width * 72 / ax.figure.dpi
+    return width / (gaps * (1 + 2 * MARGIN)) if gaps else width

@@ -198,6 +198,18 @@ def test_a_network_in_layers_draws_each_connection_once(ax):
         plot.network(model, ax, layers=[range(4)])
 
 
+@pytest.mark.parametrize("units", [3, 20, 150])
+def test_units_of_a_long_row_do_not_touch_and_no_line_crosses_a_name(ax, units):
+    model = bmlab.restricted(np.ones((units, 2)), np.zeros(units), np.zeros(2))
+    plot.network(model, ax, layers=[range(units), [units, units + 1]])
+    ax.figure.canvas.draw()
+    row = ax.lines[-2 - units : -2]
+    places = ax.transData.transform([unit.get_xydata()[0] for unit in row])[:, 0] * 72 / ax.figure.dpi
+    assert np.diff(places).min() > row[0].get_markersize()
+    assert max(line.get_zorder() for line in ax.lines[: 2 * units]) < ax.texts[-1].get_zorder() < row[0].get_zorder()
+    assert ax.texts[-1].get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
+
+
 def test_flows_cross_out_what_is_zero_and_not_what_is_tiny(ax):
     flow = np.array([[0.5, 1e-3], [1e-5, 0]])
     assert plot.flows(flow, ax, ["-", "+"]) is ax

@@ -159,6 +159,21 @@ def test_explore_draws_at_several_values_and_stores_their_words_without_printing
     assert not capsys.readouterr().out
 
 
+def test_titles_of_small_panels_stay_within_the_figure(monkeypatch):
+    figures = []
+    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or "")
+
+    def votes(ax, freeze, Salvador):
+        ax.barh(["a vote with a long name"], [1])
+
+    widgets.explore(votes, freeze=[-1, 0, 1], Salvador=[-1, 1])
+    (figure,) = figures
+    figure.draw_without_rendering()
+    titles = [ax.title.get_window_extent() for ax in figure.axes]
+    assert len(titles) == 6 and min(t.x0 for t in titles) >= 0
+    assert max(t.x1 for t in titles) <= figure.bbox.x1 and max(t.y1 for t in titles) <= figure.bbox.y1
+
+
 def test_explore_answers_a_slider_with_a_figure_and_words(monkeypatch):
     view = widgets.explore(draw, T=(0.5, 4, 0.5), style=["dotted", "solid"])
     assert [c["start"] for c in view.controls] == [4, 1]  # the middle, and the default of draw

@@ -70,18 +70,20 @@ class Explorer(View):
         shown = [control.spread(values, k, starts[name]) for k, (name, values) in enumerate(self._stops.items())]
         columns, rows = len(shown[0]) if shown else 1, len(shown[1]) if shown[1:] else 1
         figure, axes = subplots(rows, columns, 9 if columns > 1 else 6, 3.2 * rows)
-        words = [self._panel(ax, values).strip() for ax, values in zip(axes.T.flat, product(*shown), strict=True)]
+        letters, panels = 80 // columns, zip(axes.T.flat, product(*shown), strict=True)
+        words = [self._panel(ax, values, letters).strip() for ax, values in panels]
         for ax, said in zip(axes.T.flat, words, strict=True):
-            ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said, 80 // columns)]).strip())
+            ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said, letters)]).strip())
         return figure, [said for said in words if said]
 
-    def _panel(self, ax, values):
-        """Let draw() draw; return what it prints, and the warnings that it gives."""
+    def _panel(self, ax, values, letters=80):
+        """Let draw() draw, with a title at most so many letters wide; return what it prints, and warns of."""
         named = dict(zip(self._stops, values, strict=True))
         with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)
         if not ax.get_title():
             words = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
+            words = words if len(words) < 0.75 * letters else words.replace(", ", ",\n")
             ax.set_title(words, fontsize=10, y=1.0)  # y: or a sixth of the time goes into looking for its place
         return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 

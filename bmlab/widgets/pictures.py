@@ -114,7 +114,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), mos
     """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
     figure, axes = subplots(1, 4, 11, 3.4)
-    _graph(model, axes[0, 0])
+    plot.network(model, axes[0, 0])
     order = np.argsort(-p, kind="stable")[:most][::-1]
     labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
     for ax, total in zip(axes.flat[1:], totals, strict=True):
@@ -128,26 +128,6 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), mos
     axes[0, 1].set_yticks(range(len(order)), labels, family="monospace")
     axes[0, 3].legend(frameon=False, loc="lower right")
     return figure
-
-
-def _graph(model, ax):
-    n, weights = model.n, model.dense_weights
-    x, y = np.sin(2 * np.pi * np.arange(n) / n), np.cos(2 * np.pi * np.arange(n) / n)
-    for i, j in np.argwhere(np.triu(weights)):
-        pull = weights[i, j] > 0
-        ax.plot(
-            x[[i, j]],
-            y[[i, j]],
-            "-" if pull else "--",
-            color=ENDS["together" if pull else "apart"],
-            zorder=0,
-            linewidth=0.5 + 5 * abs(weights[i, j]) / abs(weights).max(),
-        )
-    ax.scatter(x, y, s=350, color=PAPER, edgecolors="black")
-    for i in range(n):
-        ax.text(x[i], y[i], model.names[i] if model.names else i, ha="center", va="center")
-    ax.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
-    ax.set_axis_off()
 
 
 def course(steps: Sequence[Step]) -> Figure:
