@@ -60,6 +60,8 @@ def network(
         style = {"va": "bottom" if side > 0 else "top", "ha": "center", "bbox": BOX, "zorder": 1.5}  # under discs
         ax.annotate(words, (x[i], y[i]), (0, side * (size / 2 + 3)), textcoords="offset points", **style)
     ax.margins(MARGIN)
+    if model.n <= 2 and not layers:  # a circle of two has no width
+        ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5))
     ax.set_aspect("equal" if not layers else "auto")
     ax.set_axis_off()
     return ax

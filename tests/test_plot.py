@@ -210,6 +210,13 @@ def test_units_of_a_long_row_do_not_touch_and_no_line_crosses_a_name(ax, units):
     assert ax.texts[-1].get_bbox_patch().get_facecolor() == (1, 1, 1, 1)
 
 
+def test_two_units_are_seen_whole(ax):
+    plot.network(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]), ax)
+    ax.figure.canvas.draw()
+    disc = ax.lines[-1].get_markersize() * ax.figure.dpi / 72
+    assert ax.bbox.width > disc and ax.bbox.height > 2 * disc
+
+
 def test_flows_cross_out_what_is_zero_and_not_what_is_tiny(ax):
     flow = np.array([[0.5, 1e-3], [1e-5, 0]])
     assert plot.flows(flow, ax, ["-", "+"]) is ax
