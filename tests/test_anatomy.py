@@ -64,7 +64,7 @@ def test_it_has_thirty_to_seventy_cells_and_short_ones(notebook):
 
 def test_it_is_one_sitting_and_says_how_long(notebook):
     stated = int(re.search(r"\*\*Time\*\* (\d+) minutes", prose(notebook)[0])[1])
-    assert abs(stated - minutes(notebook)) <= 5, minutes(notebook)
+    assert abs(stated - minutes(notebook)) <= 1, minutes(notebook)
     assert minutes(notebook) <= LONGEST
 
 
