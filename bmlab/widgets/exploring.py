@@ -83,7 +83,7 @@ class Explorer(View):
             self._draw(ax=ax, **named)
         if not ax.get_title():
             words = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
-            words = words if len(words) < 0.75 * letters else words.replace(", ", ",\n")
+            words = words if len(words) < 0.85 * letters else words.replace(", ", ",\n")
             ax.set_title(words, fontsize=10, y=1.0)  # y: or a sixth of the time goes into looking for its place
         return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 
