@@ -1,9 +1,10 @@
 """What a step of a slider costs a kernel: processor milliseconds of each explore() of the notebooks, at both densities.
 
-    python benchmarks/sliders.py [notebook ...]      say 03, or nothing for all (four minutes)
+    OPENBLAS_NUM_THREADS=1 python benchmarks/sliders.py [notebook ...]      say 03, or nothing for all (four minutes)
 
 Every code cell is run, then each explore() is asked for twenty of its stops, drawn at random: the median and the most,
-of draw and picture together, for a plain display and for one of double density.
+of draw and picture together: the plain one that answers a step, and the one of double density that a dense display gets
+when the slider rests.
 """
 
 import os

@@ -95,4 +95,4 @@ class Explorer(View):
         except Exception as error:  # whatever the student's draw raises
             text = f"{type(error).__name__}: {error}"
         picture = self._easel.picture(200 if dense else 100)
-        return {"stops": places, "png": picture, "width": round(100 * SIZE[0]), "text": text}
+        return {"stops": places, "dense": dense, "png": picture, "width": round(100 * SIZE[0]), "text": text}

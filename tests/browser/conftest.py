@@ -213,8 +213,8 @@ class Notebook:
 
 
 @pytest.fixture
-def notebook(browser, lab):
-    """A page of the JupyterLab, to open notebooks in."""
-    opened = Notebook(browser, *lab)
+def notebook(request, browser, lab):
+    """A page of the JupyterLab, to open notebooks in; a test may ask for another kind of page."""
+    opened = Notebook(browser, *lab, **getattr(request, "param", {}))
     yield opened
     opened.context.close()

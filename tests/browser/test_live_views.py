@@ -125,6 +125,21 @@ def test_explore(shown):
     assert view.locator("img").get_attribute("src") != before
 
 
+@pytest.mark.parametrize("notebook", [{"device_scale_factor": 2}], indirect=True)
+def test_on_a_dense_display_explore_answers_a_step_at_once_and_gets_sharp_at_rest(shown):
+    notebook, view = shown("explore")
+    until(notebook, view, "T = 3")
+    view.locator("img").evaluate(
+        """image => {
+            window.widths = [];
+            image.addEventListener("load", () => window.widths.push([image.naturalWidth, image.clientWidth]));
+        }"""
+    )
+    slide(view, "T")
+    notebook.page.wait_for_timeout(1500)  # nothing comes after the second
+    assert notebook.page.evaluate("window.widths") == [[640, 640], [1280, 640]]
+
+
 def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
     notebook, view = shown("lattice")
     before = pixels(view)
