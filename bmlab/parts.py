@@ -10,7 +10,7 @@ Three laws make the answer the same, to the bit, however many workers there are,
 Bits are those of one kind of processor and one version of NumPy: a mixed cluster agrees to rounding.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
@@ -88,15 +88,20 @@ def parts_run_here() -> bool:
     return _engine.get() is None
 
 
-def _answers(task, parts):
+def on_cores(task: Callable, parts: Sequence) -> Iterable:
+    """Return task(part) of each part, done on the cores of this machine: for parts that write where others read."""
     if _inside.get():  # a part of a part stays where it is
         return map(task, parts)
-    engine = _engine.get()
-    if engine is not None:
-        return engine.map(Part(task), parts)
     if min(len(parts), cores()) < 2:
         return map(Part(task), parts)
     return _on_threads(Part(task), parts)
+
+
+def _answers(task, parts):
+    engine = _engine.get()
+    if engine is None or _inside.get():
+        return on_cores(task, parts)
+    return engine.map(Part(task), parts)
 
 
 def _on_threads(task, parts):

@@ -747,7 +747,7 @@ MUTANTS = [
     ),
     Mutant(
         "pcd loses the factor 2 of -1/+1 units",
-        contrastive_divergence.RestrictedAscent._draw,
+        contrastive_divergence._draw,
         "u *= -2",
         "u *= -1",
         partial(test_contrastive_divergence.law_step),
@@ -755,8 +755,8 @@ MUTANTS = [
     Mutant(
         "pcd forgets one T",
         contrastive_divergence.RestrictedAscent.step,
-        "rate / self.model.temperature**2 ",
-        "rate / self.model.temperature ",
+        "float(rate) / T**2 ",
+        "float(rate) / T ",
         partial(test_contrastive_divergence.law_step),
     ),
     Mutant(
@@ -769,8 +769,8 @@ MUTANTS = [
     Mutant(
         "persistent chains begin at the data",
         contrastive_divergence.RestrictedAscent.step,
-        "self._draw(t[n:])",
-        "self._draw(t[:n])",
+        "_draw(free, rng)",
+        "_draw(seen[np.arange(d - c) % (b - a)], rng)",
         partial(test_contrastive_divergence.law_persistence),
     ),
     Mutant(
@@ -783,9 +783,23 @@ MUTANTS = [
     Mutant(
         "pcd's penalty grows with T",
         contrastive_divergence.RestrictedAscent.step,
-        "rate * self.model.temperature**2 * penalty",
+        "rate * T**2 * penalty",
         "rate * penalty",
         partial(test_contrastive_divergence.law_penalty),
+    ),
+    Mutant(
+        "shares of a step draw the same numbers",
+        contrastive_divergence.RestrictedAscent._shares,
+        "[self.rng, *map(np.random.default_rng, seeds)]",
+        "map(np.random.default_rng, [7] * count)",
+        partial(test_contrastive_divergence.law_shares),
+    ),
+    Mutant(
+        "a step is cut by the cores there are",
+        contrastive_divergence.RestrictedAscent._shares,
+        "worth.bit_length()",
+        "__import__('bmlab').parts.cores()",
+        partial(test_contrastive_divergence.law_shares),
     ),
     Mutant(
         "the answer is the mean of all steps",

@@ -7,6 +7,7 @@ import pytest
 from test_contract import machine
 
 import bmlab
+from bmlab import parts
 from bmlab.learn import contrastive_divergence as module
 from bmlab.learn.ascent import batches
 from bmlab.learn.contrastive_divergence import pcd
@@ -216,6 +217,28 @@ def test_the_same_generator_gives_the_same_machine():
     )
     assert (once.weights == again.weights).all() and (once.biases == again.biases).all()
     assert (once.weights != other.weights).any()
+
+
+def law_shares():
+    """Shares of a step move the machine as one would, each by its own random numbers, on any number of cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "WIDE", 2**14)
+        for chains in ("previous", "data"):
+            law_step(chains, 3)
+        model, data, found = harmonium(), np.repeat(some_data(rows=1), 1000, axis=0), []
+        for cores in (1, 2, 3):
+            patch.setattr(parts, "cores", lambda cores=cores: cores)
+            climb = begun(model, data, 1000, np.random.default_rng(4))
+            climb.h[:] = climb.h[0]
+            assert len(climb._shares(1000, 1000)) == 2
+            climb.step(climb.centred(data), 0.1)
+            found.append(climb)
+    assert all((climb.p == found[0].p).all() and (climb.h == found[0].h).all() for climb in found)
+    assert (found[0].h[:500] != found[0].h[500:]).any()
+
+
+def test_shares_of_a_wide_step():
+    law_shares()
 
 
 # Refusals

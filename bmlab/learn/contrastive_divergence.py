@@ -16,28 +16,30 @@ mean of the second half of the steps, about which the noise of batch and chains 
 Juditsky 1992).
 
 Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
-ends each layer, in single precision: a step is two matrix products for the phases, two for their difference, and no
-(n, n) matrix.
+ends each layer, in single precision: a step is two matrix products for the phases, one for their difference, and no
+(n, n) matrix.  A wide step is made in shares of its rows and chains, each with random numbers of its own, on the cores
+there are; how many shares follows from the sizes alone, so the answer does not depend on the cores.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
 from ..machines import restricted
 from ..model import BoltzmannMachine
+from ..parts import on_cores
 from ..progress_bars import watched
 from ..threads import one_thread
 from .observations import checked_chunks, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
+WIDE = 2**28  # multiply-adds, of one layer given the other, from which on another share is worth a thread
 
 
 def pcd(
@@ -131,7 +133,7 @@ class RestrictedAscent:
         self.shift = np.append(self.origin, 0).astype(np.float32)
         self.h = None
         if start is not None:
-            self.h = self._draw(_means(self.centred(start), self.p))
+            self.h = _draw(_means(self.centred(start), self.p), rng)
 
     def centred(self, data):
         """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""
@@ -139,18 +141,40 @@ class RestrictedAscent:
 
     def step(self, rows, rate, n_sweeps=1, penalty=0.0):
         """Move the parameters uphill by one batch of rows (N, v + 1), and the chains by n_sweeps."""
-        h = self._draw(_means(rows, self.p)) if self.h is None else self.h
-        for _ in range(n_sweeps - 1):
-            h = self._draw(_means(self._visible(h), self.p))
-        x = np.vstack([rows, self._visible(h)])
-        t, n = _means(x, self.p), len(rows)
-        if self.h is not None:
-            self.h = self._draw(t[n:])
-        rate = rate / self.model.temperature**2  # one T of the slope, and one because p is over T
+        n, m, T = len(rows), len(rows if self.h is None else self.h), self.model.temperature
+        x, t = (np.empty((n + m, units), np.float32) for units in self.p.shape)  # rows and chains of share after share
+        rate = float(rate) / T**2  # one T of the slope, and one because p is over T
+        shares = self._shares(n, m)
+
+        def walk(share):
+            (a, b), (c, d), rng = share.of(n), share.of(m), share.rng
+            h = _draw(_means(rows[a:b], self.p), rng) if self.h is None else self.h[c:d]
+            for _ in range(n_sweeps - 1):
+                h = _draw(_means(self._visible(h, rng), self.p), rng)
+            x[a + c : b + c] = rows[a:b]
+            self._visible(h, rng, out=x[b + c : b + d])
+            _means(x[a + c : b + d], self.p, out=t[a + c : b + d])
+            seen, free = t[a + c : b + c], t[b + c : b + d]
+            if self.h is not None:
+                self.h[c:d] = _draw(free, rng)
+            seen *= rate / n
+            free *= -rate / m
+
+        def climb(share):
+            a, b = share.of(len(self.p))
+            self.p[a:b] += x[:, a:b].T @ t
+
+        _each(walk, shares)
         if penalty:
-            self.p[:-1, :-1] *= 1 - rate * self.model.temperature**2 * penalty
-        _add_products(self.p, rate / n, x[:n], t[:n])
-        _add_products(self.p, -rate / len(h), x[n:], t[n:])
+            self.p[:-1, :-1] *= 1 - rate * T**2 * penalty
+        _each(climb, shares)
+
+    def _shares(self, n, m):
+        """Return the shares of a step of n rows and m chains: a power of two of them, as two and four cores like it."""
+        worth = min(n, m, max(1, (n + m) * self.p.size // WIDE))
+        count = 2 ** (worth.bit_length() - 1)
+        seeds = self.rng.integers(2**63, size=count - 1)
+        return [Share(k, count, rng) for k, rng in enumerate([self.rng, *map(np.random.default_rng, seeds)])]
 
     def machine(self, p) -> BoltzmannMachine:
         """Return the machine with the parameters p, laid out as self.p."""
@@ -159,32 +183,44 @@ class RestrictedAscent:
         made = restricted(weights, p[:-1, -1], p[-1, :-1] - self.origin @ weights)
         return replace(self.model, weights=made.weights, biases=made.biases)
 
-    def _visible(self, h):
+    def _visible(self, h, rng, out=None):
         """Draw visible states given the hidden ones, counted from the origin."""
-        v = self._draw(_means(h, self.p.T))
-        v -= self.shift
-        return v
-
-    def _draw(self, means):
-        """Draw -1/+1 with these means: +1 where mean > 2u - 1."""
-        u = self.rng.random(means.shape, dtype=np.float32)
-        u *= -2
-        u += 1
-        u += means
-        return np.copysign(ONE, u, out=u)
+        return np.subtract(_draw(_means(h, self.p.T), rng), self.shift, out=out)
 
 
-def _means(x, p):
+class Share(NamedTuple):
+    """Hold one of `count` shares of whatever is cut, and its random numbers."""
+
+    k: int
+    count: int
+    rng: np.random.Generator
+
+    def of(self, size):
+        """Return where it begins in so many, and where it ends."""
+        return self.k * size // self.count, (self.k + 1) * size // self.count
+
+
+def _each(task, shares):
+    """Do the task of each share; where there are several, side by side."""
+    for _ in map(task, shares) if len(shares) == 1 else on_cores(task, shares):
+        pass
+
+
+def _draw(means, rng):
+    """Draw -1/+1 with these means: +1 where mean > 2u - 1."""
+    u = rng.random(means.shape, dtype=np.float32)
+    u *= -2
+    u += 1
+    u += means
+    return np.copysign(ONE, u, out=u)
+
+
+def _means(x, p, out=None):
     """Return the means of one layer given the other, and 1 for the unit that is always on."""
-    t = x @ p
+    t = np.matmul(x, p, out=out)
     np.tanh(t, out=t)
     t[:, -1] = 1
     return t
-
-
-def _add_products(p, factor, x, t):
-    """Add factor * x't to p, in place: BLAS thinks in columns, so it is told p' += factor * t'x."""
-    scipy.linalg.blas.sgemm(factor, t.T, x.T, beta=1, c=p.T, trans_b=True, overwrite_c=True)
 
 
 def _check_restricted(model, visible):
