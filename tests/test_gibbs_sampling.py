@@ -8,15 +8,25 @@ import warnings
 import weakref
 from functools import partial
 from itertools import count
+from weakref import proxy
 
 import numpy as np
 import pytest
+from test_contract import seeds_of
 from test_roads import kaufman_log_z
 
 import bmlab
 from bmlab import threads
 from bmlab.infer import sampling
-from bmlab.infer.sampling import averages, chains, diagnostics, gibbs_sampling
+from bmlab.infer.sampling import (
+    averages,
+    chains,
+    diagnostics,
+    gibbs_sampling,
+    narrow_engine,
+    numpy_engine,
+    whole_numbers,
+)
 
 ENGINES = ("numpy", "numba")
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -464,6 +474,59 @@ def test_single_precision_is_for_many_chains_long_walks_and_small_margins(model,
     walk = chains.Chains(model, np.ones((24, n_chains)), np.random.default_rng(0), backend="numba")
     walk.sweep(sweeps)
     assert walk._compiled.fields.h.dtype == dtype
+
+
+def law_margin():
+    """NumPy's engine in single precision walks as in double, to the bit, where fields lie on the edges of their draws.
+
+    The second unit feels 63/32, once as a bias and once as 256 + (63/32 - 256): nothing of that is rounded, the edges
+    and the thresholds are.  Temperatures are such that 2 h / T is logit(K / 65536), and u is K / 65536, both but for
+    1e-8.  Then 400 sweeps of a machine whose weights keep few digits: there the rounded numbers are what is off.
+    """
+    rng = np.random.default_rng(4)
+    for pull in (0.0, 256.0):
+        edge, below = rng.integers(33_000, 65_000, 4000), rng.integers(0, 2, 4000)
+        walks = list(pairs_of_engines(bmlab.BoltzmannMachine([[0, pull], [pull, 0]], [0, 63 / 32 - pull]), 4000))
+        beta = np.log(edge / (65536 - edge)) * 16 / 63 * (1 + rng.uniform(-1e-8, 1e-8, 4000))
+        for walk in walks:
+            walk.beta, walk.s[...] = beta, 1
+            walk.seeds = seeds_of(np.where(below, 1 - 2.0**-40, 2.0**-40), 2 * walk.count + 1)
+            bits = np.array([0 * edge, edge - below], np.uint16)
+            walk.advance(bits[None], np.array([[0, 1]]), np.empty((0, 0, 0), np.int8))
+        assert (walks[0].s == walks[1].s).all()
+        assert abs(walks[0].s[1].mean()) < 0.2
+    walks = list(pairs_of_engines(coarse(3e3), 100))
+    for block in zip(*(walk.draws(400) for walk in walks), strict=True):
+        assert (block[0] == block[1]).all()
+
+
+def pairs_of_engines(model, n_chains):
+    """Yield chains that walk by NumPy in double precision, and in single; each chain has its temperature."""
+    for engine in (numpy_engine.NumpyEngine, narrow_engine.NarrowEngine):
+        walk = chains.Chains(model, np.ones((model.n, n_chains)), np.random.default_rng(5), backend="numpy")
+        walk._plain = engine(proxy(walk))
+        walk.beta = walk.beta * np.linspace(0.5, 1, n_chains)
+        walk.sweep(8)
+        for _ in range(2):
+            walk.sweep()
+        yield walk
+    assert walk._plain.narrow and walk._plain._margin() < whole_numbers.WIDEST
+
+
+def test_the_margin_of_single_precision_holds_at_the_edges_of_the_draws():
+    law_margin()
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e-40, 1e-3, 1.0, 1e3, 1e300], ids=str)
+@pytest.mark.parametrize("rule", chains.RULES)
+def test_single_precision_walks_as_double_in_heat_and_cold_and_gives_way_where_it_cannot(factor, rule):
+    walks = list(pairs_of_engines(bmlab.sherrington_kirkpatrick(70, 0), 100))
+    for walk in walks:
+        walk.rule, walk.beta = rule, walk.beta * factor
+        walk.beta[0] = 1.0
+    assert (walks[1]._plain._margin() < whole_numbers.WIDEST) == (1e-3 <= factor <= 1)
+    for block in zip(*(walk.draws(30) for walk in walks), strict=True):
+        assert (block[0] == block[1]).all()
 
 
 # lattices

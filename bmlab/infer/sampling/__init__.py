@@ -2,6 +2,7 @@
 
 random_stream, chains                            random numbers, and chains side by side
 numpy_engine, numba_engine, kernels              the sweeps that NumPy or Numba make of them
+whole_numbers, narrow_engine                     full machines in single precision, and what it leaves open
 lattice_kernel                                   a faster one where four neighbours pull alike
 kept_fields, dense_kernel                        fields that flips change, and a faster loop in single precision
 gibbs_sampling, averages, diagnostics            averages over chains, their errors, and whether they agree

@@ -6,9 +6,9 @@ always p is outside: then they decide.  Once in 65536 updates they do not, and t
 one update.  So two random bytes are enough for an update; the walk is the same, to the bit, as with all digits drawn
 in advance and `bmlab.sweep`.
 
-Two engines walk: NumPy (numpy_engine.py), which takes the fields of a block of units from one matrix product, and
-Numba (numba_engine.py), whose compiled loops keep all fields up to date where that costs less.  Given the same
-generator both pass through the same states.
+Two engines walk: NumPy (numpy_engine.py), which takes the fields of a block of units from one matrix product,
+in long walks of full machines in single precision (narrow_engine.py), and Numba (numba_engine.py), whose compiled
+loops keep all fields up to date where that costs less.  Given the same generator both pass through the same states.
 """
 
 import sys
@@ -30,7 +30,7 @@ from ...model import BoltzmannMachine
 from ...optional import uninterrupted
 from ...progress_bars import watched
 from ...threads import one_thread
-from .numpy_engine import NumpyEngine
+from .narrow_engine import NarrowEngine
 from .random_stream import stream
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
@@ -78,7 +78,7 @@ class Chains:
         self.count = 0  # sweeps made
         self.first, self.width = 0, self.s.shape[1]  # the chains here are first, first + 1, ... of so many
         self._compiled: Any = None
-        self._plain: NumpyEngine | None = None
+        self._plain: NarrowEngine | None = None
 
     def __getstate__(self):
         return vars(self) | {"rng": None, "_compiled": None, "_plain": None}  # an engine is made where it works
@@ -125,7 +125,7 @@ class Chains:
             self._compiled = _numba_engine(self)
         if self._compiled is not None:
             return self._compiled
-        self._plain = self._plain or NumpyEngine(proxy(self))  # a circle would keep machines until Python looks for it
+        self._plain = self._plain or NarrowEngine(proxy(self))  # a circle would keep machines until Python looks for it
         return self._plain
 
     def first_bits(self, sweeps: int) -> np.ndarray:

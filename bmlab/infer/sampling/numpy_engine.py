@@ -78,15 +78,15 @@ class NumpyEngine:
         known = felt is not None and len(felt) == len(units)
         return (felt if known else across @ s[columns]) + self.chains.biases[units, None]
 
-    def _choose(self, h, s, k, place):
-        """Return -1/+1 for fields h (units, chains) and first bits k; `place` of the first unit in the stream."""
-        p = 65536 * chance_of_plus(self.beta2 * h, s, self.chains.rule)
+    def _choose(self, h, s, k, place, these=slice(None)):
+        """Return -1/+1 for fields h (units, chains) and first bits k in these chains; `place` in the stream."""
+        p = 65536 * chance_of_plus(self.beta2[these] * h, s, self.chains.rule)
         whole = p.astype(np.int32)
         up = k < whole
         doubt = np.flatnonzero(k == whole)
         if len(doubt):
             row, chain = np.divmod(doubt, k.shape[-1])
-            digits = fine_digits(stream(self.chains.seeds[chain], (place + row).astype(np.uint64)))
+            digits = fine_digits(stream(self.chains.seeds[these][chain], (place + row).astype(np.uint64)))
             up.flat[doubt] = whole.flat[doubt] + digits < p.flat[doubt]
         return 2.0 * up - 1
 
