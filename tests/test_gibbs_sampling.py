@@ -529,6 +529,17 @@ def test_single_precision_walks_as_double_in_heat_and_cold_and_gives_way_where_i
         assert (block[0] == block[1]).all()
 
 
+def test_single_precision_takes_full_machines_and_leaves_layers_to_the_plain_engine():
+    """Which it draws at once, four times as fast."""
+    rng = np.random.default_rng(6)
+    layers = bmlab.restricted(rng.normal(size=(60, 40)), np.zeros(60), np.zeros(40))
+    for model, fits in ((bmlab.sherrington_kirkpatrick(100, rng), True), (layers, False)):
+        walk = chains.Chains(model, np.ones((100, 100)), rng, backend="numpy")
+        walk.sweep(8)
+        walk.sweep(8)
+        assert walk._plain._fits() == fits
+
+
 # lattices
 
 

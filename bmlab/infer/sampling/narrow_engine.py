@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...threads import one_thread
-from .numpy_engine import NumpyEngine
+from .numpy_engine import BLOCK, NumpyEngine
 from .whole_numbers import FLOAT, LONG, WIDEST, rounded
 
 LEAST = 64  # chains for which single precision is worth it
@@ -52,8 +52,10 @@ class NarrowEngine(NumpyEngine):
         chains.s[...] = 2 * s - 1
 
     def _fits(self):
+        """Whether many chains of a full machine walk long; layers the plain engine draws at once."""
         chains = self.chains
         full = not chains.model.is_sparse and chains.rule == "gibbs" and chains.order != "random"
+        full = full and all(len(units) <= BLOCK for units, *_ in self.blocks)
         return full and chains.s.shape[1] >= LEAST and self.updates >= LONG * chains.model.weights.size
 
     def _margin(self):
