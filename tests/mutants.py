@@ -383,6 +383,20 @@ MUTANTS = [
         partial(law.law_referee, bmlab.exact, (15,)),
     ),
     Mutant(
+        "the couplings inside a group are left out of its face",
+        matrix_products._faces,
+        "w[i, i][products[k].pairs]",
+        "0",
+        partial(law.law_referee, bmlab.exact, (15,)),
+    ),
+    Mutant(
+        "the correlations inside a group are not told",
+        matrix_products.sum_by_products,
+        "moments[size:, 0]",
+        "0",
+        partial(law.law_referee, bmlab.exact, (15,)),
+    ),
+    Mutant(
         "all pairs of a dense machine are not asked for",
         planning.wants_all,
         "pairs is None and",

@@ -13,6 +13,7 @@ is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 from contextlib import nullcontext
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,27 +30,25 @@ TILE = 2**22  # numbers in one tile of a product (32 MiB)
 def sum_by_products(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
     with _quiet(model.n):
-        groups, lists = _groups(model.n)
-        faces, log_scale = _faces(model, groups, lists)
-        mean, corr = np.empty(model.n), np.empty((model.n, model.n))
+        groups, lists, products = _groups(model.n)
+        faces, log_scale = _faces(model, groups, lists, products)
+        mean, corr = np.empty(model.n), np.zeros((model.n, model.n))
         for k in range(3):
             i, j, other = k, (k + 1) % 3, (k + 2) % 3
-            given_row = _sum_out(faces[i], faces[j], faces[other], lists[j])
-            moments = lists[i].T @ given_row  # [total, <s_j>; <s_i>, <s_i s_j'>] times Z
-            total, mean[groups[i]], across = moments[0, 0], moments[1:, 0], moments[1:, 1:]
+            moments = products[i].x.T @ _sum_out(faces[i], faces[j], faces[other], lists[j])
+            total, size = moments[0, 0], lists[i].shape[1]  # [total, <s_j>; <s_i>, <s_i s_j>; <s_i s_i'>, ...] times Z
             if _is_out_of_range(total, model.n):
                 return None
-            corr[groups[i], groups[j]], corr[groups[j], groups[i]] = across, across.T
-            own = lists[i][:, 1:]
-            corr[groups[i], groups[i]] = own.T @ (given_row[:, :1] * own)
-    return log_scale + np.log(total), mean / total, corr / total
+            mean[groups[i]], corr[groups[i], groups[j]] = moments[1:size, 0], moments[1:size, 1:]
+            corr[groups[i], groups[i]][products[i].pairs] = moments[size:, 0]
+    np.fill_diagonal(corr, total / 2)
+    return log_scale + np.log(total), mean / total, (corr + corr.T) / total
 
 
 def log_z_by_products(model: BoltzmannMachine) -> float | None:
     """Return log Z without the offset, by one product of the three; None where they leave a double's range."""
-    groups, lists = _groups(model.n)
     with _quiet(model.n):
-        faces, log_scale = _faces(model, groups, lists)
+        faces, log_scale = _faces(model, *_groups(model.n))
         total = sum(float(weight.sum()) for _, weight in _tiles(*faces))
     return None if _is_out_of_range(total, model.n) else log_scale + np.log(total)
 
@@ -59,24 +58,36 @@ def _is_out_of_range(total, n):
     return total < 2.0**n * 1e-290
 
 
+class _Products(NamedTuple):
+    x: np.ndarray  # [1, s_i, s_i s_i'] for all states of a group
+    pairs: tuple[np.ndarray, np.ndarray]  # the i and i', as they stand in x
+
+
 @lru_cache(maxsize=4)
 def _groups(n):
-    """Three slices of n/3 units each, and for each group a list of its states beside a column of ones: [1, s]."""
+    """Three slices of n/3 units each; for each group its states beside ones, [1, s], and beside their products too."""
     ends = np.cumsum([0, *(len(part) for part in np.array_split(np.arange(n), 3))])
-    groups = [slice(a, b) for a, b in pairwise(ends)]
-    return groups, [np.insert(states(g.stop - g.start), 0, 1, axis=1) for g in groups]
+    groups = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    # by columns: their transposes, which the faces multiply by, are then read in order
+    lists = [np.asfortranarray(np.insert(states(g.stop - g.start), 0, 1, axis=1)) for g in groups]
+    products = []
+    for y in lists:
+        row, col = np.triu_indices(y.shape[1] - 1, 1)
+        products.append(_Products(np.column_stack([y, y[:, row + 1] * y[:, col + 1]]), (row, col)))
+    return groups, lists, products
 
 
-def _faces(model, groups, lists):
+def _faces(model, groups, lists, products):
     """The three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out.
 
-    Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [own, s_i W_ij] [1, s_j]'.
+    Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [1, s_i, s_i s_i'] Q [1, s_j]'.
     """
-    w, faces, log_scale = model.dense_weights, [], 0.0
+    w, b, faces, log_scale = model.dense_weights / model.temperature, model.biases / model.temperature, [], 0.0
     for k in range(3):
-        i, j, s = groups[k], groups[(k + 1) % 3], lists[k][:, 1:]
-        own = (s * (s @ w[i, i] / 2 + model.biases[i])).sum(1)
-        face = np.column_stack([own, s @ w[i, j]]) / model.temperature @ lists[(k + 1) % 3].T
+        i, j, x, y = groups[k], groups[(k + 1) % 3], products[k].x, lists[(k + 1) % 3]
+        q, size = np.zeros((x.shape[1], y.shape[1])), lists[k].shape[1]
+        q[1:size, 0], q[1:size, 1:], q[size:, 0] = b[i], w[i, j], w[i, i][products[k].pairs]
+        face = x @ q @ y.T
         top = face.max()
         face -= top
         faces.append(np.exp(face, out=face))
@@ -116,9 +127,9 @@ def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generato
 
     None where the faces leave the range of a double.
     """
-    groups, lists = _groups(model.n)
+    groups, lists, products = _groups(model.n)
     with _quiet(model.n):
-        (ab, bc, ca), _ = _faces(model, groups, lists)
+        (ab, bc, ca), _ = _faces(model, groups, lists, products)
         cumulative = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
     if _is_out_of_range(cumulative[-1], model.n):
         return None
