@@ -137,8 +137,9 @@ def _matrix_products(units):
     n, held = min(len(units), 300), held_units(len(units))  # dear enough, and still a double
     size, pieces = len(units) - held, 2.0 ** min(held, 300)
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(size / 3)
-    one_product = speed().one if held or size < WIDE_UNITS else speed().many
-    seconds = work / one_product + pieces * (3 * face * 4 / speed().exp + 1.2e-4)
+    rates = speed()
+    one_product = rates.one if held or size < WIDE_UNITS else rates.many
+    seconds = work / one_product + pieces * (3 * face * 4 / rates.exp + 1.2e-4)
     return Part(units, "matrix products", held, work, 8 * 3 * face + 2**26, seconds, pieces)
 
 
