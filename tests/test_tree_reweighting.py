@@ -132,13 +132,6 @@ def test_the_gap_is_proven(model):
     assert (np.diff(np.array(steps), axis=0) <= 0).all()
 
 
-def test_messages_that_agree_slowly_do_not_stop_the_weights():
-    """Their part of the bound is larger here than what a step gains."""
-    weights = bmlab.sherrington_kirkpatrick(36, rng := np.random.default_rng(1)).weights
-    slow = bmlab.BoltzmannMachine(weights, 0.1 * rng.normal(size=36))
-    assert bmlab.trw(slow, max_steps=50).info["gap"] < 0.01
-
-
 @every_machine
 def test_shares_are_those_of_trees(model):
     """They sum to the edges of a spanning tree of each part; the best tree has a unit at each place, below another."""

@@ -105,9 +105,8 @@ def trw(
 def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, Bound, float]]:
     """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
     graph = graph_of(model)
-    mixture = reached = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
-    best = last = None
-    lowest, step = -np.inf, 0.5
+    mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
+    best, lowest, step = None, -np.inf, 0.5
     while True:
         with one_thread():
             share = shares(model, graph, trial.log_weights)
@@ -115,13 +114,11 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
             found = bound_of(model, graph, share, trial.messages)
             lowest = max(lowest, found.value - 2 * found.slack - _excess(model, graph, found))
         if best is None or found.value < best.value:
-            mixture, best = trial, found
-        if last is None or found.value - found.slack < last.value - last.slack:  # as if its messages agreed
-            reached, last, step = trial, found, 2 * step
+            mixture, best, step = trial, found, 2 * step
         else:
             step /= 4
         yield mixture, best, best.value - lowest
-        trial = reached._replace(log_weights=reached.log_weights + step * last.information)
+        trial = mixture._replace(log_weights=mixture.log_weights + step * best.information)
 
 
 def first_mixture(model: BoltzmannMachine, graph: Graph) -> Mixture:
