@@ -170,7 +170,7 @@ class RestrictedAscent:
         _each(climb, shares)
 
     def _shares(self, n, m):
-        """Return the shares of a step of n rows and m chains: a power of two of them, as two and four cores like it."""
+        """Return the shares of a step of n rows and m chains: a power of two of them, whatever cores there are."""
         worth = min(n, m, max(1, (n + m) * self.p.size // WIDE))
         count = 2 ** (worth.bit_length() - 1)
         seeds = self.rng.integers(2**63, size=count - 1)

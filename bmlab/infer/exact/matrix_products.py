@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import states
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 from ...threads import all_threads, one_thread
+from .small_tables import up_to_pairs
 
 CALM_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
@@ -68,12 +68,10 @@ def _groups(n):
     """Three slices of n/3 units each; for each group its states beside ones, [1, s], and beside their products too."""
     ends = np.cumsum([0, *(len(part) for part in np.array_split(np.arange(n), 3))])
     groups = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    sizes = [g.stop - g.start for g in groups]
+    products = [_Products(up_to_pairs(range(size))[0], np.triu_indices(size, 1)) for size in sizes]
     # by columns: their transposes, which the faces multiply by, are then read in order
-    lists = [np.asfortranarray(np.insert(states(g.stop - g.start), 0, 1, axis=1)) for g in groups]
-    products = []
-    for y in lists:
-        row, col = np.triu_indices(y.shape[1] - 1, 1)
-        products.append(_Products(np.column_stack([y, y[:, row + 1] * y[:, col + 1]]), (row, col)))
+    lists = [np.asfortranarray(each.x[:, : 1 + size]) for each, size in zip(products, sizes, strict=True)]
     return groups, lists, products
 
 

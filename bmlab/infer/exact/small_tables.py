@@ -10,6 +10,7 @@ and the moments are the same form turned round:
     -E = x Q y',      Z = sum exp(-E/T),      x' exp(-E/T) y = Z [1, <s_k>, <s_k s_l>; <s_i>, <s_i s_k>, ...; ...].
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -38,7 +39,7 @@ def sum_by_tables(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarra
 def _tables(n):
     """x and y; where 1, biases and upper weights stand in Q, flattened; where upper and lower weights stand in W."""
     half = n // 2
-    (x, first), (y, second) = _everything(range(half)), _everything(range(half, n))
+    (x, first), (y, second) = up_to_pairs(range(half)), up_to_pairs(range(half, n))
     row, col = np.triu_indices(n, 1)
     terms = [(), *((i,) for i in range(n)), *zip(row.tolist(), col.tolist(), strict=True)]
     place = [
@@ -48,8 +49,8 @@ def _tables(n):
     return x, y, np.array(place, dtype=int), row * n + col, col * n + row
 
 
-def _everything(units):
-    """All states of some units beside their products of up to two, and the column of each product."""
+def up_to_pairs(units: Iterable[int]) -> tuple[np.ndarray, dict[tuple, int]]:
+    """Return [1, s_i, s_i s_j] of all states of some units, and the column of each of these products."""
     units, s = list(units), states(len(units))
     pairs = [(i, j) for i in units for j in units if i < j]
     products = [s[:, units.index(i)] * s[:, units.index(j)] for i, j in pairs]

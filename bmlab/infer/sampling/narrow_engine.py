@@ -71,6 +71,7 @@ class NarrowEngine(NumpyEngine):
         return 2 * chains.beta.max() * (whole.error + whole.q) + FLOAT
 
     def _walk(self, units, others, before, s, k, place):
+        """Set one unit of a block after the other, in all chains; `low` and `high` are theta at the ends of a bin."""
         felt = others @ s + self.a[units, None]
         low, high = self.low.take(k), self.high.take(k)
         for edge in low, high:
