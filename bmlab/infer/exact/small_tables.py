@@ -10,7 +10,7 @@ and the moments are the same form turned round:
     -E = x Q y',      Z = sum exp(-E/T),      x' exp(-E/T) y = Z [1, <s_k>, <s_k s_l>; <s_i>, <s_i s_k>, ...; ...].
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -49,9 +49,9 @@ def _tables(n):
     return x, y, np.array(place, dtype=int), row * n + col, col * n + row
 
 
-def up_to_pairs(units: Iterable[int]) -> tuple[np.ndarray, dict[tuple, int]]:
+def up_to_pairs(units: Sequence[int]) -> tuple[np.ndarray, dict[tuple, int]]:
     """Return [1, s_i, s_i s_j] of all states of some units, and the column of each of these products."""
-    units, s = list(units), states(len(units))
+    s = states(len(units))
     pairs = [(i, j) for i in units for j in units if i < j]
     products = [s[:, units.index(i)] * s[:, units.index(j)] for i, j in pairs]
     columns = [(), *((i,) for i in units), *pairs]
