@@ -442,7 +442,7 @@ def test_single_precision_is_off_by_no_more_than_it_says_and_the_chains_by_nothi
     pytest.importorskip("numba")
     from bmlab.infer.sampling import kept_fields
 
-    monkeypatch.setattr(kept_fields, "LONG", 0)
+    monkeypatch.setattr(kept_fields, "pays", lambda updates, weights: True)
     monkeypatch.setattr(kept_fields, "WIDEST", 1.0)
     model, start = coarse(largest), np.random.default_rng(3).choice([-1, 1], (24, 40))
     walks = [chains.Chains(model, start, np.random.default_rng(5), backend=backend) for backend in ENGINES]
@@ -461,11 +461,11 @@ def test_single_precision_is_off_by_no_more_than_it_says_and_the_chains_by_nothi
 @pytest.mark.parametrize(
     ("model", "n_chains", "sweeps", "dtype"),
     [
-        (coarse(1.0), 40, 3, np.float32),
-        (coarse(1.0), 40, 2, np.float64),  # fewer than 4 updates a weight
+        (coarse(1.0), 40, 37, np.float32),
+        (coarse(1.0), 40, 36, np.float64),  # fewer than 2^15 updates and 4 a weight
         (coarse(1.0), 4, 600, np.float64),
-        (coarse(1e6), 40, 3, np.float64),
-        (coarse(1.0).at(1e-4), 40, 3, np.float64),
+        (coarse(1e6), 40, 37, np.float64),
+        (coarse(1.0).at(1e-4), 40, 37, np.float64),
     ],
     ids=["many and long", "short", "few", "rounded too much", "cold"],
 )
@@ -506,7 +506,7 @@ def pairs_of_engines(model, n_chains):
         walk = chains.Chains(model, np.ones((model.n, n_chains)), np.random.default_rng(5), backend="numpy")
         walk._plain = engine(proxy(walk))
         walk.beta = walk.beta * np.linspace(0.5, 1, n_chains)
-        walk.sweep(8)
+        walk.sweep(16)
         for _ in range(2):
             walk.sweep()
         yield walk

@@ -10,7 +10,7 @@ import numpy as np
 
 from .dense_kernel import dense_many
 from .kernels import dense
-from .whole_numbers import FLOAT, LONG, WIDEST, aligned, rounded
+from .whole_numbers import FLOAT, WIDEST, aligned, pays, rounded
 
 FRESH = 128  # sweeps after which fields in double precision are summed anew, before rounding adds up
 LEAST = 8  # chains for which single precision is worth it
@@ -30,7 +30,7 @@ class KeptFields:
         """Return the compiled loop for so many updates, and the arrays that it takes first."""
         chains, weights, biases = self.chains, self.chains.model.weights, self.chains.biases
         self.updates += updates
-        if chains.s.shape[1] >= LEAST and self.updates >= LONG * weights.size:
+        if chains.s.shape[1] >= LEAST and pays(self.updates, weights):
             self.rounded = rounded(weights, biases, self.rounded)
         whole = self.rounded
         margin = 2 * chains.beta.max() * whole.error + FLOAT if whole else np.inf

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...threads import one_thread
 from .numpy_engine import BLOCK, NumpyEngine
-from .whole_numbers import FLOAT, LONG, WIDEST, rounded
+from .whole_numbers import FLOAT, WIDEST, pays, rounded
 
 LEAST = 64  # chains for which single precision is worth it
 HOTTEST = 1e-30  # q / T from which on theta is a number
@@ -56,7 +56,7 @@ class NarrowEngine(NumpyEngine):
         chains = self.chains
         full = not chains.model.is_sparse and chains.rule == "gibbs" and chains.order != "random"
         full = full and all(len(units) <= BLOCK for units, *_ in self.blocks)
-        return full and chains.s.shape[1] >= LEAST and self.updates >= LONG * chains.model.weights.size
+        return full and chains.s.shape[1] >= LEAST and pays(self.updates, chains.model.weights)
 
     def _margin(self):
         """Return by how much x may be off, infinite where theta is no number; round what is new of the machine."""

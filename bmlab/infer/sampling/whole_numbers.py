@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 LONG = 4  # updates a weight after which single precision is worth it: rounding the weights takes time, too
+CALLS = 2**15  # updates that the calls for it take the time of
 WIDEST = 2.0**-8  # margin of x up to which few draws are left open
 FLOAT = 2.0**-18  # what single precision loses of x, its edges and the margin, where |x| < 16
 
@@ -28,6 +29,11 @@ class Rounded(NamedTuple):
     given: np.ndarray  # the biases as they were
     biases: np.ndarray
     error: float  # of a field, at most
+
+
+def pays(updates: int, weights: np.ndarray) -> bool:
+    """Whether so many updates gain by single precision what it takes to begin with it."""
+    return updates >= LONG * weights.size + CALLS
 
 
 def rounded(weights: np.ndarray, biases: np.ndarray, before: Rounded | None = None) -> Rounded:
