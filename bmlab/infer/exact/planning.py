@@ -130,7 +130,7 @@ def _small_tables(units):
 
 def _tree_contraction(units, graph):
     n = len(units)
-    return Part(units, "variable elimination", contraction_of(graph), 2.0 * n - 1, 1000.0 * n, 3e-3 + 1.5e-6 * n)
+    return Part(units, "variable elimination", contraction_of(graph), 2.0 * n - 1, 1000.0 * n, 3e-3 + 9e-7 * n)
 
 
 def _matrix_products(units):

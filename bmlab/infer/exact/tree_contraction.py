@@ -23,8 +23,6 @@ from ...arrays import log_2cosh
 from ...couplings import entries
 from ...model import BoltzmannMachine
 
-SIGNS = np.array([1.0, -1.0])
-
 
 class Round(NamedTuple):
     """Hold what is summed out at a time: `unit` (k,), and its edges to `near` (k, 0, 1 or 2) neighbours.
@@ -91,21 +89,19 @@ def _outward(model, contraction):
     for r in contraction.rounds:
         d = r.near.shape[1]
         logs = log_2cosh(_felt(field[r.unit], j[r.edge]))
-        around = tuple(range(1, d + 1))
-        log_z += logs.mean(around).sum()
+        log_z += logs.mean(tuple(range(d))).sum()
         for k in range(d):
-            others = tuple(axis for axis in around if axis != k + 1)
-            plus, minus = np.moveaxis(logs.mean(others), 1, 0)
+            plus, minus = logs.mean(1 - k) if d == 2 else logs
             np.add.at(field, r.near[:, k], (plus - minus) / 2)
         if d == 2:
-            j[r.made] = (logs[:, 0, 0] - logs[:, 0, 1] - logs[:, 1, 0] + logs[:, 1, 1]) / 4
+            j[r.made] = (logs[0, 0] - logs[0, 1] - logs[1, 0] + logs[1, 1]) / 4
     return float(log_z), field, j
 
 
 def _felt(field, j):
-    """Return h + J a + K b for all signs of the d neighbours, (k, 2, ..., 2)."""
-    for k in range(j.shape[1]):
-        field = field[..., None] + (j[:, k].reshape(-1, *[1] * k, 1) * SIGNS)
+    """Return h + J a + K b for both signs of each neighbour, (2, ..., 2, k): a first."""
+    for coupling in j.T:
+        field = np.stack([field + coupling, field - coupling], axis=field.ndim - 1)
     return field
 
 
@@ -117,21 +113,22 @@ def sum_by_contraction(model: BoltzmannMachine, contraction: Contraction, moment
     log_z, field, j = _outward(model, contraction)
     if not moments:
         return log_z, np.nan, np.nan
-    alone, pairs = np.empty((model.n, 2)), np.empty((len(j), 2, 2))  # probabilities of +, -; of both ends
+    alone, pairs = np.empty((2, model.n)), np.empty((2, 2, len(j)))  # probabilities of +, -; of both ends
     for r in reversed(contraction.rounds):
         d = r.near.shape[1]
-        around = pairs[r.made] if d == 2 else alone[r.near[:, 0]] if d else np.ones(len(r.unit))
-        given = scipy.special.expit(2 * _felt(field[r.unit], j[r.edge]) * SIGNS.reshape(2, 1, *[1] * d))
-        joint = np.moveaxis(given * around, 0, 1)  # (k, 2, ...): the unit first, then its neighbours
-        alone[r.unit] = joint.reshape(len(r.unit), 2, -1).sum(2)
+        around = pairs[:, :, r.made] if d == 2 else alone[:, r.near[:, 0]] if d else 1.0
+        x = 2 * _felt(field[r.unit], j[r.edge])
+        joint = scipy.special.expit(np.stack([x, -x])) * around  # (2, ..., k): the unit first, then its neighbours
+        alone[:, r.unit] = joint.sum(tuple(range(1, d + 1)))
         for k in range(d):
-            both = joint.sum(3 - k) if d == 2 else joint
-            pairs[r.edge[:, k]] = np.where(r.turned[:, k, None, None], both.swapaxes(1, 2), both)
+            both = joint.sum(2 - k) if d == 2 else joint
+            pairs[:, :, r.edge[:, k]] = np.where(r.turned[:, k], both.swapaxes(0, 1), both)
     row, col = contraction.ends[: model.n - 1].T
-    value = np.einsum("eab,a,b->e", pairs[: model.n - 1], SIGNS, SIGNS)
+    own = pairs[:, :, : model.n - 1]
+    value = own[0, 0] - own[0, 1] - own[1, 0] + own[1, 1]
     places = np.concatenate([row, col]), np.concatenate([col, row])
     corr = scipy.sparse.csr_array((np.tile(value, 2), places), shape=(model.n, model.n))
-    return log_z, alone[:, 0] - alone[:, 1], corr
+    return log_z, alone[0] - alone[1], corr
 
 
 def draw_by_contraction(
