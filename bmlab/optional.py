@@ -31,9 +31,15 @@ def has_threads() -> bool:
 def uninterrupted(call: Callable, *args: Any) -> Any:
     """Return call(*args), made in a thread of its own: Ctrl-C, which ends the main one, waits until it is done.
 
-    For what could not be begun again, such as half an import of Numba, or half of what it loads when it first compiles.
+    For what could not be begun again, such as half of what Numba loads when it first compiles.
     """
     if not has_threads():
         return call(*args)
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call, *args).result()
+
+
+@cache
+def whole(module: str) -> Any:
+    """Return a module, imported to its end: half an import of Numba or scipy.optimize could not be begun again."""
+    return uninterrupted(import_module, module)

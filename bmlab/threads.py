@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial
-from importlib import import_module
 from threading import Lock, get_ident
 
 from threadpoolctl import ThreadpoolController
 
-from .optional import uninterrupted
+from .optional import whole
 
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
@@ -149,5 +148,5 @@ def _let_anyone_set(blas):
 
 @lru_cache(maxsize=1)
 def _libraries():
-    uninterrupted(import_module, "scipy.linalg")  # its BLAS must be loaded before the controller looks
+    whole("scipy.linalg")  # its BLAS must be loaded before the controller looks
     return ThreadpoolController().select(user_api="blas").lib_controllers

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
+from ..optional import whole
 from ..progress_bars import ticks
 
 STEPS = 5000
@@ -59,7 +59,8 @@ def climb(rise: Callable, coordinates: Coordinates, tolerance: float, memory: in
             raise StopIteration
 
     options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": memory}
-    found = scipy.optimize.minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    minimize = whole("scipy.optimize").minimize
+    found = minimize(downhill, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
     downhill(found.x)
     return Top(here, float(steep), here - far, found.nit)
 

@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
+from ...optional import whole
 from ...threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
@@ -46,8 +47,8 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, until: float = np.in
             raise StopIteration
 
     with one_thread():
-        options = {"maxiter": STEPS}
-        found = scipy.optimize.minimize(
+        options, minimize = {"maxiter": STEPS}, whole("scipy.optimize").minimize
+        found = minimize(
             lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", callback=watch, options=options
         )
     return float(-found.fun - model.offset / model.temperature)

@@ -14,7 +14,6 @@ loops keep all fields up to date where that costs less.  Given the same generato
 import sys
 from collections.abc import Iterator
 from copy import copy, deepcopy
-from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -27,7 +26,7 @@ from ...budgets import seconds_to_spend
 from ...checks import check_choice
 from ...couplings import one_by_one
 from ...model import BoltzmannMachine
-from ...optional import uninterrupted
+from ...optional import whole
 from ...progress_bars import watched
 from ...threads import one_thread
 from .narrow_engine import NarrowEngine
@@ -184,7 +183,7 @@ def _loaded() -> Any:
 def _numba_engine(chains):
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
-        numba_engine = _loaded() or uninterrupted(import_module, f"{PACKAGE}.numba_engine")
+        numba_engine = _loaded() or whole(f"{PACKAGE}.numba_engine")
     except ModuleNotFoundError:
         raise ValueError(
             "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
