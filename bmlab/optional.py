@@ -39,7 +39,6 @@ def uninterrupted(call: Callable, *args: Any) -> Any:
         return pool.submit(call, *args).result()
 
 
-@cache
 def whole(module: str) -> Any:
     """Return a module, imported to its end: half an import of Numba or scipy.optimize could not be begun again."""
     return uninterrupted(import_module, module)
