@@ -1,7 +1,8 @@
 """trw: its bound holds for any weights and messages, averages over trees, and on a forest there is nothing to share."""
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.infer.bounds.spanning_trees import best_tree, shares
-from bmlab.infer.bounds.tree_reweighting import agreed, bound_of, tighten
+from bmlab.infer.bounds.tree_reweighting import agreed, bound_of, floor_of, tighten
 from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
@@ -49,8 +50,37 @@ def law_shares():
     count = np.zeros(len(graph.j))
     for tree, part in zip(trees, chance / chance.sum(), strict=True):
         count[tree] += part
-    for one in (model, thin):
-        assert len(trees) == 125 and np.abs(shares(one, graph, log_weights) - count - count[graph.back]).max() < 1e-11
+    for one, largest in ((model, 300), (thin, 300), (thin, 4)):
+        with patch("bmlab.infer.bounds.spanning_trees.LARGEST", largest):
+            found = shares(one, graph, log_weights)
+        assert len(trees) == 125 and np.abs(found - count - count[graph.back]).max() < 1e-11
+
+
+def law_levels(down=-40.0):
+    """Two triangles at one unit, the other's weights e^-40 of 1, 2 and 4: r_e = w_e (sum of the other two) / 14."""
+    w = np.zeros((5, 5))
+    w[[0, 0, 1], [1, 2, 2]] = 1
+    w[[2, 2, 3], [3, 4, 4]] = np.exp(down) * np.array([1, 2, 4])
+    model = bmlab.BoltzmannMachine((w + w.T) > 0, np.zeros(5))
+    graph = graph_of(model)
+    found = np.zeros((5, 5))
+    found[graph.row, graph.col] = shares(model, graph, np.log((w + w.T)[graph.row, graph.col]))
+    assert np.abs(found[[0, 0, 1], [1, 2, 2]] - 2 / 3).max() < 1e-11
+    assert np.abs(found[[2, 2, 3], [3, 4, 4]] - np.array([6, 10, 12]) / 14).max() < 1e-11
+
+
+def law_rounding():
+    """Sparse or dense, its units in any order, a machine on which it stalls has the same bound."""
+    rng = np.random.default_rng(13)
+    w = bmlab.sherrington_kirkpatrick(16, rng, 2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
+    model = bmlab.BoltzmannMachine(w, 3 * rng.normal(size=16), 0.5)
+    order = rng.permutation(16)
+    first = bmlab.trw(model)
+    for other in (
+        replace(model, weights=sparse.csr_array(w)),
+        replace(model, weights=w[np.ix_(order, order)], biases=model.biases[order]),
+    ):
+        assert not first.converged and abs(bmlab.trw(other).log_z.upper - first.log_z.upper) < 1e-11
 
 
 def law_average():
@@ -87,6 +117,18 @@ def law_wild():
         assert bound - model.offset / model.temperature > true - 1e-13 * abs(true)
 
 
+def law_floor():
+    """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
+    for seed in range(15, 35):
+        rng = np.random.default_rng(seed)
+        w = bmlab.sherrington_kirkpatrick(10, rng).weights * (bmlab.symmetric(rng.random((10, 10))) < 0.5)
+        model = bmlab.BoltzmannMachine(w, rng.normal(size=10), 0.1)
+        graph, steps = graph_of(model), list(islice(tighten(model), 40))
+        least = steps[-1][1].value + 1e-13 * 1000
+        assert floor_of(model, graph, bound_of(model, graph, *wild(model, graph, rng))) < least
+        assert all(bound.value - gap < least for _, bound, gap in steps)
+
+
 def law_slope(move=1e-4):
     """dB/dr_e is minus the information of the pair where messages agree: here along a random move of log w."""
     model, rng = machine(6, 1, temperature=1.3), np.random.default_rng(0)
@@ -107,12 +149,25 @@ def test_edges_are_shared_out_as_random_trees_have_them():
     law_shares()
 
 
+def test_weights_far_apart_keep_their_digits():
+    law_levels()
+
+
+@quietly
+def test_rounding_does_not_decide():
+    law_rounding()
+
+
 def test_the_bound_is_an_average_over_trees():
     law_average()
 
 
 def test_the_bound_holds_whatever_the_weights_and_messages():
     law_wild()
+
+
+def test_the_gap_is_proven_where_messages_hardly_agree():
+    law_floor()
 
 
 def test_the_information_is_the_slope_of_the_bound():
@@ -130,6 +185,13 @@ def test_the_gap_is_proven(model):
     lowest = min(bound for bound, _ in steps)
     assert all(bound - gap < lowest + 1e-9 for bound, gap in steps) and steps[-1][1] < 0.01
     assert (np.diff(np.array(steps), axis=0) <= 0).all()
+
+
+def test_messages_that_agree_slowly_do_not_stop_the_weights():
+    """Their part of the bound is larger here than what a step gains."""
+    weights = bmlab.sherrington_kirkpatrick(36, rng := np.random.default_rng(1)).weights
+    slow = bmlab.BoltzmannMachine(weights, 0.1 * rng.normal(size=36))
+    assert bmlab.trw(slow, max_steps=50).info["gap"] < 0.01
 
 
 @every_machine

@@ -106,19 +106,22 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
     """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
     graph = graph_of(model)
     mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
-    best, lowest, step = None, -np.inf, 0.5
+    best, last, weights = None, None, trial.log_weights
+    lowest, step = -np.inf, 0.5
     while True:
         with one_thread():
             share = shares(model, graph, trial.log_weights)
             trial = trial._replace(messages=agreed(model, graph, share, trial.messages))
             found = bound_of(model, graph, share, trial.messages)
-            lowest = max(lowest, found.value - 2 * found.slack - _excess(model, graph, found))
+            lowest = max(lowest, floor_of(model, graph, found))
         if best is None or found.value < best.value:
-            mixture, best, step = trial, found, 2 * step
+            mixture, best = trial, found
+        if last is None or found.value - found.slack < last.value - last.slack:  # as if messages agreed
+            weights, last, step = trial.log_weights, found, 2 * step
         else:
             step /= 4
         yield mixture, best, best.value - lowest
-        trial = mixture._replace(log_weights=mixture.log_weights + step * best.information)
+        trial = trial._replace(log_weights=weights + step * last.information)  # whose messages go on to agree
 
 
 def first_mixture(model: BoltzmannMachine, graph: Graph) -> Mixture:
@@ -163,10 +166,21 @@ def bound_of(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.nda
     return Bound(float(value), float(slack), np.tanh(field), p, share, _information(p))
 
 
-def _excess(model, graph, found):
-    """Return how much more information the best tree has than the average one."""
-    best = best_tree(model, graph, -1 - found.information).own
-    return float(np.append(found.information, 0.0)[best].sum() - found.share @ found.information / 2)
+def floor_of(model: BoltzmannMachine, graph: Graph, found: Bound) -> float:
+    """Return what no trees with any messages go below (Wainwright, Jaakkola and Willsky 2005): for any means and pairs
+
+        sum_i (b_i m_i + entropy of m_i) + sum_e J_e <s_i s_j> - information in the tree that has most,
+
+    here the means of this bound, and of its pairs what is possible beside these means.
+    """
+    m, (one, other) = found.mean, found.mean[[graph.row, graph.col]]
+    product = np.clip(found.p[0] - found.p[1] - found.p[2] + found.p[3], abs(one + other) - 1, 1 - abs(one - other))
+    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    p = (1 + signs @ [one, other] + np.outer(signs.prod(1), product)) / 4
+    information = np.append(_information(np.maximum(p, 0)), 0.0)
+    tree = best_tree(model, graph, -1 - information[:-1]).own
+    entropy = scipy.special.entr([(1 + m) / 2, (1 - m) / 2]).sum()
+    return float(model.biases @ m / model.temperature + entropy + graph.j @ product / 2 - information[tree].sum())
 
 
 def _information(p):
