@@ -1,5 +1,6 @@
 """Packages that bmlab does without until one of its functions is called."""
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -41,4 +42,6 @@ def uninterrupted(call: Callable, *args: Any) -> Any:
 
 def whole(module: str) -> Any:
     """Return a module, imported to its end: half an import of Numba or scipy.optimize could not be begun again."""
+    if module in sys.modules:
+        return import_module(module)  # at once, or as soon as another thread has done it; a thread takes a millisecond
     return uninterrupted(import_module, module)
