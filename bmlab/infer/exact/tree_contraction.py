@@ -51,26 +51,26 @@ def is_tree(graph: scipy.sparse.csr_array) -> bool:
 
 
 def contraction_of(graph: scipy.sparse.csr_array) -> Contraction:
-    """Return the rounds of a tree."""
+    """Return the rounds of a tree; each counts the units that are left from 0, and names them in its Rounds."""
     n, half = graph.shape[0], scipy.sparse.triu(graph, 1).tocoo()
-    ends, alive, rounds = np.column_stack([half.row, half.col]).astype(int), np.arange(half.nnz), []
-    rng, left = np.random.default_rng(0), np.ones(n, bool)
-    while left.any():
-        degree = np.bincount(ends[alive].ravel(), minlength=n)
-        goes = _apart(ends[alive], np.where(left & (degree <= 2), rng.random(n), -1.0))
-        where, end = np.nonzero(goes[ends[alive]])
-        where = alive[where]
-        line = np.argsort(ends[where, end], kind="stable")  # the edges of one unit side by side
-        where, end = where[line], end[line]
-        alive = alive[~goes[ends[alive]].any(1)]
+    unit_of, edge_of, pairs = np.arange(n), np.arange(half.nnz), np.column_stack([half.row, half.col]).astype(int)
+    rng, ends, rounds, count = np.random.default_rng(0), [pairs], [], half.nnz
+    while len(unit_of):
+        end, (first, last) = pairs.ravel(), np.zeros((2, len(unit_of)), int)  # end 2 e and 2 e + 1 are those of edge e
+        last[end], first[end[::-1]] = np.arange(len(end)), np.arange(len(end))[::-1]  # a later one overwrites
+        degree = np.bincount(end, minlength=len(unit_of))
+        goes = _apart(pairs, np.where(degree <= 2, rng.random(len(unit_of)), -1.0))
         for d in (0, 1, 2):
-            unit, own = np.flatnonzero(goes & (degree == d)), degree[ends[where, end]] == d
-            edge, turned = where[own].reshape(len(unit), d), end[own].reshape(len(unit), d)
-            made = len(ends) + np.arange(len(unit) if d == 2 else 0)
-            rounds.append(Round(unit, ends[edge, 1 - turned], edge, turned == 1, made))
-        ends, alive = np.concatenate([ends, rounds[-1].near]), np.concatenate([alive, made])
-        left &= ~goes
-    return Contraction(ends, [r for r in rounds if len(r.unit)])
+            unit = np.flatnonzero(goes & (degree == d))
+            place = np.column_stack([first[unit], last[unit]])[:, :d]
+            near, made = end[place ^ 1], count + np.arange(len(unit) if d == 2 else 0)
+            rounds.append(Round(unit_of[unit], unit_of[near], edge_of[place // 2], place % 2 == 1, made))
+        ends.append(rounds[-1].near)
+        stays, count = ~(goes[end[::2]] | goes[end[1::2]]), count + len(made)
+        edge_of = np.concatenate([edge_of[stays], made])
+        pairs = (np.cumsum(~goes) - 1)[np.concatenate([pairs[stays], near])]
+        unit_of = unit_of[~goes]
+    return Contraction(np.concatenate(ends), [r for r in rounds if len(r.unit)])
 
 
 def _apart(ends, luck):
