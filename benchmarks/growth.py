@@ -2,8 +2,8 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/growth.py
 
-Processor time, the least of three, at sizes four times apart; the exponent is the slope of log time over the last
-two, where what a call costs in any case counts least.
+Processor time, the least of five after one to warm up, at sizes four times apart; the exponent is the slope of log time
+over the last two, where what a call costs in any case counts least.
 """
 
 import warnings
@@ -23,11 +23,13 @@ def rows(count, n):
 
 
 def gibbs(n, count):
-    return lambda _: bmlab.gibbs(glass(n), rng=0, n_chains=count, burn_in=0, n_sweeps=100)
+    machine = glass(n)
+    return lambda _: bmlab.gibbs(machine, rng=0, n_chains=count, burn_in=0, n_sweeps=100)
 
 
 def mean_field(n, _):
-    return lambda _: bmlab.mean_field(glass(n))
+    machine = glass(n)
+    return lambda _: bmlab.mean_field(machine)
 
 
 def pseudolikelihood(n, count):
@@ -42,29 +44,37 @@ def pcd(n, count):
 
 
 def exact(n, _):
-    return lambda _: bmlab.exact(bmlab.ising((4, n), periodic=False).at(2.3))
+    machine = bmlab.ising((4, n), periodic=False).at(2.3)
+    return lambda _: bmlab.exact(machine)
 
 
 def tree(n, _):
-    return lambda _: bmlab.exact(bmlab.ising(n, periodic=False).at(2.3))
+    machine = bmlab.ising(n, periodic=False).at(2.3)
+    return lambda _: bmlab.exact(machine)
+
+
+CASES = (
+    ("gibbs, dense", gibbs, (64, 256, 1024), (64, 256, 1024)),
+    ("mean_field, dense", mean_field, (64, 256, 1024), ()),
+    ("pseudolikelihood, dense", pseudolikelihood, (16, 64, 256), (1000, 4000, 16000)),
+    ("pcd, n + n", pcd, (64, 256, 1024), (64, 256, 1024)),
+    ("exact, lattice 4 x n", exact, (32, 128, 512), ()),
+    ("exact, chain of n", tree, (6400, 25600, 102400), ()),
+)
+
+
+def grown(axis, of, sizes):
+    """Return in words how the time grows along the sizes (n, N), and the times."""
+    times = [least(1, of(*size))[0] for size in sizes]
+    slope = np.log(times[-1] / times[-2]) / np.log(4)
+    return f"{axis}^{slope:.1f} ({', '.join(f'{t:.3g}' for t in times)} ms)"
 
 
 def main():
     warnings.simplefilter("ignore", bmlab.NotConverged)
-    for name, of, units, many in (
-        ("gibbs, dense", gibbs, (64, 256, 1024), (64, 256, 1024)),
-        ("mean_field, dense", mean_field, (64, 256, 1024), ()),
-        ("pseudolikelihood, dense", pseudolikelihood, (16, 64, 256), (1000, 4000, 16000)),
-        ("pcd, n + n", pcd, (64, 256, 1024), (64, 256, 1024)),
-        ("exact, lattice 4 x n", exact, (32, 128, 512), ()),
-        ("exact, chain of n", tree, (6400, 25600, 102400), ()),
-    ):
-        told = []
-        for axis, cases in (("n", [(n, 100) for n in units]), ("N", [(units[1], count) for count in many])):
-            times = [least(of(*case), 1) for case in cases]
-            if times:
-                slope = np.log(times[-1] / times[-2]) / np.log(4)
-                told.append(f"{axis}^{slope:.1f} ({', '.join(f'{t:.3g}' for t in times)} ms)")
+    for name, of, units, many in CASES:
+        told = [grown("n", of, [(n, 100) for n in units])]
+        told += [grown("N", of, [(units[1], count) for count in many])] if many else []
         print(f"{name}: {'; '.join(told)}")
 
 

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count as count_from
 from pathlib import Path
 
@@ -26,7 +27,7 @@ import bmlab
 from bmlab.infer.sampling.chains import Chains
 
 REPEATS = 5
-PEERS = {}  # peer -> (machine, chains) -> its speed, timed once
+PEERS = {}  # peer -> (machine, chains, threads) -> its speed, timed once
 SECONDS = 0.1  # a timed call is at least so long
 SETTLE = {100: 500, 1000: 100, 4096: 1000}  # sweeps before anything is timed
 FIRST = """
@@ -112,14 +113,15 @@ def by_dwave(model, s):
     return sweep
 
 
-def by_c(model, s):
-    """The kernels of gibbs.c, each call with new random numbers."""
-    walk, new = (_sparse_c if model.is_sparse else _dense_c)(model, s)
-    temperature, seeds = ctypes.c_double(model.temperature), count_from(1)
+def by_c(model, s, threads=1):
+    """The kernels of gibbs.c, each call with new random numbers, on so many shares of the chains side by side."""
+    kernel = _sparse_c if model.is_sparse else _dense_c
+    shares = [kernel(model, share) for share in np.array_split(s, threads, axis=1)]
+    temperature, seeds, pool = ctypes.c_double(model.temperature), count_from(1), ThreadPoolExecutor(threads)
 
     def sweep(count):
-        seed = ctypes.c_uint64(next(seeds))
-        return once(lambda: walk(ctypes.c_long(count), temperature, seed))[0], new
+        calls = [partial(walk, ctypes.c_long(count), temperature, ctypes.c_uint64(next(seeds))) for walk, _ in shares]
+        return once(lambda: list(pool.map(lambda call: call(), calls)))[0], np.hstack([new for _, new in shares])
 
     return sweep
 
@@ -253,10 +255,16 @@ def row(case, missing):
     name, n, chains, threads, backend, aim, share = case
     model, s = machine(n), settled(n, chains)
     energy, found = model.energy(s.T.astype(float)) / n, {}
-    samplers = {"bmlab": lambda model, s: by_bmlab(model, s, backend), "dwave": by_dwave, "C": by_c, "thrml": by_thrml}
+    samplers = {
+        "bmlab": lambda model, s: by_bmlab(model, s, backend),
+        "dwave": by_dwave,
+        "C": lambda model, s: by_c(model, s, threads),
+        "thrml": by_thrml,
+    }
     for peer, sampler in samplers.items():
-        if peer != "bmlab" and (n, chains) in PEERS.get(peer, {}):
-            found[peer] = PEERS[peer][n, chains]
+        asked = n, chains, threads if peer == "C" else 1
+        if peer != "bmlab" and asked in PEERS.get(peer, {}):
+            found[peer] = PEERS[peer][asked]
             continue
         set_threads(threads if peer == "bmlab" else 1)
         try:
@@ -265,7 +273,7 @@ def row(case, missing):
         except (ImportError, OSError, subprocess.CalledProcessError, NotImplementedError) as problem:
             found[peer] = np.nan
             missing.setdefault((peer, str(problem)), name)
-        PEERS.setdefault(peer, {})[n, chains] = found[peer]
+        PEERS.setdefault(peer, {})[asked] = found[peer]
     ours = found["bmlab"]
     ratios = [ours / found[peer] for peer in ("dwave", "C", "thrml")]
     print(
