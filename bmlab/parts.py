@@ -11,12 +11,12 @@ Bits are those of one kind of processor and one version of NumPy: a mixed cluste
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
 from typing import Any
 
-from .engines import Engine, adapted, by_executor, cores
+from .engines import Engine, adapted, cores
+from .kept_threads import side_by_side
 from .optional import needed
 from .progress_bars import watched
 from .threads import one_thread_only
@@ -94,7 +94,7 @@ def on_cores(task: Callable, parts: Sequence) -> Iterable:
         return map(task, parts)
     if min(len(parts), cores()) < 2:
         return map(Part(task), parts)
-    return _on_threads(Part(task), parts)
+    return side_by_side(Part(task), parts)
 
 
 def _answers(task, parts):
@@ -102,11 +102,6 @@ def _answers(task, parts):
     if engine is None or _inside.get():
         return on_cores(task, parts)
     return engine.map(Part(task), parts)
-
-
-def _on_threads(task, parts):
-    with ThreadPoolExecutor(cores()) as pool:
-        yield from by_executor(pool).map(task, parts)
 
 
 def _named(answers, unit, count):

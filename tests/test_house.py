@@ -36,6 +36,7 @@ FLOORS = [
     ["_version", "budgets", "checks", "html_repr", "optional", "pages"],
     ["threads"],
     ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
+    ["kept_threads"],
     ["couplings", "parts", "tables"],
     ["model"],
     ["data", "machines", "estimate", "interop"],

@@ -9,10 +9,10 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from io import StringIO
-from itertools import islice
+from itertools import count, islice
 from multiprocessing import get_context
 from multiprocessing.pool import ThreadPool
-from threading import get_ident
+from threading import Barrier, Event, get_ident
 from time import sleep
 
 import joblib
@@ -22,9 +22,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import parts, progress_bars
+from bmlab import kept_threads, parts, progress_bars
 from bmlab.infer.exact import clamped_parts, planning, resuming
 from bmlab.infer.sampling import averages, stretches
+from bmlab.kept_threads import side_by_side
 from bmlab.parts import Part, in_parts, worker_count
 from bmlab.threads import all_threads
 
@@ -223,6 +224,61 @@ def test_ctrl_c_between_two_parts_leaves_nothing_waiting(monkeypatch):
     with bmlab.workers(engine), pytest.raises(KeyboardInterrupt) as kept:
         bmlab.exact(drawn(24))
     assert kept and len(engine.given) > 1 and {one.state for one in engine.given} == {"done", "cancelled"}
+
+
+def test_the_thread_that_asks_does_parts_beside_another():
+    both = Barrier(2, timeout=60)
+
+    def meet(_):
+        both.wait()
+        return get_ident()
+
+    found = list(side_by_side(meet, range(2)))
+    assert get_ident() in found and len(set(found)) == 2
+
+
+def test_cores_that_are_left_early_have_ended_what_they_began():
+    began, ended = [], []
+
+    def slow(part):
+        began.append(part)
+        sleep(0.05)
+        ended.append(part)
+        return part
+
+    answers = side_by_side(slow, count())
+    assert [next(answers), next(answers), next(answers)] == [0, 1, 2]
+    answers.close()
+    assert sorted(began) == sorted(ended) and len(began) < 100
+
+
+class Prompt(ThreadPoolExecutor):
+    """Begin with the first part before the next one is handed out."""
+
+    begun = Event()
+
+    def submit(self, call):
+        future = super().submit(call)
+        assert self.begun.wait(60)
+        return future
+
+
+def test_what_fails_in_this_thread_is_raised_in_its_turn(monkeypatch):
+    failed = Event()
+
+    def task(part):
+        Prompt.begun.set()
+        if part:
+            failed.set()
+            raise ZeroDivisionError
+        return failed.wait(60)
+
+    with Prompt(1) as pool:
+        monkeypatch.setattr(kept_threads, "_pool", lambda *_: pool)
+        answers = side_by_side(task, range(2))
+        assert next(answers)
+        with pytest.raises(ZeroDivisionError):
+            next(answers)
 
 
 def test_a_part_that_fails_is_named():

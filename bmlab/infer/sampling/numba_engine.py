@@ -7,16 +7,15 @@ weights as there are flips.  Sparse machines have few neighbours: fields are sum
 numpy_engine.py, layers in single precision, with decisions that are compiled.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
-from os import getpid
 from typing import Any
 
 import numpy as np
 import scipy
 from numba import config
 
+from ...kept_threads import side_by_side
 from ...optional import uninterrupted
 from ...threads import may_start_threads
 from .kept_fields import KeptFields
@@ -121,7 +120,7 @@ def _narrowed(units, columns, across, _):
 
 
 def _in_threads(kernel, chains, arrays, k, units, out):
-    """Call a kernel on ranges of the chains, one a thread; the first is this one's, which has not to be woken."""
+    """Call a kernel on ranges of the chains, one a thread."""
     count = chains.s.shape[1]
     threads = max(1, min(k.size // SHARE, count // BLOCK))
     if threads > 1:
@@ -129,25 +128,15 @@ def _in_threads(kernel, chains, arrays, k, units, out):
         threads = min(threads, most)
     place = np.uint64(chains.count * len(chains.s))
 
-    def part(begin, end):
-        _called(kernel, *arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, begin, end)
+    def part(ends):
+        _called(kernel, *arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, *ends)
 
     if threads == 1:
-        part(0, count)
-    else:
-        edges = np.linspace(0, count, threads + 1).astype(int)
-        others = [_pool(threads, getpid()).submit(part, begin, end) for begin, end in pairwise(edges[1:])]
-        part(0, edges[1])
-        for other in others:
-            other.result()
+        return part((0, count))
+    for _ in side_by_side(part, pairwise(np.linspace(0, count, threads + 1).astype(int).tolist())):
+        pass
 
 
 def _called(kernel, *args):
     """Call a kernel; where this compiles it, whole or not at all."""
     return kernel(*args) if kernel.overloads else uninterrupted(kernel, *args)
-
-
-@cache
-def _pool(threads, process):
-    """Return a pool of all threads but one, which is kept; for each process its own: threads do not survive a fork."""
-    return ThreadPoolExecutor(threads - 1)
