@@ -25,6 +25,7 @@ from bmlab.infer.sampling import (
     gibbs_sampling,
     narrow_engine,
     numpy_engine,
+    stretches,
     whole_numbers,
 )
 
@@ -560,3 +561,9 @@ def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
         walk.sweep(40)
     assert walks[0]._compiled.warmth is not None
     assert np.array_equal(walks[0].s, walks[1].s)
+
+
+def test_a_long_walk_of_enough_chains_is_cut_for_several_cores():
+    assert len(stretches.cuts(100, 1000, 10**6)) == stretches.PIECES + 1
+    assert stretches.cuts(100, 100, 10**6) == [0, 52, 100]
+    assert stretches.cuts(100, 40, 10**7) == [0, 40]

@@ -14,7 +14,9 @@ from ...parts import in_parts
 from .averages import first_chains
 from .chains import Chains
 
-UPDATES = 2**27  # up to here chains stay together: about a second
+UPDATES = 2**26  # up to here chains stay together: about half a second
+PIECES = 4  # and beyond in at least so many stretches, which wait for nobody and so use more cores
+ENOUGH = 48  # chains of each of these: fewer make the fields of a full machine dear
 NUMBERS = 2**18  # units of a stretch: its fields stay in the processor's cache, and its states travel in 60 kB
 
 
@@ -41,7 +43,7 @@ def cuts(n: int, n_chains: int, sweeps: int) -> list[int]:
     """Return where stretches begin, and where the last one ends: at groups that averages.py keeps apart, or inside."""
     if n * n_chains * sweeps <= UPDATES:
         return [0, n_chains]
-    groups, pieces = first_chains(n_chains), -(-n * n_chains // NUMBERS)
+    groups, pieces = first_chains(n_chains), max(-(-n * n_chains // NUMBERS), min(PIECES, n_chains // ENOUGH))
     if pieces < len(groups):
         return groups[np.linspace(0, len(groups) - 1, max(2, pieces + 1)).astype(int)].tolist()
     inside = -(-pieces // (len(groups) - 1))
