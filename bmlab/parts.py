@@ -15,10 +15,11 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
 from typing import Any
 
+from .budgets import end_of_call, ending
 from .engines import Engine, adapted, cores
 from .kept_threads import side_by_side
 from .optional import needed
-from .progress_bars import watched
+from .progress_bars import showing, shown, watched
 from .threads import one_thread_only
 
 _engine: ContextVar[Engine | None] = ContextVar("what does the parts", default=None)
@@ -92,8 +93,6 @@ def on_cores(task: Callable, parts: Sequence) -> Iterable:
     """Return task(part) of each part, done on the cores of this machine: for parts that write where others read."""
     if _inside.get():  # a part of a part stays where it is
         return map(task, parts)
-    if min(len(parts), cores()) < 2:
-        return map(Part(task), parts)
     return side_by_side(Part(task), parts)
 
 
@@ -117,15 +116,20 @@ def _named(answers, unit, count):
 
 
 class Part:
-    """Do a task by one thread, apart from every context of the caller: bars, deadlines, workers."""
+    """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of.
+
+    On the cores here it ends at the caller's deadline, or when nobody waits for it any more, and the thread that asks
+    shows the bars of its parts.
+    """
 
     def __init__(self, task: Callable):
         self.task = task
 
     def __call__(self, part: Any) -> Any:
-        return Context().run(self._alone, part)
+        until, left = end_of_call()
+        return Context().run(self._alone, part, until, left, shown() if left else None)
 
-    def _alone(self, part):
+    def _alone(self, part, until, left, bars):
         _inside.set(True)
-        with one_thread_only():
+        with ending(until, left), showing(bars), one_thread_only():
             return self.task(part)

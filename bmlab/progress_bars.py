@@ -26,17 +26,32 @@ def progress() -> Iterator[None]:
     ...     answer = bmlab.exact(bmlab.medium())
     """
     _tqdm()
-    token = _bars.set(bars := set())
+    bars = set()
     try:
-        yield
+        with showing(bars):
+            yield
     finally:
-        _bars.reset(token)
         for bar in bars:  # a loop that was interrupted lives on in the traceback, which IPython keeps
             bar.close()
 
 
+@contextmanager
+def showing(bars: set | None) -> Iterator[None]:
+    """Show the bars of loops inside among these; none where None."""
+    token = _bars.set(bars)
+    try:
+        yield
+    finally:
+        _bars.reset(token)
+
+
+def shown() -> set | None:
+    """Return the bars that are shown here; None where none are to be."""
+    return _bars.get()
+
+
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the things to be gone through, with a bar where bars are shown, until the deadline where there is one."""
+    """Return the things to be gone through, with a bar where bars are shown, until it is over, see timed()."""
     total, bars = total or length_hint(things) or None, _bars.get()
     return timed(things) if bars is None else _late(timed(things), unit, total, bars)
 

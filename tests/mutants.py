@@ -876,7 +876,7 @@ MUTANTS = [
         "a step is cut by the cores there are",
         contrastive_divergence.RestrictedAscent._shares,
         "worth.bit_length()",
-        "__import__('bmlab').parts.cores()",
+        "__import__('bmlab').kept_threads.cores()",
         partial(test_contrastive_divergence.law_shares),
     ),
     Mutant(

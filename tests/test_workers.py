@@ -13,7 +13,7 @@ from itertools import count, islice
 from multiprocessing import get_context
 from multiprocessing.pool import ThreadPool
 from threading import Barrier, Event, get_ident
-from time import sleep
+from time import perf_counter, sleep
 
 import joblib
 import numpy as np
@@ -23,10 +23,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
 from bmlab import kept_threads, parts, progress_bars
+from bmlab.budgets import OutOfTime, deadline
 from bmlab.infer.exact import clamped_parts, planning, resuming
 from bmlab.infer.sampling import averages, stretches
 from bmlab.kept_threads import side_by_side
-from bmlab.parts import Part, in_parts, worker_count
+from bmlab.parts import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
 
 
@@ -226,6 +227,26 @@ def test_ctrl_c_between_two_parts_leaves_nothing_waiting(monkeypatch):
     assert kept and len(engine.given) > 1 and {one.state for one in engine.given} == {"done", "cancelled"}
 
 
+@pytest.fixture
+def bars(monkeypatch):
+    """The bars that are made, each as soon as it can be."""
+    told, real = [], progress_bars._tqdm()
+
+    def recording(**options):
+        told.append(real(**options | {"file": StringIO()}))
+        return told[-1]
+
+    monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
+    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    return told
+
+
+@pytest.fixture
+def two_cores(monkeypatch):
+    monkeypatch.setattr(kept_threads, "cores", lambda: 2)
+
+
+@pytest.mark.usefixtures("two_cores")
 def test_the_thread_that_asks_does_parts_beside_another():
     both = Barrier(2, timeout=60)
 
@@ -237,6 +258,7 @@ def test_the_thread_that_asks_does_parts_beside_another():
     assert get_ident() in found and len(set(found)) == 2
 
 
+@pytest.mark.usefixtures("two_cores")
 def test_cores_that_are_left_early_have_ended_what_they_began():
     began, ended = [], []
 
@@ -253,9 +275,11 @@ def test_cores_that_are_left_early_have_ended_what_they_began():
 
 
 class Prompt(ThreadPoolExecutor):
-    """Begin with the first part before the next one is handed out."""
+    """Begin with the first part, and so leave the second one to the thread that asks."""
 
-    begun = Event()
+    def __init__(self):
+        super().__init__(1)
+        self.begun = Event()
 
     def submit(self, call):
         future = super().submit(call)
@@ -263,22 +287,73 @@ class Prompt(ThreadPoolExecutor):
         return future
 
 
-def test_what_fails_in_this_thread_is_raised_in_its_turn(monkeypatch):
+@pytest.fixture
+def prompt(monkeypatch, two_cores):
+    with Prompt() as pool:
+        monkeypatch.setattr(kept_threads, "_pool", lambda *_: pool)
+        yield pool
+
+
+def test_what_fails_in_this_thread_is_raised_in_its_turn(prompt):
     failed = Event()
 
     def task(part):
-        Prompt.begun.set()
+        prompt.begun.set()
         if part:
             failed.set()
             raise ZeroDivisionError
         return failed.wait(60)
 
-    with Prompt(1) as pool:
-        monkeypatch.setattr(kept_threads, "_pool", lambda *_: pool)
-        answers = side_by_side(task, range(2))
-        assert next(answers)
-        with pytest.raises(ZeroDivisionError):
-            next(answers)
+    answers = side_by_side(task, range(2))
+    assert next(answers)
+    with pytest.raises(ZeroDivisionError):
+        next(answers)
+
+
+def test_a_part_that_nobody_waits_for_any_more_ends_at_its_next_turn(prompt):
+    ended = []
+
+    def task(part):
+        if part:
+            raise KeyboardInterrupt
+        try:
+            for _ in progress_bars.watched(range(6000), "turn"):
+                prompt.begun.set()
+                sleep(0.01)
+        except OutOfTime:
+            ended.append(part)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(on_cores(task, range(2)))
+    assert ended == [0]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_part_knows_the_deadline_wherever_it_is_done(prompt, late):
+    def task(part):
+        prompt.begun.set()
+        try:
+            return list(progress_bars.watched(range(2), "turn"))
+        except OutOfTime:
+            return "out of time"
+
+    with deadline(perf_counter() + (0 if late else 60)):
+        assert list(on_cores(task, range(2))) == ["out of time" if late else [0, 1]] * 2
+
+
+def test_the_thread_that_asks_shows_the_bars_of_its_own_parts(prompt, bars):
+    def task(part):
+        prompt.begun.set()
+        return list(progress_bars.watched(range(5), f"turn of part {part}"))
+
+    with bmlab.progress():
+        list(on_cores(task, range(2)))
+    assert [bar.unit for bar in bars] == ["turn of part 1"]
+
+
+def test_one_core_does_all_parts_in_the_thread_that_asks(monkeypatch):
+    monkeypatch.setattr(kept_threads, "cores", lambda: 1)
+    assert list(on_cores(lambda part: (part, get_ident()), range(20))) == [(k, get_ident()) for k in range(20)]
 
 
 def test_a_part_that_fails_is_named():
@@ -288,18 +363,10 @@ def test_a_part_that_fails_is_named():
         assert failed.value.__notes__ == ["This was part 3 of 3."]
 
 
-def test_the_bar_moves_by_parts(monkeypatch):
-    told, real = [], progress_bars._tqdm()
-
-    def recording(**options):
-        told.append(real(**options | {"file": StringIO()}))
-        return told[-1]
-
-    monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
-    monkeypatch.setattr(progress_bars, "DELAY", -1)
+def test_the_bar_moves_by_parts(bars):
     with bmlab.workers(map), bmlab.progress():
         bmlab.exact(drawn(18))
-    (bar,) = told
+    (bar,) = bars
     assert (bar.unit, bar.total, bar.n) == ("part", 16, 16)
 
 
