@@ -563,7 +563,11 @@ def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
     assert np.array_equal(walks[0].s, walks[1].s)
 
 
-def test_a_long_walk_of_enough_chains_is_cut_for_several_cores():
-    assert len(stretches.cuts(100, 1000, 10**6)) == stretches.PIECES + 1
-    assert stretches.cuts(100, 100, 10**6) == [0, 52, 100]
-    assert stretches.cuts(100, 40, 10**7) == [0, 40]
+@quietly
+@pytest.mark.parametrize(("n_chains", "pieces"), [(1000, 4), (100, 2), (40, 1)])
+def test_a_long_walk_of_enough_chains_is_cut_for_several_cores(n_chains, pieces, monkeypatch):
+    asked, real = [], gibbs_sampling.walked
+    monkeypatch.setattr(gibbs_sampling, "walked", lambda *of: asked.append(of[1]) or real(*of))
+    monkeypatch.setattr(stretches, "UPDATES", pieces * 3 * n_chains * 9 - 1)
+    bmlab.gibbs(bmlab.toy(), rng=0, n_chains=n_chains, burn_in=4, n_sweeps=5)
+    assert [len(ends) - 1 for ends in asked] == [pieces] * (pieces > 1)

@@ -40,7 +40,7 @@ from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
 from .gibbs_sampling import check_chains
-from .stretches import walked
+from .stretches import cuts, walked
 
 PILOT = 5  # the pilot has so many times fewer chains and steps
 MOST_PILOT = 2002  # and no more chains than that
@@ -91,7 +91,8 @@ def ais(
         first = _first_biases(model)
         betas = _schedule(model, first, rng, n_chains, n_temperatures)
         chains = _first_chains(model, first, rng, n_chains)
-        s, gains = zip(*walked(chains, n_temperatures, partial(_run, first[:, None], betas)), strict=True)
+        ends = cuts(model.n, n_chains, n_temperatures)
+        s, gains = zip(*walked(chains, ends, partial(_run, first[:, None], betas)), strict=True)
         log_w = _first_log_z(model, first) + np.concatenate(gains)
     return warned(_estimate(model, Runs(np.concatenate(s, axis=1).T.astype(float), log_w, betas)))
 

@@ -29,6 +29,8 @@ from .stretches import cuts, walked
 
 CHAINS = 100  # where neither start nor n_chains tells
 HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
+PIECES = 4  # stretches of a long walk, at least: threads that meet every few milliseconds bring little
+ENOUGH = 48  # chains of each of these
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
@@ -131,7 +133,8 @@ def gibbs(
 def _averaged(chains, burn_in, n_sweeps, draws):
     """Walk, by stretches where there is much to do; return the Averages and the draws (draws, chains, n)."""
     (n, n_chains), kept, last = chains.s.shape, [], []
-    if len(cuts(n, n_chains, burn_in + n_sweeps)) == 2:
+    ends = cuts(n, n_chains, burn_in + n_sweeps, max(1, min(PIECES, n_chains // ENOUGH)))
+    if len(ends) == 2:
         chains.sweep(burn_in)
         blocks = chains.draws(n_sweeps)
         blocks = _keeping(blocks, draws, n_sweeps, kept) if draws else blocks
@@ -139,7 +142,7 @@ def _averaged(chains, burn_in, n_sweeps, draws):
     layout = laid_out(chains.model, n_chains, n_sweeps)
 
     def sums():
-        for found, states, s in walked(chains, burn_in + n_sweeps, partial(_stretch, burn_in, draws, layout)):
+        for found, states, s in walked(chains, ends, partial(_stretch, burn_in, draws, layout)):
             kept.append(states)
             last.append(s)
             yield found

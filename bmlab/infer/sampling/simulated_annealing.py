@@ -22,7 +22,7 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .chains import Chains
 from .gibbs_sampling import first_states
-from .stretches import walked
+from .stretches import cuts, walked
 
 
 class Annealed(NamedTuple):
@@ -63,7 +63,8 @@ def annealed(
     check_model(model)
     rng, schedule = generator(rng), _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
-    energies, states = zip(*walked(chains, len(schedule), partial(_cool, schedule)), strict=True)
+    ends = cuts(model.n, len(chains.beta), len(schedule))
+    energies, states = zip(*walked(chains, ends, partial(_cool, schedule)), strict=True)
     return Annealed(np.concatenate(energies), np.concatenate(states))
 
 

@@ -14,9 +14,7 @@ from ...parts import in_parts
 from .averages import first_chains
 from .chains import Chains
 
-UPDATES = 2**26  # up to here chains stay together: about half a second
-PIECES = 4  # and beyond in at least so many stretches, which wait for nobody and so use more cores
-ENOUGH = 48  # chains of each of these: fewer make the fields of a full machine dear
+UPDATES = 2**27  # up to here chains stay together: about a second; the sooner apart, the more pieces are asked for
 NUMBERS = 2**18  # units of a stretch: its fields stay in the processor's cache, and its states travel in 60 kB
 
 
@@ -28,10 +26,8 @@ class Packed(NamedTuple):
     seeds: np.ndarray
 
 
-def walked(chains: Chains, sweeps: int, task: Callable[[Chains], Any]) -> Iterator[Any]:
-    """Yield task(stretch) of each stretch of the chains in order, which takes about so many sweeps."""
-    n, n_chains = chains.s.shape
-    ends = cuts(n, n_chains, sweeps)
+def walked(chains: Chains, ends: list[int], task: Callable[[Chains], Any]) -> Iterator[Any]:
+    """Yield task(stretch) of each stretch of the chains in order, cut at these ends."""
     if len(ends) == 2:
         yield task(chains)
         return
@@ -39,11 +35,14 @@ def walked(chains: Chains, sweeps: int, task: Callable[[Chains], Any]) -> Iterat
     yield from in_parts(partial(_walk, chains.stretch(0, 0), task), packed, "stretch")
 
 
-def cuts(n: int, n_chains: int, sweeps: int) -> list[int]:
-    """Return where stretches begin, and where the last one ends: at groups that averages.py keeps apart, or inside."""
-    if n * n_chains * sweeps <= UPDATES:
+def cuts(n: int, n_chains: int, sweeps: int, least: int = 1) -> list[int]:
+    """Return where stretches begin, and where the last one ends: at groups that averages.py keeps apart, or inside.
+
+    There are at least so many of them, where there is much to do.
+    """
+    if n * n_chains * sweeps * least <= UPDATES:
         return [0, n_chains]
-    groups, pieces = first_chains(n_chains), max(-(-n * n_chains // NUMBERS), min(PIECES, n_chains // ENOUGH))
+    groups, pieces = first_chains(n_chains), max(-(-n * n_chains // NUMBERS), least)
     if pieces < len(groups):
         return groups[np.linspace(0, len(groups) - 1, max(2, pieces + 1)).astype(int)].tolist()
     inside = -(-pieces // (len(groups) - 1))
