@@ -72,10 +72,8 @@ def without_start(climb, times, count=40):
 def on_two_cores(model, data, batch, chains, count=40):
     """Return the times of a step of pcd() by the clock, on one core and on two, and of two products, by turns."""
     cores = sorted(os.sched_getaffinity(0))[:2]
-    half, p = (
-        np.ones((2, (batch + chains) // 2, VISIBLE + 1), np.float32),
-        np.ones((VISIBLE + 1, HIDDEN + 1), np.float32),
-    )
+    half = np.ones((2, (batch + chains) // 2, VISIBLE + 1), np.float32)
+    p = np.ones((VISIBLE + 1, HIDDEN + 1), np.float32)
 
     def products(count):  # which share nothing but p
         with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-"""Benchmarks that print a table without asking for more than time run, at sizes that take none."""
+"""What growth.py times, at sizes that take no time: `make bench` stops where a script is broken."""
 
 import growth
 import pytest
