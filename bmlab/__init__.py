@@ -7,7 +7,7 @@
 A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data.
 """
 
-from . import data
+from . import data, plain
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .choosing import auto, bracket
@@ -92,6 +92,7 @@ __all__ = [
     "mean_field",
     "medium",
     "pcd",
+    "plain",
     "plan",
     "probabilities",
     "progress",
