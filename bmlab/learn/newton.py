@@ -82,7 +82,7 @@ def newton(
         far = theta if steep > SINCE * max(tolerance, 1e-8) else far
         if steep > tolerance:
             move = np.linalg.solve(fisher, slope)
-            flat = is_flat(slope @ move, value)
+            flat = is_flat(float(slope @ move), value)
             if flat and steep >= before:
                 break
             theta, value, p = table.searched(theta, value, move, slope @ move)
