@@ -76,15 +76,15 @@ def maximize(
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
     with one_thread():
-        step, moved = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
-    weights, biases = np.split(np.abs(moved), [len(pairs[0])])
+        step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
+    weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
-    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0)
+    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
 
 
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
-    """Return the Step at the top, and how far the parameters/T still moved at the last."""
+    """Return the Step at the top, and the Top."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     data = condensed(model, data)
     if isinstance(data, Rows):
@@ -108,7 +108,7 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
     if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
         top = newton(model, seen, pairs, theta, penalty, tolerance)
         found = _machine(model, pairs, top.theta)
-        return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top.moved
+        return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top
     coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
     return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
 
@@ -150,7 +150,7 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
         return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
     top = climb(rise, coordinates, tolerance, MEMORY)
-    return replace(last, loop=Loop(top.number)), top.moved
+    return replace(last, loop=Loop(top.number)), top
 
 
 def _asked(model, phase, infer, before):

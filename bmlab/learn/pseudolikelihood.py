@@ -105,7 +105,7 @@ def _climbed(sums, mean, second, penalty, mask):
     top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
-    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
+    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
 
 
 def value_and_slope(
