@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from ..arrays import names_of
+
 try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # scikit-learn 1.5
@@ -37,6 +39,7 @@ class Binary:
         """Return -1/+1 (N, n), with y where it was given; `reset` learns the features' number, names and values."""
         if reset:
             self._validate_params()
+        names_of(X)  # refuses a name that is there twice
         read = validate_data(self, X, y, reset=reset)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if reset:
