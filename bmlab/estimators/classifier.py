@@ -38,7 +38,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
-        s, y = self._read(X, y, reset=True)
+        s, y = self._read(X, y, first=True)
         check_classification_targets(y)
         self._begin(np.unique(y))
         return self._learn(s, y)
@@ -46,7 +46,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from more rows; the first call needs all labels that will come, `classes`."""
         first = not hasattr(self, "classes_")
-        s, y = self._read(X, y, reset=first)
+        s, y = self._read(X, y, first=first)
         check_classification_targets(y)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit; try classes=np.unique(y)")

@@ -54,13 +54,13 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s = self._read(X, reset=True)
+        s = self._read(X, first=True)
         return self._learn(s, np.ones(len(s), dtype=int))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X and all patterns so far: the same answer as fit on all of them."""
         first = not hasattr(self, "model_")
-        s = self._read(X, reset=first)
+        s = self._read(X, first=first)
         counts = np.ones(len(s), dtype=int)
         if not first:
             s, counts = np.concatenate([self.patterns_, s]), np.append(self.counts_, counts)

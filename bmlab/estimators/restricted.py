@@ -50,7 +50,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s, rng = self._read(X, reset=True), generator(self.random_state)
+        s, rng = self._read(X, first=True), generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
         self._climb = None
         self.model_ = pcd(
@@ -67,7 +67,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take one step, with X as its batch, from where the machine and its chains are."""
         first = not hasattr(self, "model_")
-        s = self._read(X, reset=first)
+        s = self._read(X, first=first)
         if first or self._climb is None:
             rng = generator(self.random_state)
             model = self._first(s, rng) if first else self.model_
