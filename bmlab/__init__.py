@@ -36,13 +36,13 @@ from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
+from .learn.moments import moments
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
 from .parallel import workers
 from .progress_bars import progress
-from .row_chunks import rows
 
 __all__ = [
     "BoltzmannMachine",
@@ -91,6 +91,7 @@ __all__ = [
     "maximize",
     "mean_field",
     "medium",
+    "moments",
     "pcd",
     "plain",
     "plan",
@@ -99,7 +100,6 @@ __all__ = [
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
-    "rows",
     "sample",
     "sherrington_kirkpatrick",
     "show",

@@ -18,7 +18,6 @@ from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from ..row_chunks import Rows
 from ..threads import all_threads, one_thread
 from .likelihood import clamped, clamped_alike, gradient, restated
 from .newton import newton
@@ -28,9 +27,7 @@ from .observations import (
     checked_couplings,
     checked_moments,
     checked_rows,
-    condensed,
     named,
-    refuse_with_chunks,
     shares,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
@@ -53,7 +50,7 @@ def maximize(
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found
-    data        (N, v) as in clamped(), a DataFrame, rows(), or an Estimate of the data's moments, as in fit()
+    data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
@@ -86,11 +83,6 @@ def maximize(
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
     """Return the Step at the top, and the Top."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
-    data = condensed(model, data)
-    if isinstance(data, Rows):
-        refuse_with_chunks(sample_weight=sample_weight)
-        phase = partial(_clamped_to, data, infer)
-        return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
     if isinstance(data, Estimate):
         seen = checked_moments(model, data)
     else:
