@@ -5,7 +5,11 @@ test_contract.py can fail.  EDITS change the syntax tree of a function of the pa
 divided by the temperature"): they show that its own tests can.  No line of the package is quoted: its names may change.
 """
 
+import __future__
+
 import ast
+import inspect
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -155,3 +159,92 @@ SWEEPS = {
     "the lower energy is taken": greedy,
     "Metropolis accepts by half the energy": accepts_by_half,
 }
+
+
+# Edits of the syntax tree
+
+
+def _named(node):
+    """Return the last name of what is read: model.temperature and temperature[:, None] are both `temperature`."""
+    while isinstance(node, (ast.Subscript, ast.UnaryOp)):
+        node = node.value if isinstance(node, ast.Subscript) else node.operand
+    return getattr(node, "attr", getattr(node, "id", None))
+
+
+def without(kinds, name):
+    """Return an edit: of `x kind name`, or `name kind x`, only x is left."""
+
+    def edit(node):
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, kinds):
+            return None
+        if _named(node.right) == name:
+            return node.left
+        return node.right if _named(node.left) == name and not isinstance(node.op, (ast.Sub, ast.Div)) else None
+
+    return edit
+
+
+undivided = partial(without, ast.Div)
+unmultiplied = partial(without, ast.Mult)
+unadded = partial(without, (ast.Add, ast.Sub))
+
+
+def turned_round(part):
+    """Return an edit: `a.part - b.part` becomes `b.part - a.part`."""
+
+    def edit(node):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Sub)
+            and {_named(node.left), _named(node.right)} == {part}
+        ):
+            return ast.BinOp(node.right, ast.Sub(), node.left)
+        return None
+
+    return edit
+
+
+def instead(name, other):
+    """Return an edit: the function `other` is called where `name` was."""
+
+    def edit(node):
+        if isinstance(node, ast.Attribute) and node.attr == name:
+            return ast.Attribute(node.value, other, node.ctx)
+        return ast.Name(other, node.ctx) if isinstance(node, ast.Name) and node.id == name else None
+
+    return edit
+
+
+def uncalled(name):
+    """Return an edit: f(x, ...) is x."""
+
+    def edit(node):
+        return node.args[0] if isinstance(node, ast.Call) and _named(node.func) == name and node.args else None
+
+    return edit
+
+
+class Edited(ast.NodeTransformer):
+    """Make an edit wherever it applies, inside first, and count."""
+
+    def __init__(self, edit):
+        self.edit, self.made = edit, 0
+
+    def visit(self, node):
+        node = self.generic_visit(node)
+        other = self.edit(node)
+        if other is None:
+            return node
+        self.made += 1
+        return ast.copy_location(other, node)
+
+
+def edited(function, edit):
+    """Return the code of a function after an edit, compiled where the function lives; it must apply at least once."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    edits = Edited(edit)
+    tree = ast.fix_missing_locations(edits.visit(tree))
+    assert edits.made, f"there is nothing to edit in {function.__qualname__}"
+    names = {}
+    exec(compile(tree, "mutant", "exec", flags=__future__.annotations.compiler_flag), function.__globals__, names)
+    return names[function.__name__].__code__
