@@ -1,6 +1,7 @@
 """moments(): the same sums under any cut and of any kind of chunk; what is wrong is said."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ def batches(path, x):
     return parquet.ParquetFile(path / "rows.parquet").iter_batches(33)
 
 
-def saved(path, x, mode="r"):
+def saved(path, x, mode: Any = "r"):
     np.save(path / "rows.npy", x)
     return np.load(path / "rows.npy", mmap_mode=mode)
 
