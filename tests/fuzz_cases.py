@@ -562,11 +562,12 @@ ANY_SPINS += bad(
 )
 ANY_SPINS += bad(np.ma.masked_array(ROWS, ROWS > 0), sparse.csr_array(ON)) + NONSENSE + absurd(ROWS + 0j)
 calls("bits", {"spins": ROWS}, spins=ANY_SPINS)
-SOURCES = good(*[form for form in same_rows(ROWS) if not sparse.issparse(form)], ON > 0)
+BITS = good(False, 0) + bad(True, np.True_, 1, "no", None, 2, [True]) + NONSENSE  # of rows that are -1/+1
+SOURCES = good(*[form for form in same_rows(ROWS) if not sparse.issparse(form) and not isinstance(form, list)], ON > 0)
 SOURCES += good([ROWS[:9], ROWS[9:]], Made(lambda: iter([ROWS])), [pd.DataFrame(ROWS)])
 SOURCES += bad(None, 3, "", "data.csv", FOLDER, SAVED, ROWS[0], [], ON, 2 * ROWS, HOLED, EXACT, M, RAGGED, [ROWS, SEEN])
 SOURCES += bad(ROWS.astype(str), np.where(ROWS > 0, INF, ROWS), np.empty((0, 5)), Made(lambda: iter([])), lambda: ROWS)
-calls("moments", {"chunks": ROWS}, chunks=SOURCES + NONSENSE, bits=FLAGS)
+calls("moments", {"chunks": ROWS}, chunks=SOURCES + NONSENSE, bits=BITS, sample_weight=ROW_WEIGHTS)
 calls(
     "spins",
     {"bits": ON},
@@ -737,7 +738,7 @@ for name in ("invert_bethe", "invert_mean_field", "invert_tap"):
     calls(
         name,
         {"data": ROWS},
-        data=no_estimate(rows(ROWS, missing=False)),
+        data=rows(ROWS, missing=False) + good(EXACT),
         noise=numbers(0.1, [0.5, -0.1, 1, INF]),
         pseudocount=positive(2.0, zero=True),
         **extra,

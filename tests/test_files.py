@@ -60,7 +60,7 @@ def test_what_a_killed_process_has_left_is_removed(tmp_path):
     for file in (left, written, beside):
         file.write_bytes(b"torn")
     for file in (left, beside):
-        os.utime(file, (time.time() - 3600,) * 2)
+        os.utime(file, (time.time() - 3600, time.time() - 3600))
     bmlab.toy().save(path)
     assert sorted(tmp_path.iterdir()) == sorted([path, written, beside])
 

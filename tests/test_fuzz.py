@@ -477,6 +477,16 @@ def law_maximum(name, given, answer):
     return ("right", "") if off < enough else ("wrong", f"means are off by {off:.2g}")
 
 
+def law_moments(name, given, answer):
+    chunks = given["chunks"]
+    whole = np.asarray(chunks) if len(getattr(chunks, "shape", ())) == 2 else np.vstack([*map(np.asarray, chunks)])
+    weight = given.get("sample_weight")
+    s = np.where(whole > 0, 1.0, -1.0)
+    share = np.ones(len(s)) if weight is None else np.ravel(dense(weight)).astype(float)
+    off = np.abs(answer.corr - (s.T * share) @ s / share.sum()).max()
+    return ("right", "") if off < 1e-9 else ("wrong", f"off by {off:.2g}")
+
+
 LAWS = {
     "log_prob": law_log_prob,
     "probabilities": law_probabilities,
@@ -490,6 +500,7 @@ LAWS = {
     "conditional": law_conditional,
     "complete": law_complete,
     "maximize": law_maximum,
+    "moments": law_moments,
 }
 
 

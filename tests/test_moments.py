@@ -1,6 +1,7 @@
 """moments(): the same sums under any cut and of any kind of chunk; what is wrong is said."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ def batches(path, x):
     return parquet.ParquetFile(path / "rows.parquet").iter_batches(33)
 
 
-def saved(path, x, mode="r"):
+def saved(path, x, mode: Any = "r"):
     np.save(path / "rows.npy", x)
     return np.load(path / "rows.npy", mmap_mode=mode)
 
@@ -109,16 +110,16 @@ def test_a_pseudocount_asks_for_the_number_of_rows():
 
 
 WRONG = {
-    "other values": (2 * S, r"chunk 0: it must be -1/\+1, found \{-2, 2\}; threshold it"),
-    "0/1": (ON, r"chunk 0: it must be -1/\+1, found \{0, 1\}; pass bits=True"),
-    "0/1 later": ([S, ON], "chunk 1: .*pass bits=True"),
+    "other values": (2 * S, r"chunks\[0\]: it must be -1/\+1, found \{-2, 2\}; threshold it"),
+    "0/1": (ON, r"chunks\[0\]: it must be -1/\+1, found \{0, 1\}; pass bits=True"),
+    "0/1 later": ([S, ON], r"chunks\[1\]: .*pass bits=True"),
     "a half": ([S / 2], r"must be -1/\+1, found \{-0.5, 0.5\}"),
-    "missing": ([S, np.where(S > 0, np.nan, S)], r"chunk 1: an entry is missing \(nan\); leave out its row"),
+    "missing": ([S, np.where(S > 0, np.nan, S)], r"chunks\[1\]: an entry is missing \(nan\); leave out its row"),
     "NA": (pd.DataFrame(S).astype("Int8").mask(S > 0), "an entry is missing"),
-    "widths": ([S, S[:, :3]], "chunk 1: it has 3 columns without names, and the first 6"),
-    "a row": (S[0], r"chunk 0: it must be rows \(rows, units\), found shape \(\); pass"),
+    "widths": ([S, S[:, :3]], r"chunks\[1\]: it has 3 columns without names, and the first 6"),
+    "a row": (S[0], r"chunks\[0\]: it must be rows \(rows, units\), found shape \(\); pass"),
     "rows one by one": (S.tolist(), r"it must be rows \(rows, units\), found shape \(6,\); pass"),
-    "texts": (S.astype(str), "chunk 0: it must be numbers"),
+    "texts": (S.astype(str), r"chunks\[0\]: it must be numbers"),
     "nothing": (None, "chunks must be arrays"),
     "a path": ("rows.npy", "chunks must be arrays .*, found 'rows.npy'"),
     "no chunk": (iter([]), "at least one row that counts and one unit"),
@@ -142,5 +143,5 @@ def test_weights_are_one_a_row(weight):
 
 
 def test_minus_one_is_no_bit():
-    with pytest.raises(ValueError, match=r"it must be 0/1, found \{-1, 1\}"):
+    with pytest.raises(ValueError, match=r"it must be 0/1, as bits=True says, found \{-1, 1\}"):
         bmlab.moments(S, bits=True)

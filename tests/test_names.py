@@ -17,9 +17,9 @@ S[:, 1] *= S[:, 0]
 S[:, 3] = np.where(RNG.random(60) < 0.7, S[:, 2], S[:, 3])
 Y = (S[:, 0] * S[:, 2] > 0).astype(int)
 MODEL = bmlab.sherrington_kirkpatrick(4, np.random.default_rng(1))
-MODEL = bmlab.BoltzmannMachine(MODEL.weights, np.add(MODEL.biases, [0.9, -0.3, 0.1, 0.5]), names=NAMES)
+MODEL = bmlab.BoltzmannMachine(MODEL.weights, np.add(MODEL.biases, [0.9, -0.3, 0.1, 0.5]), names=(*NAMES,))
 HALF = bmlab.restricted([[0.3], [0.1], [-0.2], [0.4]], [0.1, 0, 0.2, 0], [0])
-HALF = bmlab.BoltzmannMachine(HALF.weights, HALF.biases, names=[*NAMES, "hidden"])
+HALF = bmlab.BoltzmannMachine(HALF.weights, HALF.biases, names=(*NAMES, "hidden"))
 
 
 class Frame:

@@ -67,7 +67,7 @@ def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLi
                 sums += s.sum(0, dtype=float) if c is None else (c * s).sum(0)
                 pairs += s.T @ s if c is None else (c * s).T @ s
         except ValueError as error:
-            raise ValueError(f"chunk {k}: {error}") from None
+            raise ValueError(f"chunks[{k}]: {error}") from None
         count, total = count + len(x), total + (len(x) if share is None else share.sum())
     if sums is None or pairs is None or not total or not len(sums):
         raise ValueError("chunks must have at least one row that counts and one unit, found none; pass [array, ...]")
@@ -79,8 +79,10 @@ def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLi
 
 def _checked_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
-    if weight.ndim != 1 or not (weight >= 0).all() or not weight.sum() < np.inf:
-        raise ValueError(f"sample_weight must be numbers (N,), 0 or more, found {in_words(weight)}; pass one a row")
+    if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+        raise ValueError(
+            f"sample_weight must be numbers (N,), 0 or more and not all 0, found {in_words(weight)}; pass one a row"
+        )
     return weight
 
 
@@ -107,7 +109,8 @@ def _signs(x, bits):
     if not ((x == 1) | (x == (0 if off else -1))).all():
         if np.isnan(x).any():
             raise ValueError("an entry is missing (nan); leave out its row, or pass rows to fit(), which sums over it")
-        way_out = "" if bits or not np.isin(x, (0, 1)).all() else "; pass bits=True"
-        raise ValueError(f"it must be {'0/1' if off else '-1/+1'}, found {some_values(x)}{way_out or '; threshold it'}")
+        wanted = "0/1, as bits=True says" if off else "-1/+1"
+        way_out = "pass bits=True" if not off and np.isin(x, (0, 1)).all() else "threshold it"
+        raise ValueError(f"it must be {wanted}, found {some_values(x)}; {way_out}")
     s = x.astype(np.float32)
     return 2 * s - 1 if off else s
