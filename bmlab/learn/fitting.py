@@ -67,8 +67,9 @@ def fit(
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
     checkpoint path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
-               is called again alike, as if it had not been, to the bit on one kind of processor; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  All that is random must come from `rng`
+               is called again alike, as if it had not been, to the bit on one kind of processor; at most
+               `every` steps are made again. The steps kept then begin where the file left off. All that is random must
+               come from `rng`
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
