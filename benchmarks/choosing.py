@@ -24,7 +24,7 @@ from scipy.optimize import least_squares
 
 import bmlab
 from bmlab.infer import bethe_error, choosing
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),

@@ -28,7 +28,7 @@ from bmlab.engines import cores
 from bmlab.infer.exact import clamped_parts
 from bmlab.infer.exact.matrix_products import sum_by_products
 from bmlab.infer.sampling import stretches
-from bmlab.parts import in_parts
+from bmlab.parallel import in_parts
 from bmlab.threads import one_thread_only
 
 CORES = 16, 256, 4096

@@ -7,21 +7,21 @@
 A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data.
 """
 
-from . import data
+from . import data, plain
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
+from .choosing import auto, bracket
 from .estimate import Estimate, LogZ, Method, NotConverged
 from .infer.bounds.bracketing import Bracket
 from .infer.bounds.tree_reweighting import trw
-from .infer.choosing import auto, bracket
 from .infer.exact.enumeration import entropy, exact
 from .infer.exact.exact_sampling import ground_state, probabilities, sample
 from .infer.exact.planning import plan
 from .infer.sampling.annealed_importance import ais
-from .infer.sampling.gibbs_sampling import gibbs, sweep
-from .infer.sampling.replica_exchange import temper
-from .infer.sampling.simulated_annealing import annealed
-from .infer.sampling.visited_states import visited
+from .infer.sampling.annealing import annealed
+from .infer.sampling.gibbs import gibbs, sweep
+from .infer.sampling.tempering import temper
+from .infer.sampling.visited import visited
 from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import cooled
 from .infer.variational.naive_mean_field import free_energy, mean_field
@@ -40,7 +40,7 @@ from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
-from .parts import workers
+from .parallel import workers
 from .progress_bars import progress
 from .row_chunks import rows
 
@@ -92,6 +92,7 @@ __all__ = [
     "mean_field",
     "medium",
     "pcd",
+    "plain",
     "plan",
     "probabilities",
     "progress",

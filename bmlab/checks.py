@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -227,3 +228,13 @@ def generator(rng: Any) -> np.random.Generator:
         raise ValueError(
             f"rng must be a NumPy generator or a seed, found {in_words(rng)}; pass np.random.default_rng(0)"
         ) from None
+
+
+def needed(module: str, caller: str, install: str) -> Any:
+    """Return a module that `caller` needs; raise ModuleNotFoundError with the command to type where it is missing."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        name = module.partition(".")[0]
+        message = f"{caller} needs {name}, which is not installed; pip install {install}"
+        raise ModuleNotFoundError(message, name=missing.name) from None

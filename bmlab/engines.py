@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .checks import in_words
-from .optional import has_threads
+from .threads import has_threads
 
 AHEAD = 4  # parts a worker that are handed out before the first of them is back
 TRIES = 3  # of a part on Dask

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .checks import check_array, in_words
+from .checks import check_array, in_words, needed
 from .model import BoltzmannMachine, check_model
-from .optional import needed
 
 
 def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[str, ...] = ()) -> BoltzmannMachine:

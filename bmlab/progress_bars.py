@@ -12,7 +12,7 @@ from operator import length_hint
 from time import perf_counter
 
 from .budgets import timed
-from .optional import needed
+from .checks import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)

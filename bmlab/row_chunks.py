@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .checks import check_array, in_words, some_values
+from .checks import check_array, in_words, needed, some_values
 from .estimate import Estimate
 from .files import check_path
-from .optional import needed
-from .parts import in_parts
+from .parallel import in_parts
 from .progress_bars import watched
 
 NUMBERS = 2**23  # of a chunk that is cut here

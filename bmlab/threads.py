@@ -6,16 +6,18 @@ counted: the first to enter sets it, the last to leave puts back what was there,
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial
-from threading import Lock, get_ident
+from functools import cache, lru_cache, partial
+from importlib import import_module
+from threading import Lock, Thread, get_ident
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
-
-from .optional import whole
 
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
@@ -150,3 +152,31 @@ def _let_anyone_set(blas):
 def _libraries():
     whole("scipy.linalg")  # its BLAS must be loaded before the controller looks
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+@cache
+def has_threads() -> bool:
+    """Whether this Python can start a thread; the one that runs in a browser cannot."""
+    try:
+        Thread(target=int).start()
+    except RuntimeError:
+        return False
+    return True
+
+
+def uninterrupted(call: Callable, *args: Any) -> Any:
+    """Return call(*args), made in a thread of its own: Ctrl-C, which ends the main one, waits until it is done.
+
+    For what could not be begun again, such as half of what Numba loads when it first compiles.
+    """
+    if not has_threads():
+        return call(*args)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call, *args).result()
+
+
+def whole(module: str) -> Any:
+    """Return a module, imported to its end: half an import of Numba or scipy.optimize could not be begun again."""
+    if module in sys.modules:
+        return import_module(module)  # at once, or as soon as another thread has done it; a thread takes a millisecond
+    return uninterrupted(import_module, module)

@@ -24,7 +24,7 @@ WINGS = {
     "learning": ("Learning", "Clamped minus free, and what follows from it.", ("learn",)),
     "answers": ("Answers and aids", "What every method returns, and what helps around it.", ("",)),
 }
-BESIDE = {"bmlab.data": "bmlab.tables", "bmlab.plot": "bmlab.networks"}  # module: where else its names are made
+BESIDE = {"bmlab.data": "bmlab.data", "bmlab.plot": "bmlab.plot"}  # module: where else its names are made
 EXAMPLES = """Examples begin where these lines have been run:
 
 ```python

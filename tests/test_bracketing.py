@@ -14,14 +14,13 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
-from bmlab import budgets
-from bmlab.infer import choosing
+from bmlab import budgets, choosing
+from bmlab.choosing import bracket_without_exact
 from bmlab.infer.bounds import bracketing
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
 from bmlab.infer.bounds.spanning_trees import shares
 from bmlab.infer.bounds.structured_mean_field import tree_mean_field
 from bmlab.infer.bounds.tree_reweighting import bound_of, tighten
-from bmlab.infer.choosing import bracket_without_exact
 from bmlab.infer.variational.belief_propagation import graph_of
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

@@ -11,10 +11,10 @@ from machines import KINDS, random_machine
 from test_contract import machine
 
 import bmlab
-from bmlab import budgets, progress_bars
-from bmlab.infer import bethe_error, choosing, rounds
+from bmlab import budgets, choosing, progress_bars
+from bmlab.choosing import auto, grow, without_exact
+from bmlab.infer import bethe_error, rounds
 from bmlab.infer.bethe_error import weigh
-from bmlab.infer.choosing import auto, grow, without_exact
 from bmlab.infer.sampling import chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

@@ -14,7 +14,7 @@ from scipy.special import log_expit
 import bmlab
 from bmlab.infer.exact import planning, roads
 from bmlab.infer.exact.cutset_conditioning import cutset_of
-from bmlab.infer.exact.variable_elimination import best_order
+from bmlab.infer.exact.elimination import best_order
 
 
 def random_machine(n, temperature=1.0, scale=1.0, density=1.0):

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 from test_roads import tree
 
 import bmlab
-from bmlab.infer.exact import cutset_conditioning, matrix_products, planning, tree_contraction, variable_elimination
+from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, planning, tree_contraction
 
 MODEL = bmlab.medium().at(2.0)
 TREE = tree(10).at(4.0)
@@ -17,8 +17,8 @@ TREE = tree(10).at(4.0)
 
 def draws(road, size, rng):
     if road == "variable elimination":
-        order = variable_elimination.best_order(MODEL.weights)
-        return variable_elimination.draw(order, variable_elimination.eliminate(MODEL, order)[1], size, rng)
+        order = elimination.best_order(MODEL.weights)
+        return elimination.draw(order, elimination.eliminate(MODEL, order)[1], size, rng)
     if road == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
     if road == "tree contraction":

@@ -72,7 +72,7 @@ def public():
         names = [
             n
             for n, f in vars(module).items()
-            if inspect.isfunction(f) and f.__module__ in (module.__name__, "bmlab.tables")
+            if inspect.isfunction(f) and f.__module__ in (module.__name__, "bmlab.data")
         ]
         names = names if home == "data" else ["LatticeView", "MachineView", "PaintView"]
         found |= {f"{home}.{n}": getattr(module, n) for n in names if not n.startswith("_")}

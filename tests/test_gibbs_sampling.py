@@ -22,7 +22,7 @@ from bmlab.infer.sampling import (
     averages,
     chains,
     diagnostics,
-    gibbs_sampling,
+    gibbs,
     narrow_engine,
     numpy_engine,
     stretches,
@@ -128,7 +128,7 @@ def test_chains_that_know_their_first_units_get_the_others_by_one_sweep():
     """Hidden units that are not coupled: after one sweep given the data they follow p(hidden | data) exactly."""
     model = bmlab.restricted([[1.0, -0.5], [0.3, 0.8]], [0.1, 0.2], [0.4, -0.3]).at(1.3)
     data = np.tile([1.0, -1.0], (40_000, 1))
-    s = gibbs_sampling.first_states(model, np.random.default_rng(0), data, None)
+    s = gibbs.first_states(model, np.random.default_rng(0), data, None)
     expected = np.tanh((data[0] @ model.weights[:2, 2:] + model.biases[2:]) / 1.3)
     assert (s[:, :2] == data).all()
     assert (np.abs(s[:, 2:].mean(0) - expected) < 5 * np.sqrt((1 - expected**2) / len(data))).all()
@@ -566,8 +566,8 @@ def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
 @quietly
 @pytest.mark.parametrize(("n_chains", "pieces"), [(1000, 4), (100, 2), (40, 1)])
 def test_a_long_walk_of_enough_chains_is_cut_for_several_cores(n_chains, pieces, monkeypatch):
-    asked, real = [], gibbs_sampling.walked
-    monkeypatch.setattr(gibbs_sampling, "walked", lambda *of: asked.append(of[1]) or real(*of))
+    asked, real = [], gibbs.walked
+    monkeypatch.setattr(gibbs, "walked", lambda *of: asked.append(of[1]) or real(*of))
     monkeypatch.setattr(stretches, "UPDATES", pieces * 3 * n_chains * 9 - 1)
     bmlab.gibbs(bmlab.toy(), rng=0, n_chains=n_chains, burn_in=4, n_sweeps=5)
     assert [len(ends) - 1 for ends in asked] == [pieces] * (pieces > 1)

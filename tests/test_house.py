@@ -32,17 +32,17 @@ STYLED = ["."]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba", "numpy.ma", "scipy.linalg"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "budgets", "checks", "html_repr", "optional", "pages"],
+    ["_version", "budgets", "checks", "html_repr", "plain"],
     ["threads"],
-    ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
+    ["arrays", "engines", "files", "introspection", "progress_bars"],
     ["kept_threads"],
-    ["couplings", "parts", "tables"],
+    ["couplings", "parallel"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
-    ["asking", "networks", "row_chunks"],
+    ["row_chunks"],
     ["infer.exact", "infer.sampling", "infer.variational"],
     ["infer.bounds", "infer.bethe_error", "infer.rounds"],
-    ["infer.choosing"],
+    ["choosing"],
     ["learn", "plot"],
     ["estimators", "plot"],
     ["widgets", "teaching"],

@@ -65,7 +65,7 @@ def test_curves_of_one_colour_are_told_apart(ax):
 
 def test_a_page_gets_the_words_for_a_figure_and_twice_the_pixels(ax, monkeypatch):
     shown = []
-    monkeypatch.setattr("bmlab.pages.cell_of_request", lambda: "a cell")
+    monkeypatch.setattr("bmlab.plot.cell_of_request", lambda: "a cell")
     monkeypatch.setattr(plt, "get_backend", lambda: "inline")
     monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
     plot.show('An "empty" frame.')

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import bmlab
-from bmlab.infer.sampling import replica_exchange
-from bmlab.infer.sampling.replica_exchange import Ladder, Replicas, choose_ladder, swap_chance, temper
+from bmlab.infer.sampling import tempering
+from bmlab.infer.sampling.tempering import Ladder, Replicas, choose_ladder, swap_chance, temper
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
@@ -199,7 +199,7 @@ def test_the_state_goes_on_with_its_own_ladder():
 
 def test_the_same_generator_gives_the_same_answer_and_blocks_do_not_matter(monkeypatch):
     one = run(GLASS)
-    monkeypatch.setattr(replica_exchange, "BLOCK", 1000)
+    monkeypatch.setattr(tempering, "BLOCK", 1000)
     other = run(GLASS)
     assert (one.state.s == other.state.s).all() and one.log_z == other.log_z
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import bmlab
 from bmlab.budgets import time_in_words
-from bmlab.infer.exact import cutset_conditioning, matrix_products, tree_contraction, variable_elimination
+from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, tree_contraction
 
 
 def random_graph(n, density, seed):
@@ -84,7 +84,7 @@ def test_2000_units_on_one_side_do_not_overflow():
 
 @given(graphs)
 def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(graph):
-    order = variable_elimination.best_order(graph)
+    order = elimination.best_order(graph)
     place = {v: k for k, v in enumerate(order.units)}
     assert sorted(order.units) == list(range(len(graph)))
     for v, scope in zip(order.units, order.scopes, strict=True):
@@ -97,9 +97,9 @@ def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(gr
 def law_elimination():
     """Elimination equals the table of all states on a machine with few couplings."""
     model = bmlab.BoltzmannMachine(bmlab.ising((2, 5)).weights.toarray(), np.linspace(-1, 1, 10), 1.6)
-    order = variable_elimination.best_order(model.weights)
-    log_z, odds = variable_elimination.eliminate(model, order)
-    mean, pairs = variable_elimination.moments(model, order, odds)
+    order = elimination.best_order(model.weights)
+    log_z, odds = elimination.eliminate(model, order)
+    mean, pairs = elimination.moments(model, order, odds)
     expected, coupled = bmlab.exact(model), model.weights != 0
     assert abs(log_z - expected.log_z.value) < 1e-12 and np.abs(mean - expected.mean).max() < 1e-12
     assert np.abs(pairs.toarray() - expected.corr)[coupled].max() < 1e-12
@@ -115,8 +115,8 @@ def law_branches():
         w = np.zeros((9, 9))
         w[tuple(np.transpose(couplings))] = np.linspace(-1, 2, len(couplings))
         model = bmlab.BoltzmannMachine(w + w.T, np.linspace(-0.5, 1, 9), 1.3)
-        order = variable_elimination.best_order(model.weights)
-        mean, corr = variable_elimination.all_pairs(order, variable_elimination.eliminate(model, order)[1])
+        order = elimination.best_order(model.weights)
+        mean, corr = elimination.all_pairs(order, elimination.eliminate(model, order)[1])
         expected = bmlab.exact(model)
         assert np.abs(mean - expected.mean).max() < 1e-12 and np.abs(corr - expected.corr).max() < 1e-12
 
@@ -135,11 +135,11 @@ def test_all_pairs_by_elimination_agree_with_the_table():
     ],
 )
 def test_the_width_is_that_of_the_graph(model, width):
-    assert variable_elimination.best_order(model.weights).width == width
+    assert elimination.best_order(model.weights).width == width
 
 
 def test_a_graph_that_is_too_wide_has_no_order():
-    assert variable_elimination.best_order(np.ones((40, 40)) - np.eye(40), widest=20) is None
+    assert elimination.best_order(np.ones((40, 40)) - np.eye(40), widest=20) is None
 
 
 def test_a_long_chain_is_that_of_the_transfer_matrices():
@@ -170,9 +170,9 @@ def law_trees():
     for n, kind, scale in ((2, "chain", 1), (9, "star", 1), (40, "random", 1), (90, "chain", 30), (90, "random", 30)):
         model = tree(n, kind, scale)
         log_z, mean, pairs = tree_contraction.sum_by_contraction(model, tree_contraction.contraction_of(model.weights))
-        order = variable_elimination.best_order(model.weights)
-        expected_log_z, odds = variable_elimination.eliminate(model, order)
-        expected_mean, expected = variable_elimination.moments(model, order, odds)
+        order = elimination.best_order(model.weights)
+        expected_log_z, odds = elimination.eliminate(model, order)
+        expected_mean, expected = elimination.moments(model, order, odds)
         assert abs(log_z - expected_log_z) < 1e-13 * abs(log_z)
         assert np.abs(mean - expected_mean).max() < 1e-11 and abs(pairs - expected).max() < 1e-11
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bmlab
+from bmlab.infer.sampling.annealing import annealed
 from bmlab.infer.sampling.chains import Chains
-from bmlab.infer.sampling.simulated_annealing import annealed
 
 MACHINES = [
     bmlab.medium(),

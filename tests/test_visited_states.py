@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab.infer.sampling import visited_states
-from bmlab.infer.sampling.visited_states import distinct, log_sum, merged, visited
+from bmlab.infer.sampling import visited as visited_states
+from bmlab.infer.sampling.visited import distinct, log_sum, merged, visited
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 

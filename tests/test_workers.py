@@ -22,12 +22,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import kept_threads, parts, progress_bars
+from bmlab import kept_threads, progress_bars
+from bmlab import parallel as parts
 from bmlab.budgets import OutOfTime, deadline
 from bmlab.infer.exact import clamped_parts, planning, resuming
 from bmlab.infer.sampling import averages, stretches
 from bmlab.kept_threads import side_by_side
-from bmlab.parts import Part, in_parts, on_cores, worker_count
+from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
 
 

@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import largest
-from ..asking import asked, check_method
 from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
 from ..couplings import entries
-from ..estimate import Estimate, Method, coupled_pairs, quietly
+from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
 from ..threads import one_thread

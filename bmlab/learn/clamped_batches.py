@@ -20,11 +20,10 @@ from numpy.typing import ArrayLike
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator
 from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
-from ..fields import energy_of, field_of
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
-from ..infer.sampling.gibbs_sampling import sweep
+from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, energy_of, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
 from .observations import checked_rows

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import names_of
-from ..asking import asked, check_method
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
 from ..couplings import Pattern
-from ..estimate import Estimate, LogZ, Method
+from ..estimate import Estimate, LogZ, Method, asked, check_method
 from ..infer.exact.enumeration import exact, part_of
 from ..infer.exact.exact_sampling import ground_state, sample
 from ..infer.exact.planning import cutset_part, plan
-from ..infer.sampling.simulated_annealing import annealed
+from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_likelihood

@@ -32,7 +32,7 @@ from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
 from ..machines import restricted
 from ..model import BoltzmannMachine
-from ..parts import on_cores
+from ..parallel import on_cores
 from ..progress_bars import watched
 from ..threads import one_thread
 from .observations import checked_chunks, named

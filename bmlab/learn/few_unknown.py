@@ -10,8 +10,7 @@ import numpy as np
 
 from ..arrays import states
 from ..estimate import Estimate, LogZ, as_corr, pair_sums
-from ..fields import energy_of, field_of
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, energy_of, field_of
 from ..threads import one_thread
 from .observations import distinct
 

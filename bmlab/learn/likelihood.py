@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..asking import asked, check_estimate, check_method
 from ..checks import in_words
-from ..estimate import Estimate, LogZ, Method, as_corr, coupled_pairs, pair_sums
-from ..fields import energy_of, field_of
+from ..estimate import Estimate, LogZ, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine, check_model
+from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
 from ..row_chunks import Rows
 from ..threads import one_thread

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..asking import asked, check_method
 from ..checks import check_positive
 from ..couplings import entries
-from ..estimate import Estimate, Method, coupled_pairs, warned
+from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..row_chunks import Rows

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import names_of
-from ..asking import check_estimate
 from ..checks import check_array, check_spins, in_words, is_sparse
 from ..couplings import entries
-from ..estimate import Estimate, as_corr, coupled_pairs
+from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 from ..row_chunks import Rows
 

@@ -29,8 +29,7 @@ import numpy as np
 from ..arrays import log_2cosh, names_of, symmetric
 from ..checks import check_positive
 from ..estimate import warned
-from ..fields import field_of
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..row_chunks import Rows
 from ..threads import one_thread

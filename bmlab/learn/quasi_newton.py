@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..optional import whole
 from ..progress_bars import ticks
+from ..threads import whole
 
 STEPS = 5000
 RIDGE = 0.01  # added to a covariance in coordinates: it may be singular

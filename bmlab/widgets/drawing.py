@@ -7,7 +7,7 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from ..infer.sampling.gibbs_sampling import gibbs
+from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
 from .pictures import dreamt, sides

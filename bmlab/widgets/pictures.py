@@ -17,7 +17,7 @@ from ..arrays import states
 from ..checks import check_count, in_words
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.chains import Chains
-from ..infer.sampling.gibbs_sampling import sweep
+from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine

@@ -16,8 +16,7 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
-from ..pages import cell_of_request, request
-from ..plot import COLOURS
+from ..plot import COLOURS, cell_of_request, request
 from .pictures import ENDS, PAPER, png
 
 HERE = Path(__file__).parent

@@ -39,7 +39,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE, CV_TABLE = (Path(__file__).with_name(name) for name in ("08_digits.csv", "08_digits_cv.csv"))
 COLUMNS = "rule", "copies", "seed", "log_z", "errors", "cv_errors", "stderr", "low", "high", "setting"

@@ -46,7 +46,7 @@ from scipy.special import expit, logsumexp
 from scipy.stats import binom, binomtest
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
 COLUMNS = (

@@ -47,7 +47,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv", "08_mnist_log_z.csv"))
 SETTINGS = {

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("05_reconstruction.csv")
 GLASS = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(7))

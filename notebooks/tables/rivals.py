@@ -30,7 +30,7 @@ import numpy as np
 from tqdm import tqdm
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("07_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"

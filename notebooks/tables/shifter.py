@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("06_shifter.csv", "06_shifter.npz"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("06_spikes.csv")
 BINS, SEEDS = (953, 3_000, 10_000, 30_000, 100_000, 283_041), range(50)

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parts import in_parts, unpacked
+from bmlab.parallel import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("04_who_wins.csv")
 UNITS, SCALES, SEEDS = (8, 16, 24), (0.1, 0.25, 0.4, 0.5, 0.6, 0.8, 1, 2), range(20)

@@ -26,7 +26,7 @@ from scipy import stats
 from tqdm import tqdm
 
 import bmlab
-from bmlab.parts import in_parts
+from bmlab.parallel import in_parts
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...optional import whole
+from ...threads import whole
 from ..variational.belief_propagation import Graph
 from ..variational.linear_response import inverse_at
 

@@ -19,8 +19,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...optional import whole
-from ...threads import one_thread
+from ...threads import one_thread, whole
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...parts import in_parts
+from ...parallel import in_parts
 from .matrix_products import draw_by_products, log_z_by_products, sum_by_products
 from .resuming import Saved
 from .small_tables import sum_by_tables

@@ -4,7 +4,7 @@
 
 Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own, which
 planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py,
-variable_elimination.py or tree_contraction.py for more.  Every road is right to rounding, at any temperature.
+elimination.py or tree_contraction.py for more.  Every road is right to rounding, at any temperature.
 """
 
 from dataclasses import replace

@@ -16,7 +16,7 @@ from ...budgets import check_memory
 from ...checks import check_count, generator
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
-from . import variable_elimination
+from . import elimination
 from .clamped_parts import draw_by_parts
 from .cutset_conditioning import cutset_of, draw_by_cutset
 from .enumeration import exact, part_of
@@ -60,7 +60,7 @@ def _draw(own, part, size, rng):
     if isinstance(part.guide, Contraction):
         return draw_by_contraction(own, part.guide, size, rng)
     if part.road == "variable elimination":
-        return variable_elimination.draw(part.guide, variable_elimination.eliminate(own, part.guide)[1], size, rng)
+        return elimination.draw(part.guide, elimination.eliminate(own, part.guide)[1], size, rng)
     if part.road == "matrix products":
         part = affordable(own, part, Question(everything=False))
         s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)

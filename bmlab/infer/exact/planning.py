@@ -23,14 +23,14 @@ import scipy
 from ...checks import check_choice
 from ...couplings import Pattern
 from ...model import BoltzmannMachine, check_model
-from ...parts import parts_run_here, worker_count
+from ...parallel import parts_run_here, worker_count
 from ...threads import all_threads, one_thread, thread_count
 from .clamped_parts import TABLE_UNITS, held_units
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
+from .elimination import best_order
 from .matrix_products import WIDE_UNITS
 from .prices import Part, Plan
 from .tree_contraction import contraction_of, is_tree
-from .variable_elimination import best_order
 
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
 FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,

@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import log_2cosh
 from ...couplings import Pattern
 from ...model import BoltzmannMachine
-from . import variable_elimination
+from . import elimination
 from .clamped_parts import halvings, sum_by_parts
 from .cutset_conditioning import sum_by_cutset
 from .matrix_products import log_z_by_products, sum_by_products
@@ -58,12 +58,12 @@ def _by_cutset(model, cutset, asked):
 def _by_elimination(model, order, asked):
     if isinstance(order, Contraction):
         return sum_by_contraction(model, order, asked.moments)
-    log_z, odds = variable_elimination.eliminate(model, order)
+    log_z, odds = elimination.eliminate(model, order)
     if not asked.moments:
         return log_z, np.nan, np.nan
     if asked.everything:
-        return log_z, *variable_elimination.all_pairs(order, odds)
-    return log_z, *variable_elimination.moments(model, order, odds)
+        return log_z, *elimination.all_pairs(order, odds)
+    return log_z, *elimination.moments(model, order, odds)
 
 
 ROADS = {

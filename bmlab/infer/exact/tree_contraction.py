@@ -8,7 +8,7 @@ summed out together, in arrays.  With f(x) = log 2 cosh(x) and the field h, all 
 
 where A, u, w and L are sums and differences of f(h +- J) or f(h +- J +- K), over 2 or 4: fields of the neighbours, and
 a coupling between them.  The tree stays a tree, and some 25 rounds do for 100,000 units, where one after the other
-(variable_elimination.py) takes as many turns of Python.  On the way back p(v | a, b) and the probabilities of (a, b)
+(elimination.py) takes as many turns of Python.  On the way back p(v | a, b) and the probabilities of (a, b)
 give those of v with each neighbour.  Rake and compress: Miller and Reif (1985), FOCS, 478.
 """
 

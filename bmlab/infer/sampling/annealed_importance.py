@@ -39,7 +39,7 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
-from .gibbs_sampling import check_chains
+from .gibbs import check_chains
 from .stretches import cuts, walked
 
 PILOT = 5  # the pilot has so many times fewer chains and steps

@@ -26,9 +26,8 @@ from ...budgets import seconds_to_spend
 from ...checks import check_choice
 from ...couplings import one_by_one
 from ...model import BoltzmannMachine
-from ...optional import whole
 from ...progress_bars import watched
-from ...threads import one_thread
+from ...threads import one_thread, whole
 from .narrow_engine import NarrowEngine
 from .random_stream import stream
 

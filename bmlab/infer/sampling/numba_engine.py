@@ -16,8 +16,7 @@ import scipy
 from numba import config
 
 from ...kept_threads import side_by_side
-from ...optional import uninterrupted
-from ...threads import may_start_threads
+from ...threads import may_start_threads, uninterrupted
 from .kept_fields import KeptFields
 from .kernels import BLOCK, decide, decide_layer, fill, fill_rows, sparse, sparse_few
 from .lattice_kernel import LEAST, edges, lattice, neighbours

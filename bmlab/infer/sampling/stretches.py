@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...parts import in_parts
+from ...parallel import in_parts
 from .averages import first_chains
 from .chains import Chains
 

@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...fields import energy_of
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, energy_of
 from ...progress_bars import watched
 from .chains import Chains
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ...asking import asked, check_method
 from ...checks import in_words
-from ...estimate import Estimate, Method
+from ...estimate import Estimate, Method, asked, check_method
 from ...model import BoltzmannMachine, check_model
 
 

@@ -16,8 +16,7 @@ import scipy
 
 from ...checks import check_array, check_count, check_positive, check_share
 from ...estimate import Estimate, LogZ, as_corr
-from ...fields import field_of
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, field_of
 from ...progress_bars import watched
 from .linear_response import positive_solver, respond
 

@@ -19,8 +19,7 @@ import scipy
 
 from ...checks import check_row
 from ...estimate import Estimate, warned
-from ...fields import energy_of
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, energy_of
 from .coordinate_descent import Theory, descend, solution
 from .linear_response import couplings
 

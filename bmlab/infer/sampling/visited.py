@@ -20,10 +20,9 @@ from numpy.typing import ArrayLike
 
 from ...checks import check_count, generator
 from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
-from ...fields import energy_of
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, energy_of
 from .chains import Chains
-from .gibbs_sampling import first_states
+from .gibbs import first_states
 
 KEEP = 2**20  # distinct states kept of each half, those of lowest energy
 ROWS = 2**14  # states unpacked at a time

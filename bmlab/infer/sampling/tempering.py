@@ -24,7 +24,7 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .averages import average
 from .diagnostics import mean_and_stderr
-from .gibbs_sampling import check_chains
+from .gibbs import check_chains
 from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, tossed
 
 LADDERS = 32  # where neither start nor n_chains tells

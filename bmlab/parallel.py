@@ -16,9 +16,9 @@ from contextvars import Context, ContextVar
 from typing import Any
 
 from .budgets import end_of_call, ending
+from .checks import needed
 from .engines import Engine, adapted, cores
 from .kept_threads import side_by_side
-from .optional import needed
 from .progress_bars import showing, shown, watched
 from .threads import one_thread_only
 

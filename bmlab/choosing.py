@@ -14,21 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ..budgets import OutOfTime, deadline, memory_to_spend, time_in_words, within
-from ..checks import check_choice, check_positive, generator
-from ..estimate import Estimate, LogZ, quietly, warned
-from ..model import BoltzmannMachine, check_model
-from .bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
-from .bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
-from .exact.enumeration import exact
-from .exact.planning import plan
-from .exact.prices import Plan
-from .rounds import CHAINS, LEAST, first_amount, grow
-from .sampling.annealed_importance import ais
-from .sampling.gibbs_sampling import gibbs
-from .sampling.replica_exchange import temper
-from .sampling.temperature_ladders import Ladder
-from .sampling.visited_states import visited
+from .budgets import OutOfTime, deadline, memory_to_spend, time_in_words, within
+from .checks import check_choice, check_positive, generator
+from .estimate import Estimate, LogZ, quietly, warned
+from .infer.bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
+from .infer.bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
+from .infer.exact.enumeration import exact
+from .infer.exact.planning import plan
+from .infer.exact.prices import Plan
+from .infer.rounds import CHAINS, LEAST, first_amount, grow
+from .infer.sampling.annealed_importance import ais
+from .infer.sampling.gibbs import gibbs
+from .infer.sampling.temperature_ladders import Ladder
+from .infer.sampling.tempering import temper
+from .infer.sampling.visited import visited
+from .model import BoltzmannMachine, check_model
 
 PRICE = 4e-6  # seconds times n^2 that the three theories take
 SEARCH = 3e-7  # seconds a coupling that it takes to write a machine down as a graph, before any search

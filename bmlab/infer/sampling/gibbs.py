@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from ...budgets import check_memory
 from ...checks import check_array, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
-from ...fields import energy_of, neighbours
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, energy_of, neighbours
 from .averages import average, joined, laid_out, summed
 from .chains import RULES, Chains
 from .diagnostics import RHAT, convergence

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import check_array, generator
-from ...fields import energy_of
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import watched
 from .chains import Chains
-from .gibbs_sampling import first_states
+from .gibbs import first_states
 from .stretches import cuts, walked
 
 
