@@ -85,7 +85,7 @@ def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNod
     html = picture(data["image/png"], about.get("alt", ""))
     live = seen.get(cell)
     if live:
-        stored = json.dumps(live).replace("</", "<\\/")
+        stored = json.dumps(live).replace("<", "\\u003c")
         html = f'<figure class="bmlab-live">{html}<script type="application/json">{stored}</script></figure>'
     return nbformat.v4.new_output("display_data", data={"text/html": html, "text/plain": data.get("text/plain", "")})
 
