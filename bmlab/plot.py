@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .infer.bounds.bracketing import Bracket
     from .learn.record import Step
 
+__all__ = ["COLOURS", "MARKERS", "METHODS", "answers", "bracket", "confusion", "curves", "flows", "images", "learning"]
+__all__ += ["moments", "network", "show", "weights"]
+
 METHODS = {
     "exact": ("black", "o"),
     "gibbs": ("#0072B2", "s"),

@@ -20,11 +20,11 @@ from ..plot import COLOURS, cell_of_request, request
 from .pictures import ENDS, PAPER, png
 
 try:
-    from anywidget import AnyWidget
+    from anywidget import AnyWidget  # pyright: ignore
 except ModuleNotFoundError:
     warnings.warn('Live views are still pictures here: anywidget is missing; pip install "bmlab[lab]"', stacklevel=2)
 
-    class AnyWidget(traitlets.HasTraits):
+    class AnyWidget(traitlets.HasTraits):  # pyright: ignore
         """What a view is without anywidget: its stored picture."""
 
         layout = property(lambda self: self)
@@ -62,8 +62,8 @@ class View(AnyWidget):
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
             words["bmlab"] = {"view": type(self).__name__, "state": {name: getattr(self, name) for name in own}}
         data: dict[str, Any] = {"image/png": self.picture, "text/plain": repr(self)}
-        if _in_frames() and hasattr(self, "model_id"):
-            data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "model_id": self.model_id}
+        if _in_frames() and (identity := getattr(self, "model_id", None)):
+            data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "model_id": identity}
         return data, {"image/png": words}
 
 
