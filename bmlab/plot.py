@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .checks import is_sparse
+from .checks import check_count, in_words, is_sparse
 from .estimate import Estimate, dense_corr
 from .model import BoltzmannMachine
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from .infer.bounds.bracketing import Bracket
     from .learn.record import Step
+
+__all__ = ["COLOURS", "MARKERS", "METHODS", "answers", "bracket", "confusion", "curves", "flows", "images", "learning"]
+__all__ += ["moments", "network", "show", "weights"]
 
 METHODS = {
     "exact": ("black", "o"),
@@ -52,6 +55,7 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
     >>> plot.curves([1, 2], {"exact": [0, 1], "gibbs": [0.1, 0.9]}, plt.subplot(), xlabel="T")
     <Axes: xlabel='T'>
     """
+    _check_axes(ax)
     drawn = Counter()
     for name, y in lines.items():
         method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
@@ -70,6 +74,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes) -> Axes:
     >>> plot.moments(bmlab.exact(bmlab.medium()), bmlab.tap(bmlab.medium().at(4)), plt.subplot())
     <Axes: xlabel='exact', ylabel='tap'>
     """
+    _check_axes(ax)
     found = dense_corr(estimate.corr)
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
     error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
@@ -92,6 +97,11 @@ def learning(steps: Sequence[Step], ax: Axes, what: str = "log_likelihood", labe
     >>> plot.learning(fit.steps, plt.subplot())
     <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
     """
+    _check_axes(ax)
+    if not len(steps):
+        raise ValueError(f"steps must not be empty, found {in_words(steps)}; try fit(...).steps")
+    if what not in ("log_likelihood", "mismatch"):
+        raise ValueError(f"what must be 'log_likelihood' or 'mismatch', found {what!r}; leave it out for the first")
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
     method = steps[-1].free.method
     ax.plot([s.loop.number for s in steps], values, color=COLOURS.get(method, "black"), label=label or method)
@@ -108,6 +118,7 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     >>> plot.bracket(found, [bmlab.mean_field(bmlab.toy())], plt.subplot())
     <Axes: xlabel='log Z (nats)'>
     """
+    _check_axes(ax)
     for row, estimate in enumerate(estimates):
         z, colour = estimate.log_z, COLOURS.get(estimate.method, "black")
         ax.errorbar(z.value, row, xerr=2 * z.stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
@@ -135,18 +146,19 @@ def weights(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     >>> plot.weights(bmlab.toy(), plt.subplot())
     <Axes: >
     """
+    _check_axes(ax)
     if isinstance(matrix, BoltzmannMachine):
         labels = matrix.names if labels is None else labels
         matrix = matrix.dense_weights
     matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
-    limit = np.abs(matrix).max() or 1.0
+    labels = _check_labels(labels, len(matrix))
+    limit = np.abs(matrix).max(initial=0) or 1.0
     for (i, j), w in np.ndenumerate(matrix if len(matrix) <= 20 else matrix[:0]):
         if abs(w) >= limit / 5:
             colour = "white" if abs(w) > 0.7 * limit else "black"
             ax.text(j, i, "+" if w > 0 else "\N{MINUS SIGN}", ha="center", va="center", color=colour)
     image = ax.imshow(matrix, cmap="PuOr_r", vmin=-limit, vmax=limit)
     ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
-    labels = () if labels is None else labels
     ax.set_xticks(range(len(labels)), labels, rotation=90)
     ax.set_yticks(range(len(labels)), labels)
     return ax
@@ -169,6 +181,7 @@ def images(
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >
     """
+    _check_axes(ax)
     sheet = _sheet(rows, shape, columns)
     ax.imshow(sheet, cmap="gray_r", vmin=-limit, vmax=limit, interpolation="nearest")
     if marked is not None:
@@ -189,6 +202,7 @@ def answers(frame: Any, ax: Axes) -> Axes:
     >>> plot.answers(pandas.DataFrame({"Ada": [1, -1], "Ben": [1, np.nan]}), plt.subplot())
     <Axes: >
     """
+    _check_axes(ax)
     import matplotlib
 
     shades = matplotlib.colormaps["gray_r"].with_extremes(bad=METHODS["mean field"][0])
@@ -203,7 +217,9 @@ def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
     >>> plot.confusion([[9, 1], [2, 8]], plt.subplot(), ["cat", "dog"])
     <Axes: xlabel='answer', ylabel='true class'>
     """
+    _check_axes(ax)
     counts = np.asarray(counts)
+    labels = _check_labels(labels, len(counts))
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     ax.imshow(wrong, cmap="Oranges", vmin=0, vmax=max(1, wrong.max() * 1.5))
     for (i, j), count in np.ndenumerate(counts):
@@ -212,6 +228,20 @@ def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
     ax.set_yticks(range(len(labels)), labels)
     ax.set(xlabel="answer", ylabel="true class")
     return ax
+
+
+def _check_axes(ax):
+    """Refuse what is no Axes."""
+    if not hasattr(ax, "imshow"):
+        raise ValueError(f"ax must be matplotlib's Axes, found {in_words(ax)}; try plt.subplot()")
+
+
+def _check_labels(labels, count):
+    """Return labels, one for each of `count` lines of a matrix, or none."""
+    labels = () if labels is None else labels
+    if isinstance(labels, str) or len(labels) not in (0, count):
+        raise ValueError(f"labels must be {count}, one a line, found {in_words(labels)}; leave them out for none")
+    return labels
 
 
 def _points(ax, x, y, error, colour, marker, label, **style):
@@ -223,7 +253,7 @@ def _sheet(rows, shape, columns):
     """Rows as one large image, `columns` in a line, a pixel of nan between two."""
     rows = np.atleast_2d(rows).astype(float)
     height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
-    columns = min(columns, len(rows))
+    columns = min(check_count("columns", columns), len(rows))
     lines = -(-len(rows) // columns)
     sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
     sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
@@ -255,6 +285,7 @@ def network(
     >>> plot.network(bmlab.toy(), plt.subplot())
     <Axes: >
     """
+    _check_axes(ax)
     x, y = _places(model.n, layers).T
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
     largest = np.abs(upper.data).max(initial=0) or 1
@@ -294,9 +325,11 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     >>> plot.flows([[0.9, 0.1], [0.2, 0.8]], plt.subplot(), labels=["up", "down"])
     <Axes: >
     """
+    _check_axes(ax)
     from matplotlib.colors import LogNorm, SymLogNorm  # only here: importing bmlab loads no matplotlib
 
     matrix = np.asarray(matrix, dtype=float)
+    labels = _check_labels(labels, len(matrix))
     limit = np.abs(matrix).max(initial=0) or 1.0
     zero = np.abs(matrix) < limit / 1e6
     one_sign = bool((matrix > -limit / 1e6).all())
@@ -308,7 +341,7 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     bar = ax.figure.colorbar(image, ax=ax, label="flow", shrink=0.8)
     if not one_sign:  # near zero the scale is linear, and numbers of that range stand on top of each other
         bar.set_ticks([tick for tick in bar.get_ticks() if tick == 0 or tiny <= abs(tick) <= limit])
-    if labels is not None:
+    if len(labels):
         ax.set_xticks(range(len(labels)), labels, fontsize="small")
         ax.set_yticks(range(len(labels)), labels, fontsize="small")
     return ax

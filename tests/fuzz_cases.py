@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import dimod
 import networkx
 import numpy as np
 import pandas as pd
@@ -432,7 +433,11 @@ GRAPHS += bad(
 GRAPHS += (
     bad(networkx.Graph([(0, 0)]), graph(weight=None), networkx.Graph(temperature=-1), BQM, networkx.Graph) + NONSENSE
 )
-BQMS = same(BQM.copy()) + bad(None, M, GRAPH, {}, M.weights, type(BQM), "BINARY") + NONSENSE
+BQMS = (
+    same(BQM.copy())
+    + bad(dimod.ConstrainedQuadraticModel(), None, M, GRAPH, {}, M.weights, type(BQM), "BINARY")
+    + NONSENSE
+)
 
 SCHEDULE = np.geomspace(4, 0.2, 6)
 SCHEDULES = same(SCHEDULE.tolist(), tuple(SCHEDULE), pd.Series(SCHEDULE)) + good([1], [1, 2, 3])
@@ -853,10 +858,16 @@ method(
     n_sweeps=counts(30, 2),
 )
 calls("data.digits", {"threshold": 7}, threshold=counts(7, 0)[:-2])
+TORN = FOLDER / "torn"
+TORN.mkdir()
+broken("torn/train-images-idx3-ubyte", bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0]))
+GARBLED = FOLDER / "garbled"
+GARBLED.mkdir()
+broken("garbled/train-images-idx3-ubyte.gz", b"\x1f\x8b\x08 torn")
 calls(
     "data.mnist",
     {"seed": 0},
-    folder=good(None) + bad(FOLDER, 3, "") + NONSENSE[1:],
+    folder=good(None) + bad(FOLDER, TORN, GARBLED, 3, "") + NONSENSE[1:],
     seed=[c for c in SEEDS if c.verdict == "bad"],
 )
 calls("data.zoo", {})
@@ -874,7 +885,7 @@ SPIKES = broken("spikes.txt", b"0 1 0\n1 1 0\n")
 calls(
     "data.load_spikes",
     {"path": SPIKES},
-    path=same(str(SPIKES))
+    path=same(str(SPIKES), broken("marked.txt", b"\xef\xbb\xbf0 1 0\n1 1 0\n"))
     + bad(None, 3, "", FOLDER, FOLDER / "none.txt", broken("letters.txt", b"0 a\n"), broken("void.txt", b""))
     + bad(broken("binary.txt", bytes(range(256))), broken("uneven.txt", b"0 1\n0 1 1\n"))
     + NONSENSE,
@@ -890,7 +901,7 @@ calls(
 calls(
     "widgets.MachineView",
     {"model": M},
-    model=[c for c in MODELS if c.verdict == "bad"] + bad(drawn(11)),
+    model=[c for c in MODELS if c.verdict == "bad"] + bad(drawn(11), drawn(0)),
     seed=[c for c in SEEDS if c.verdict == "bad"],
 )
 FOUR = bmlab.hopfield([[1, 1, -1, 1]])

@@ -3,16 +3,13 @@
 import subprocess
 import sys
 import tarfile
-import tomllib
 import zipfile
 
 import pytest
-import rattler_build
 from test_readme import EXAMPLE, PRINTED, ROOT
 
 import bmlab
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "bmlab").rglob("*") if path.suffix in {".py", ".js"}}
 
 
@@ -54,13 +51,3 @@ def test_the_wheel_alone_runs_the_example_of_the_readme(resolution, built, tmp_p
     run = [python, "-I", "-c", EXAMPLE]
     said = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120).stdout
     assert said == PRINTED
-
-
-def test_the_conda_recipe_renders_with_the_dependencies_of_the_package():
-    recipe = rattler_build.Stage0Recipe.from_file(ROOT / "recipe" / "recipe.yaml")
-    (variant,) = recipe.render(rattler_build.VariantConfig.from_file(ROOT / "recipe" / "variants.yaml"))
-    made = variant.recipe.to_dict()
-    needs = [need.replace(">=", " >=") for need in ("python" + PROJECT["requires-python"], *PROJECT["dependencies"])]
-    assert made["requirements"]["run"] == needs
-    assert made["package"] == {"name": PROJECT["name"], "version": bmlab.__version__}
-    assert (made["about"]["license"], made["build"]["noarch"]) == (PROJECT["license"], "python")

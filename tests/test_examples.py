@@ -12,8 +12,8 @@ import pytest
 import bmlab
 from bmlab import estimators, plot, widgets
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "site"))
-import api
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+import reference
 
 WINGS = {"bmlab": bmlab, "bmlab.data": bmlab.data, "bmlab.plot": plot}
 WINGS |= {"bmlab.widgets": widgets, "bmlab.estimators": estimators}
@@ -22,7 +22,7 @@ ANSWERS = {"Images", "Encoder", "Raster", "Shifter", "Votes", "YesNo", "Zoo"}  #
 PUBLIC = {
     f"{wing}.{name}": getattr(module, name)
     for wing, module in WINGS.items()
-    for name in (module.__all__ if module is bmlab else api.public(module))
+    for name in (module.__all__ if module is bmlab else reference.public(module))
     if callable(getattr(module, name)) and name not in ANSWERS
 }
 PARSER = doctest.DocTestParser()

@@ -16,7 +16,6 @@ import yaml
 from nbconvert import HTMLExporter
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from rattler import MatchSpec
 
 import bmlab
 
@@ -109,12 +108,6 @@ def test_conda_and_pip_ask_for_the_same_names_and_bounds():
 def test_the_conda_environment_is_named_and_holds_the_package_itself():
     assert (CONDA["name"], CONDA["channels"]) == ("bmlab", ["conda-forge"])
     assert PIP_SPECS[0] == "-e ."
-
-
-@pytest.mark.parametrize("spec", CONDA_SPECS)
-def test_conda_understands_each_spec(spec):
-    name = re.match(r"[a-z0-9-]+", spec)[0]
-    assert MatchSpec(spec, strict=True).name.normalized == name
 
 
 def test_the_lock_satisfies_every_bound():

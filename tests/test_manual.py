@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+START = (DOCS.parent / "notebooks/00_start.ipynb").read_text(encoding="utf-8")
 PIECES = [
     pytest.param(piece, id=f"{page.stem}-{k}")
     for page in sorted(DOCS.glob("*.md"))
@@ -24,3 +25,21 @@ def test_a_piece_of_the_manual_runs(piece):
 def test_its_links_lead_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
+
+
+def test_the_manual_begins_with_the_machine_of_the_course():
+    """Getting started and notebook 00 tell one story: the same friends, the same film, the same numbers."""
+    page = (DOCS / "getting_started.md").read_text(encoding="utf-8")
+    known: dict = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], known)
+    toy, film = known["bmlab"].toy(), known["film"]
+    assert (film.weights == toy.weights).all() and (film.biases == toy.biases).all()
+    assert str(film.names).replace("'", '"') in "".join(START.splitlines()).replace('\\"', '"') and "party" not in page
+
+
+def test_the_minutes_of_a_notebook_are_those_of_the_map():
+    rows = re.findall(r"\| (?:\[)?(\d\d\w*)[^|]*\|[^|]*\| (\d+) \|", START)
+    assert len(rows) > 10
+    for name, minutes in rows:
+        text = (DOCS.parent / f"notebooks/{name}.ipynb").read_text(encoding="utf-8")
+        assert re.search(r"\*\*Time\*\* (\d+) minutes", text)[1] == minutes, name

@@ -1,6 +1,7 @@
 """Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
 
 import base64
+import inspect
 import io
 import re
 from itertools import combinations
@@ -238,3 +239,32 @@ def test_a_table_of_answers_has_a_line_a_column_and_shows_what_is_missing(ax):
     red, green, blue, _ = image.to_rgba(image.get_array()).transpose(2, 0, 1)
     assert np.array_equal(red < 0.5, [[True, False, True], [False, True, False]])
     assert np.array_equal(red > green + 0.2, np.isnan(frame.to_numpy().T)) and blue[1, 2] < 0.2
+
+
+REFUSED = {
+    "columns": lambda ax: plot.images(np.ones((2, 4)), ax, columns=0),
+    "what": lambda ax: plot.learning(bmlab.fit(bmlab.toy(), bmlab.states(3), steps=2, rate=0.1).steps, ax, "banana"),
+    "steps": lambda ax: plot.learning([], ax),
+    "labels": lambda ax: plot.weights(bmlab.toy(), ax, ["one"]),
+    "labels, of a table": lambda ax: plot.confusion([[1, 0], [0, 1]], ax, ["one"]),
+    "labels, of flows": lambda ax: plot.flows(np.eye(3), ax, ["one", "two"]),
+    "ax": lambda ax: plot.weights(bmlab.toy(), None),
+    "ax, a figure": lambda ax: plot.network(bmlab.toy(), ax.figure),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_drawn_is_refused_in_one_sentence(name, ax):
+    with pytest.raises(ValueError, match=rf"^{name.split(',')[0]} must .*; "):
+        REFUSED[name](ax)
+
+
+@pytest.mark.parametrize("name", [n for n, f in vars(plot).items() if getattr(f, "__module__", "") == plot.__name__])
+def test_every_drawing_asks_for_axes(name):
+    """By name: whatever takes `ax` refuses what is none before it looks at anything else."""
+    function = getattr(plot, name)
+    if name.startswith("_") or "ax" not in inspect.signature(function).parameters:
+        return
+    others = {p: None for p, x in inspect.signature(function).parameters.items() if x.default is x.empty and p != "ax"}
+    with pytest.raises(ValueError, match=r"^ax must be matplotlib's Axes, found None"):
+        function(**others, ax=None)

@@ -38,6 +38,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from bmlab import plot, widgets
+from bmlab.widgets.page import live
 from bmlab.widgets.reading import Readers
 
 FOLDER = Path(widgets.__file__).parent
@@ -635,3 +636,44 @@ def test_the_page_enumerates_as_python_does():
         assert not np.array(found)[~allowed].any()
     numbers = in_node("answer(given.s.map(numberOf))", s=bmlab.states(4).tolist())
     assert numbers == list(range(16))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: widgets.MachineView(bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0))),
+        lambda: widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1), steps=-1),
+        lambda: widgets.explore(lambda ax, T: None, T=(1, 2, 0)),
+        lambda: widgets.explore(lambda ax, T: None, T=("a", "b")),
+        lambda: widgets.explore(lambda ax, T: None, T=(None, 2)),
+        lambda: widgets.explore(lambda ax, T: None, T=(1, 2, None)),
+    ],
+)
+def test_a_view_refuses_in_one_sentence(make):
+    with pytest.raises(ValueError, match=r"found .*(; try |; )"):
+        make()
+
+
+def test_a_name_cannot_end_the_script_of_a_page():
+    """In a script, `<!--<script>` swallows the rest of the page, and `</script>` ends it."""
+    machine = bmlab.BoltzmannMachine(np.zeros((2, 2)), [0, 0], names=["<!--<script>", "</script>"])
+    data, about = widgets.MachineView(machine)._repr_mimebundle_()
+    html = live(about["image/png"], data["image/png"], "bmlab-1")
+    assert not re.search("<!--|</?script", html.partition("const state = ")[2].partition(", model = ")[0])
+    assert html.count("<script") == html.count("</script>") == 1
+
+
+def test_without_anywidget_a_notebook_goes_on_with_still_pictures():
+    """One sentence says what to install; the views are the pictures that a notebook stores."""
+    code = """if True:
+        import sys
+        sys.modules.update(dict.fromkeys(["anywidget", "numba", "tqdm"]))
+        import bmlab
+        from bmlab import widgets
+        views = [widgets.MachineView(bmlab.toy()), widgets.DrawView(), widgets.LatticeView(8)]
+        views += [widgets.explore(lambda T, ax: None, T=(1, 2))]
+        views += [widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))]
+        print([sorted(view._repr_mimebundle_()[0]) for view in views])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count("image/png") == 5, done.stderr
+    assert re.findall("pip install .*", done.stderr)[0] == 'pip install "bmlab[lab]"' and "anywidget" in done.stderr

@@ -1,5 +1,8 @@
 """Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets."""
 
+from importlib.util import find_spec
+from warnings import warn
+
 from .blanks import blank
 from .drawing import DrawView
 from .exploring import explore
@@ -10,3 +13,6 @@ from .painting import PaintView
 from .predicting import predict
 
 __all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "blank", "explore", "predict"]
+
+if missing := [name for name in ("numba", "tqdm", "sklearn", "pandas") if find_spec(name) is None]:
+    warn(f'Some notebooks need {", ".join(missing)}, not installed here; pip install "bmlab[lab]"', stacklevel=2)

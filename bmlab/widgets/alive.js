@@ -80,7 +80,7 @@ const BUSY = "The kernel is busy; the answer comes when it is free.";
 
 function asker(model, root, answered) {
   let waiting = 0, newest = null, watch = 0;
-  const words = make("p", { class: "kernel", role: "status" });
+  const words = make("p", { class: "bml-kernel", role: "status" });
   const say = (text) => { if (words.textContent !== text) words.textContent = text; };
   const done = (text = "") => {
     clearInterval(watch);

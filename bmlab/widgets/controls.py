@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from inspect import signature
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,14 @@ def stops(name: str, values: tuple | list) -> list:
     """Return the values that a slider stops at."""
     if isinstance(values, list) and values:
         return values
-    if not isinstance(values, tuple) or len(values) not in (2, 3) or not values[0] < values[1]:
+    numbers = isinstance(values, tuple) and all(isinstance(v, Real) and np.isfinite(v) for v in values)
+    if not numbers or len(values) not in (2, 3) or not values[0] < values[1]:
         raise ValueError(
             f"{name} must be (low, high), (low, high, step) or a list, found {values!r}; try (0.5, 4, 0.1)"
         )
     low, high = values[:2]
     step = values[2] if values[2:] else 1 if all(isinstance(v, int) for v in values) else (high - low) / 100
-    if not 0 < (high - low) / step <= MOST:
+    if not (step > 0 and (high - low) / step <= MOST):
         raise ValueError(f"{name} must have 1 to {MOST} steps, found {values!r}; try a step of {(high - low) / 100:g}")
     found = np.round(low + step * np.arange(int((high - low) / step + 1e-9) + 1), 10).tolist()
     return [int(v) for v in found] if all(isinstance(v, int) for v in (low, step)) else found

@@ -5,27 +5,41 @@ function mount(model, el) {
   let mind = learner(n, next), pen = 1, mode = 0, T = 1, due = 0, teaching = false;
   const drawn = new Array(n).fill(-1), begun = new Array(n).fill(0);
 
-  // The pad: what is drawn, what is dreamt, or what is begun and completed
+  // Thirty dreams side by side.  With each sweep the oldest begins anew in noise: at a low temperature a chain that has
+  // found a pattern stays in it.
+  const DREAMS = 30, ACROSS = 6, noise = () => Array.from({ length: n }, () => next() < 0.5 ? 1 : -1);
+  const dreams = Array.from({ length: DREAMS }, noise);
+  const sheet = make("canvas", { width: ACROSS * (W + 1) - 1, height: DREAMS / ACROSS * (H + 1) - 1, role: "img",
+    "aria-label": "Thirty dreams of the machine, each begun in noise" });
+  let oldest = 0;
+  const dream = () => {
+    dreams[oldest] = noise();
+    oldest = (oldest + 1) % DREAMS;
+    for (const s of dreams) sweep(mind.machine, s, T, next);
+  };
+  const hang = () => dreams.forEach((s, k) => stamp(sheet, s.map((x) => x > 0 ? colours.gibbs : colours.paper),
+    [k % ACROSS * (W + 1), Math.floor(k / ACROSS) * (H + 1)], W));
+
+  // The pad: what is drawn, or what is begun and completed
   let answers = [];
   const mean = (i) => answers.reduce((sum, s) => sum + s[i], 0) / (answers.length || 1);
   const colour = (i) => {
     if (mode === 0) return drawn[i] > 0 ? INK : WHITE;
-    if (mode === 1) return mind.dreams[0][i] > 0 ? colours.gibbs : colours.paper;
     return begun[i] ? (begun[i] > 0 ? INK : WHITE) : mix(colours.paper, colours["mean field"], (mean(i) + 1) / 2);
   };
   const put = (r, c) => {
     (mode === 2 ? begun : drawn)[Math.floor(r) * W + Math.floor(c)] = pen;
-    if (mode === 1) pick(0);
     paint();
   };
   const named = (i) => {
-    const unit = [drawn, mind.dreams[0], begun][mode][i];
+    const unit = (mode === 2 ? begun : drawn)[i];
     return unit > 0 ? "ink" : unit < 0 ? "paper" : "unknown";
   };
-  const { canvas, spoken, paint } = pad([H, W], { size: 300, ring: colours.gibbs, colour, named, put });
+  const { canvas, spoken, paint: draw } = pad([H, W], { size: 300, ring: colours.gibbs, colour, named, put });
+  const paint = () => { if (mode === 1) hang(); else draw(); };
 
   // The patterns that it learns, and its weights: a row and a column for each pixel
-  const shelf = make("div", { class: "shelf" }), words = make("p", { class: "note", role: "status" });
+  const shelf = make("div", { class: "bml-shelf" }), words = make("p", { class: "bml-note", role: "status" });
   const thumb = (pattern) =>
     stamp(make("canvas", { width: W, height: H }), pattern.map((x) => x > 0 ? INK : WHITE));
   const forget = () => { mind = learner(n, next); show(); };
@@ -69,32 +83,39 @@ function mount(model, el) {
   const step = (seconds) => {
     if (teaching) for (let k = 0; k < 2; k++) mind.step(patterns);
     due += seconds * 8;
-    if (mode === 1 && due >= 1) { sweep(mind.machine, mind.dreams[0], T, next); due %= 1; }
+    if (mode === 1 && due >= 1) { dream(); due %= 1; }
     if (mode === 2) complete();
     if (teaching) show();
     else if (mode) paint();
   };
 
-  const learn = button("Learn", () => { teaching = !teaching && patterns.length > 1; show(); }, { class: "primary" });
+  const teach = () => { teaching = !teaching && patterns.length > 1; show(); };
+  const learn = button("Learn", teach, { class: "bml-primary" });
   const modes = choice("Paper", ["draw", "dream", "complete"], 0, (k) => pick(k));
-  const pick = (k) => { mode = k; modes.set(k); paint(); };
+  const pick = (k) => {
+    mode = k;
+    canvas.style.display = k === 1 ? "none" : "";
+    sheet.style.display = k === 1 ? "" : "none";
+    paint();
+  };
   const pens = choice("Pen", ["ink", "paper"], 0, (k) => { pen = k ? -1 : 1; });
   const keep = button("Keep this pattern", () => {
     if (patterns.length < MOST) patterns.push([...drawn]);
     drawn.fill(-1);
     arrange();
   });
-  const root = frame(el, "draw", make("div", { class: "pair" },
-    make("div", { class: "stage" }, modes.el, canvas, spoken, pens.el,
-      make("div", { class: "buttons" }, keep, button("Clear", () => { drawn.fill(-1); begun.fill(0); paint(); }))),
-    make("div", { class: "column" }, shelf, words,
-      make("div", { class: "buttons" }, learn, button("Forget all", forget)),
-      make("div", { class: "map" }, map), numbers,
+  const root = frame(el, "draw", make("div", { class: "bml-pair" },
+    make("div", { class: "bml-stage" }, modes.el, canvas, sheet, spoken, pens.el,
+      make("div", { class: "bml-buttons" }, keep, button("Clear", () => { drawn.fill(-1); begun.fill(0); paint(); }))),
+    make("div", { class: "bml-column" }, shelf, words,
+      make("div", { class: "bml-buttons" }, learn, button("Forget all", forget)),
+      make("div", { class: "bml-map" }, map), numbers,
       note("Weights, pixel by pixel:   ", [colours.together, "■", "together"], [colours.apart, "■", "apart"]))),
-    make("div", { class: "controls" },
+    make("div", { class: "bml-controls" },
       slider("temperature of the dream", { min: 0.2, max: 3, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
         (v) => { T = v; }).el));
   const run = player(root, step);
+  pick(0);
   arrange();
   return run.stop;
 }

@@ -15,7 +15,7 @@ function mount(model, el) {
     ? choice(name, labels, start, chosen(k))
     : slider(name, { min: 0, max: labels.length - 1, step: 1, value: start, show: (v) => labels[v] }, chosen(k));
   const root = frame(el, "explore",
-    make("div", { class: "controls" }, ...controls.map((c, k) => control(c, k).el)), image, words);
+    make("div", { class: "bml-controls" }, ...controls.map((c, k) => control(c, k).el)), image, words);
   const kernel = asker(model, root, (answer) => {
     clearTimeout(rest);
     if (devicePixelRatio > 1 && !answer.dense) rest = setTimeout(ask, REST, true);

@@ -11,12 +11,12 @@ function graph({ weights, biases }, names, colours, pressed) {
     if (w) svg.append(make("svg:line", { x1, y1, x2, y2, stroke: w > 0 ? colours.together : colours.apart,
       "stroke-width": 0.5 + 6 * Math.abs(w) / largest, "stroke-opacity": 0.85,
       "stroke-dasharray": w > 0 ? "none" : "9 5" }));
-    if (w && few) svg.append(word((x1 + x2) / 2, (y1 + y2) / 2 + 4, signed(w, 1, "+"), { class: "halo" }));
+    if (w && few) svg.append(word((x1 + x2) / 2, (y1 + y2) / 2 + 4, signed(w, 1, "+"), { class: "bml-halo" }));
   }
   const units = biases.map((bias, i) => {
     const [x, y] = place(i, 100), [bx, by] = place(i, 100 + radius + 20);
-    const ring = make("svg:circle", { cx: x, cy: y, r: radius + 5, class: "ring" });
-    const disc = make("svg:circle", { cx: x, cy: y, r: radius, class: "unit" }), sign = word(x, y + 5, "");
+    const ring = make("svg:circle", { cx: x, cy: y, r: radius + 5, class: "bml-ring" });
+    const disc = make("svg:circle", { cx: x, cy: y, r: radius, class: "bml-unit" }), sign = word(x, y + 5, "");
     const press = (event) => {
       if (event.key && event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
@@ -25,8 +25,8 @@ function graph({ weights, biases }, names, colours, pressed) {
     const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
     const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
     const anchor = bx < 130 ? "end" : bx > 190 ? "start" : "middle";
-    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), by + (by > 150 ? 22 : 0), name, { class: "soft" })
-      : word(bx, by + 4, name, { class: "soft", "text-anchor": anchor }));
+    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), by > 150 ? Math.min(by + 22, 297) : by, name, { class: "bml-soft" })
+      : word(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
     return { g, disc, sign };
   });
   return { svg, units };

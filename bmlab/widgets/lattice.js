@@ -46,7 +46,7 @@ function mount(model, el) {
     plane.line(dashed).setAttribute("d", plane.path(grid.map((t) => [t, sign * onsager(t).magnetisation])));
   }
   plane.line({ ...dashed, opacity: 0.5 }).setAttribute("d", plane.path([[CRITICAL, -1.1], [CRITICAL, 1.1]]));
-  plane.text(plane.X(CRITICAL) + 5, plane.Y(0.85), `critical: ${CRITICAL.toFixed(3)}`, { class: "soft" });
+  plane.text(plane.X(CRITICAL) + 5, plane.Y(0.85), `critical: ${CRITICAL.toFixed(3)}`, { class: "bml-soft" });
   const loop = axes(430, 160, {
     x: [-most, most], y: [-1.1, 1.1], xticks: [-most, 0, most], yticks: [-1, 0, 1],
     xlabel: "field b", ylabel: "magnetisation", title: "Magnetisation against the field",
@@ -62,7 +62,7 @@ function mount(model, el) {
   };
   turn(false);
 
-  const numbers = note(), story = make("p", { class: "note", role: "status" }), spoken = heard();
+  const numbers = note(), story = make("p", { class: "bml-note", role: "status" }), spoken = heard();
   const show = () => {
     const energy = energies.at(-1), magnetisation = means.at(-1), exact = onsager(T), free = b === 0;
     energyLine.setAttribute("d", time.path(energies.map((y, k) => [k, Math.max(y, -2.1)])));
@@ -133,10 +133,10 @@ function mount(model, el) {
   const speed = slider("sweeps a frame", { min: 1, max: 10, step: 1, value: 1 }, (v) => { rate = v; });
   const root = frame(el, "lattice");
   const run = player(root, step);
-  const buttons = make("div", { class: "buttons" }, run.control,
+  const buttons = make("div", { class: "bml-buttons" }, run.control,
     button("Step", () => { run.toggle(false); step(0); }), button("Random", () => start(coin)),
     button("All up", () => start(() => 1)));
-  const journeys = make("div", { class: "buttons" },
+  const journeys = make("div", { class: "bml-buttons" },
     journey(["Quench", "From T = 4 to T = 1.2 at once: islands grow, and walls between them take long to go."], false,
       () => { to(1.2, 0); start(coin); }),
     journey(["Heat", "From all up at T = 1, slowly to T = 4: where does the order go?"], false,
@@ -144,11 +144,12 @@ function mount(model, el) {
     journey(["Hysteresis", "The field goes up and down at T = 1.9: the lattice follows late, and draws a loop."], true,
       () => { to(1.9, 0); start(() => -1); }, hysteresis));
   root.append(
-    make("div", { class: "pair" },
-      make("div", { class: "stage" }, canvas, spoken,
+    make("div", { class: "bml-pair" },
+      make("div", { class: "bml-stage" }, canvas, spoken,
         choice("Brush", ["up", "down"], 0, (k) => { brush = k ? -1 : 1; }).el,
         choice("Colour", ["units", "islands by size"], 0, (k) => { islands = k === 1; paint(); }).el),
-      make("div", { class: "column" }, make("div", { class: "controls tall" }, temperature.el, bias.el, speed.el),
+      make("div", { class: "bml-column" },
+        make("div", { class: "bml-controls bml-tall" }, temperature.el, bias.el, speed.el),
         buttons, journeys, story, time.svg, key, plane.svg, loop.svg)),
     numbers);
 

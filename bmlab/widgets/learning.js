@@ -7,14 +7,14 @@ function mount(model, el) {
 
   // Three matrices of pairs side by side: data, machine, weights
   const size = 250, room = n <= 20 ? 12 + 5.2 * Math.max(...names.map((name) => name.length)) : 14;
-  const side = (size - room) / n, small = { class: "tick", style: `font-size: ${Math.min(10, side)}px` };
+  const side = (size - room) / n, small = { class: "bml-tick", style: `font-size: ${Math.min(10, side)}px` };
   const pick = (pair) => { picked = pair; show(); };
   const matrix = (title, largest) => {
     const svg = make("svg:svg", { viewBox: `0 0 ${size} ${size + 16}`, role: "img", "aria-label": title });
     const add = (name, attributes, ...children) =>
       svg.appendChild(make("svg:" + name, attributes, ...children));
-    add("text", { x: room, y: 10, class: "title" }, title);
-    add("rect", { x: room, y: 16, width: n * side, height: n * side, class: "sheet" });
+    add("text", { x: room, y: 10, class: "bml-title" }, title);
+    add("rect", { x: room, y: 16, width: n * side, height: n * side, class: "bml-sheet" });
     names.forEach((name, k) => {
       if (n > 20) return;
       const middle = (k + 0.5) * side + 3;
@@ -24,7 +24,7 @@ function mount(model, el) {
     });
     const cells = pairs.map(([i, j]) => [[i, j], [j, i]].map(([r, c]) => add("rect",
       { x: room + c * side, y: 16 + r * side, width: side - 0.5, height: side - 0.5 })));
-    const ring = add("rect", { width: side, height: side, class: "picked" });
+    const ring = add("rect", { width: side, height: side, class: "bml-picked" });
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect(), scale = box.width / size;
       const [c, r] = [(event.clientX - box.left) / scale - room, (event.clientY - box.top) / scale - 16]
@@ -57,12 +57,12 @@ function mount(model, el) {
   scatter.line({ stroke: "var(--line)" }).setAttribute("d", scatter.path([[-1, -1], [1, 1]]));
   const squares = scatter.add("path", { fill: own, "fill-opacity": 0.8 });
   const circles = scatter.add("path", { fill: "var(--back)", stroke: own, "stroke-width": 1.3 });
-  const pull = scatter.line({ class: "pull" }), spot = scatter.add("circle", { r: 6, class: "picked" });
+  const pull = scatter.line({ class: "bml-pull" }), spot = scatter.add("circle", { r: 6, class: "bml-picked" });
   const dots = (xs, ys, shape) => scatter.marks(
     xs.map((x, k) => [x, ys[k]]).filter((point) => !point.includes(null)), shape);
 
   // The climb
-  const trace = make("div"), heading = make("p", { class: "caption" }), numbers = note();
+  const trace = make("div"), heading = make("p", { class: "bml-caption" }), numbers = note();
   const climb = () => {
     const known = frames.every((f) => f.log_likelihood !== null);
     const values = frames.map((f) => f[known ? "log_likelihood" : "mismatch"]);
@@ -83,7 +83,7 @@ function mount(model, el) {
   };
 
   // The pair that is looked at: by pointer, or by arrow keys
-  const words = make("p", { class: "note pair-words", role: "status" });
+  const words = make("p", { class: "bml-note bml-pair-words", role: "status" });
   const look = (f) => {
     const known = picked && pairs.findIndex(([i, j]) => i === picked[0] && j === picked[1]);
     const [x, y] = picked ? [f.clamped_pairs[known], f.free_pairs[known]] : [null, null];
@@ -132,7 +132,7 @@ function mount(model, el) {
   };
 
   const scrub = slider("step", { min: 0, max: 1, step: 1, value: 0 }, (k) => { run.toggle(false); go(k); });
-  const three = make("div", { class: "three", tabindex: 0, role: "group",
+  const three = make("div", { class: "bml-three", tabindex: 0, role: "group",
     "aria-label": "Pairs of units; arrow keys go from pair to pair." }, clamped.svg, free.svg, weights.svg);
   const moves = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
   three.addEventListener("keydown", (event) => {
@@ -143,9 +143,9 @@ function mount(model, el) {
   });
   const root = frame(el, "learning", heading, three,
     note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), words,
-    make("div", { class: "pair" },
-      make("div", { class: "half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),
-      make("div", { class: "column" }, trace)), numbers);
+    make("div", { class: "bml-pair" },
+      make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),
+      make("div", { class: "bml-column" }, trace)), numbers);
   const kernel = asker(model, root, (answer) => {
     if (answer.from !== frames.length) return;
     frames.push(...answer.frames);
@@ -156,9 +156,9 @@ function mount(model, el) {
   });
   const run = player(root, step, { playing: false });
   root.append(
-    make("div", { class: "buttons" }, run.control, button("Step", () => { run.toggle(false); go(at + 1); }),
+    make("div", { class: "bml-buttons" }, run.control, button("Step", () => { run.toggle(false); go(at + 1); }),
       button("Back to the start", () => go(0))),
-    make("div", { class: "controls" }, scrub.el,
+    make("div", { class: "bml-controls" }, scrub.el,
       slider("steps a second", { min: 1, max: 60, step: 1, value: speed }, (v) => { speed = v; }).el));
   kernel.ask({ from: 0, to: AHEAD });
   return () => { run.stop(); kernel.stop(); };

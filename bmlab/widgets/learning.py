@@ -6,7 +6,7 @@ from itertools import islice
 import numpy as np
 import traitlets
 
-from ..checks import is_sparse
+from ..checks import check_count, is_sparse
 from ..learn.record import Step
 from .pictures import course
 from .view import View, script
@@ -36,7 +36,8 @@ class LearningView(View):
     method = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
-        self._climb, taken = iter(climb), list(islice(climb, steps))
+        self._climb = iter(climb)
+        taken = list(islice(self._climb, check_count("steps", steps)))
         if not taken or taken[0].model.n > MOST:
             found = taken[0].model.n if taken else "no step"
             raise ValueError(f"LearningView shows up to {MOST} units, found {found}; try ascend(toy(), data, rate=0.1)")

@@ -17,8 +17,8 @@ function mount(model, el) {
     const y = row * (r + 0.5) + 10, fills = ["currentColor", colours.gibbs, colours["mean field"]];
     const [sure, count, yours] = fills.map((fill, k) =>
       make("svg:rect", { x: from, y: y + (k - 1) * thick, height: thick, width: 0, fill }));
-    const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: "state" });
-    const hit = make("svg:rect", { x: 0, y: y - row / 2, width: 400, height: row, class: "hit" });
+    const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: "bml-state" });
+    const hit = make("svg:rect", { x: 0, y: y - row / 2, width: 400, height: row, class: "bml-hit" });
     const press = (event) => {
       const to = { ArrowDown: r + 1, ArrowUp: r - 1 }[event.key];
       if (event.key && !(to in rows) && event.key !== "Enter" && event.key !== " ") return;
@@ -26,15 +26,15 @@ function mount(model, el) {
       if (to in rows) rows[to].g.focus();
       else set(order[r]);
     };
-    const g = bars.appendChild(make("svg:g", { class: "row", role: "button", tabindex: r ? -1 : 0, onclick: press,
+    const g = bars.appendChild(make("svg:g", { class: "bml-row", role: "button", tabindex: r ? -1 : 0, onclick: press,
       onkeydown: press }, label, sure, count, yours, hit));
     return { g, label, sure, count, yours };
   });
-  const ends = [0, 0.5, 1].map((f) => [f, bars.appendChild(word(from + f * wide, 250, "", { class: "tick" }))]);
+  const ends = [0, 0.5, 1].map((f) => [f, bars.appendChild(word(from + f * wide, 250, "", { class: "bml-tick" }))]);
   const corners = n === 3 ? cube(colours, (k) => set(k)) : null;
 
   const numbers = note(), story = note(), name = (k) => signs(k, n);
-  story.classList.add("story");
+  story.classList.add("bml-story");
   story.setAttribute("role", "status");
   const restart = () => {
     exact = enumerate(machine, T, fixed);
@@ -80,7 +80,7 @@ function mount(model, el) {
   };
 
   // Be the sampler: ten updates with your own hand, or find out whether the sampler has lost its factor 2
-  const play = make("div", { class: "buttons game" });
+  const play = make("div", { class: "bml-buttons bml-game" });
   const ask = (words, ...answers) => {
     story.textContent = words;
     play.replaceChildren(...answers.map(([label, then]) => button(label, then)));
@@ -123,14 +123,14 @@ function mount(model, el) {
       disc.setAttribute("fill", s[i] > 0 ? colours.gibbs : "var(--back)");
       sign.textContent = s[i] > 0 ? "+" : "−";
       sign.setAttribute("style", `fill: ${s[i] > 0 ? "white" : "var(--ink)"}; font-size: 16px`);
-      g.setAttribute("class", `node${i === unit && rate <= 20 ? " now" : ""}${fixed[i] ? " fixed" : ""}`);
+      g.setAttribute("class", `bml-node${i === unit && rate <= 20 ? " bml-now" : ""}${fixed[i] ? " bml-fixed" : ""}`);
       g.setAttribute("aria-label", `${names[i]} is ${signed(s[i], 0, "+")}, ` +
         `${fixed[i] ? "held at " + fixed[i] : "free"}; press to change`);
     });
     order.forEach((k, r) => {
       rows[r].count.setAttribute("width", Math.min(1, share(k) / scale) * wide);
       rows[r].yours.setAttribute("width", Math.min(1, mine[k] / tossed / scale) * wide);
-      rows[r].g.setAttribute("class", k === numberOf(s) ? "row now" : "row");
+      rows[r].g.setAttribute("class", k === numberOf(s) ? "bml-row bml-now" : "bml-row");
       rows[r].g.setAttribute("aria-current", k === numberOf(s));
       rows[r].g.setAttribute("aria-label", `${name(k)}, probability ${exact[k].toFixed(3)}; press to set it`);
     });
@@ -153,8 +153,8 @@ function mount(model, el) {
     corners.svg.style.display = k ? "" : "none";
   });
   if (corners) corners.svg.style.display = "none";
-  const root = frame(el, "machine", make("div", { class: "pair" }, make("div", { class: "stage" }, svg),
-    make("div", { class: "column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
+  const root = frame(el, "machine", make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
+    make("div", { class: "bml-column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
     story, play, numbers);
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
   const alone = (then) => () => { run.toggle(false); play.replaceChildren(); factor = 1; then(); };
@@ -165,11 +165,11 @@ function mount(model, el) {
     if (rate > 20 && !play.firstChild) story.textContent = "";
   });
   root.append(
-    make("div", { class: "buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
+    make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
       button("Count anew", restart),
       button("Be the sampler", alone(() => { left = 10; mine.fill(0); toss(); })),
       button("A sampler with a secret", alone(secret))),
-    make("div", { class: "controls" },
+    make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),
     note("Press a unit to hold it at +1, again for −1, again to free it: the bars become conditional. " +

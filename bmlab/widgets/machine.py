@@ -36,8 +36,8 @@ class MachineView(View):
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
         check_model(model)
         seed = check_count("seed", seed, 0)
-        if model.n > MOST:
-            raise ValueError(f"MachineView shows up to {MOST} units, found {model.n}; try bmlab.toy()")
+        if not 1 <= model.n <= MOST:
+            raise ValueError(f"MachineView shows from 1 up to {MOST} units, found {model.n}; try bmlab.toy()")
         self._shown = repr(model)
         super().__init__(
             converging(model, seed),

@@ -45,12 +45,12 @@ function pad([H, W], { size, ring, colour, named, dot = () => false, put }) {
   return { canvas, spoken, paint };
 }
 
-// A small image: a pixel of the canvas for each.
-function stamp(canvas, colours) {
-  const paper = canvas.getContext("2d"), W = canvas.width;
+// A small image: a pixel of the canvas for each, W in a row, from the place (x, y) on.
+function stamp(canvas, colours, [x, y] = [0, 0], W = canvas.width) {
+  const paper = canvas.getContext("2d");
   colours.forEach((colour, i) => {
     paper.fillStyle = colour;
-    paper.fillRect(i % W, Math.floor(i / W), 1, 1);
+    paper.fillRect(x + i % W, y + Math.floor(i / W), 1, 1);
   });
   return canvas;
 }

@@ -41,7 +41,7 @@ class Page(HTMLExporter):
 
 def live(stored: dict, png: str, identity: str) -> str:
     """Return HTML with the picture of a view, and the script that takes its place."""
-    view, state = ALONE[stored["bmlab"]["view"]], json.dumps(stored["bmlab"]["state"]).replace("</", "<\\/")
+    view, state = ALONE[stored["bmlab"]["view"]], json.dumps(stored["bmlab"]["state"]).replace("<", "\\u003c")
     script = str(view._esm).replace("export default alive(mount);", "")
     return HOST.format(
         id=identity, alt=escape(stored["alt"]), png=png.strip(), css=View._css, script=script, state=state

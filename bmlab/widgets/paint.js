@@ -23,17 +23,17 @@ function mount(model, el) {
 
   // The readers: each with what it would complete, and its probability
   const rows = names.map((name) => {
-    const small = make("canvas", { width: W, height: H, class: "thumb", "aria-hidden": "true" });
-    const bar = make("span", { class: "bar", style: `background: ${colours["mean field"]}` });
-    const lane = make("span", { class: "lane" }, bar), share = make("span", { class: "share" });
-    return { row: make("div", { class: "reader" }, make("b", {}, name), small, lane, share), small, bar, share };
+    const small = make("canvas", { width: W, height: H, class: "bml-thumb", "aria-hidden": "true" });
+    const bar = make("span", { class: "bml-bar", style: `background: ${colours["mean field"]}` });
+    const lane = make("span", { class: "bml-lane" }, bar), share = make("span", { class: "bml-share" });
+    return { row: make("div", { class: "bml-reader" }, make("b", {}, name), small, lane, share), small, bar, share };
   });
-  const verdict = make("p", { class: "caption", role: "status" });
+  const verdict = make("p", { class: "bml-caption", role: "status" });
   const read = () => rows.forEach(({ row, small, bar, share }, k) => {
     stamp(small, answer.means[k].map((m) => mix(colours.paper, INK, (m + 1) / 2)));
     bar.style.width = 100 * answer.p[k] + "%";
     share.textContent = answer.p[k].toFixed(2);
-    row.classList.toggle("best", k === answer.best);
+    row.classList.toggle("bml-best", k === answer.best);
   });
 
   const tools = [["Ink", 1], ["Paper", -1], ["Unknown", 0]].map(([name, value]) => {
@@ -44,10 +44,10 @@ function mount(model, el) {
     return pick;
   });
   const fill = (values) => { values.forEach((x, i) => { known[i] = x; }); ask(); };
-  const root = frame(el, "paint", verdict, make("div", { class: "pair" },
-    make("div", { class: "stage" }, canvas, spoken),
-    make("div", { class: "column readers" }, ...rows.map((r) => r.row))),
-    make("div", { class: "buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
+  const root = frame(el, "paint", verdict, make("div", { class: "bml-pair" },
+    make("div", { class: "bml-stage" }, canvas, spoken),
+    make("div", { class: "bml-column bml-readers" }, ...rows.map((r) => r.row))),
+    make("div", { class: "bml-buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
       button("Clear", () => fill(blank))),
     note("Black and white pixels are yours; orange is what the machines expect in the others."));
 

@@ -1,6 +1,6 @@
 // The few elements that all views are made of.
 
-// make("div", { class: "x", onclick: f }, child, "text"); names of SVG elements begin with "svg:".
+// make("div", { class: "bml-x", onclick: f }, child, "text"); names of SVG elements begin with "svg:".
 const SVG = "http://www.w3.org/2000/svg";
 
 function make(name, attributes = {}, ...children) {
@@ -35,7 +35,7 @@ function frame(el, name, ...children) {
 
 // A labelled slider; `show` says a value in words; `mark` is a value to point at, and catches what is within `snap`.
 function slider(label, { min, max, step, value, show = String, mark, markName, snap = 0 }, oninput) {
-  const number = make("span", { class: "number", "aria-hidden": "true" });   // heard as aria-valuetext
+  const number = make("span", { class: "bml-number", "aria-hidden": "true" });   // heard as aria-valuetext
   const input = make("input", { type: "range", min, max, step, value, "aria-label": label });
   let now = value;
   const set = (x) => {
@@ -47,13 +47,13 @@ function slider(label, { min, max, step, value, show = String, mark, markName, s
   const to = (x) => { set(Math.abs(x - mark) < snap ? mark : x); oninput(now); };
   input.addEventListener("input", () => to(+input.value));
   set(value);
-  const track = make("span", { class: "track" }, input);
+  const track = make("span", { class: "bml-track" }, input);
   if (mark !== undefined) {
     track.style.setProperty("--at", (mark - min) / (max - min));
-    track.append(make("span", { class: "mark", "aria-hidden": "true" }, markName));
+    track.append(make("span", { class: "bml-mark", "aria-hidden": "true" }, markName));
   }
   const move = (steps) => to(Math.round((now + steps * step) / step) * step);
-  const el = make("label", { class: "slider" }, make("span", { class: "name" }, label), track, number);
+  const el = make("label", { class: "bml-slider" }, make("span", { class: "bml-name" }, label), track, number);
   return { el, set, move, input };
 }
 
@@ -62,8 +62,8 @@ function choice(label, values, value, onchoice) {
   const set = (to) => buttons.forEach((b, k) => b.setAttribute("aria-pressed", k === to));
   const buttons = values.map((name, k) => button(name, () => { set(k); onchoice(k); }));
   set(value);
-  const el = make("div", { class: "choice", role: "group", "aria-label": label },
-    make("span", { class: "name" }, label), ...buttons);
+  const el = make("div", { class: "bml-choice", role: "group", "aria-label": label },
+    make("span", { class: "bml-name" }, label), ...buttons);
   return { el, set };
 }
 
@@ -89,14 +89,14 @@ function dragging(canvas, put) {
 
 // Words that are heard and not seen.
 function heard() {
-  return make("p", { class: "heard", role: "status" });
+  return make("p", { class: "bml-heard", role: "status" });
 }
 
 // A line of words under a picture; [colour, sign, words] is an entry of its key.
 function note(...parts) {
   const entry = ([colour, sign, words]) =>
-    [make("span", { class: "entry" }, make("b", { style: `color: ${colour}` }, sign + " "), words), "   "];
-  return make("p", { class: "note" }, ...parts.flatMap((part) => Array.isArray(part) ? entry(part) : [part]));
+    [make("span", { class: "bml-entry" }, make("b", { style: `color: ${colour}` }, sign + " "), words), "   "];
+  return make("p", { class: "bml-note" }, ...parts.flatMap((part) => Array.isArray(part) ? entry(part) : [part]));
 }
 
 function button(label, onclick, attributes = {}) {
@@ -108,7 +108,7 @@ function player(root, step, { names = ["Run", "Pause"], playing = true } = {}) {
   let seen = false, request = 0, before = 0;
   playing &&= !matchMedia("(prefers-reduced-motion: reduce)").matches;
   const toggle = (to = !playing) => { playing = to; show(); };
-  const control = button("", () => toggle(), { class: "primary" });
+  const control = button("", () => toggle(), { class: "bml-primary" });
   const loop = (now) => {
     request = 0;
     if (!playing || !seen) return;
@@ -141,9 +141,9 @@ function axes(width, height, { x, y, xlabel, ylabel, xticks = [], yticks = [], t
   const at = ([a, b]) => X(a).toFixed(1) + " " + Y(b).toFixed(1);
   const path = (points) => points.length ? "M" + points.map(at).join("L") : "";
   const marks = (points, shape) => points.map((point) => "M" + at(point) + shape).join("");
-  add("path", { class: "axis", d: `M${left} ${top}V${height - bottom}H${width - right}` });
-  for (const t of xticks) text(X(t), height - bottom + 13, tick(t), { "text-anchor": "middle", class: "tick" });
-  for (const t of yticks) text(left - 5, Y(t) + 4, tick(t), { "text-anchor": "end", class: "tick" });
+  add("path", { class: "bml-axis", d: `M${left} ${top}V${height - bottom}H${width - right}` });
+  for (const t of xticks) text(X(t), height - bottom + 13, tick(t), { "text-anchor": "middle", class: "bml-tick" });
+  for (const t of yticks) text(left - 5, Y(t) + 4, tick(t), { "text-anchor": "end", class: "bml-tick" });
   if (xlabel) text((left + width - right) / 2, height - 4, xlabel, { "text-anchor": "middle" });
   const side = `translate(12 ${(top + height - bottom) / 2}) rotate(-90)`;
   if (ylabel) text(0, 0, ylabel, { "text-anchor": "middle", transform: side });

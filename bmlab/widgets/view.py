@@ -7,17 +7,29 @@ cannot: there the output offers the view itself beside the picture, and a front 
 """
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import anywidget
 import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
 from ..plot import COLOURS, cell_of_request, request
 from .pictures import ENDS, PAPER, png
+
+try:
+    from anywidget import AnyWidget  # pyright: ignore
+except ModuleNotFoundError:
+    warnings.warn('Live views are still pictures here: anywidget is missing; pip install "bmlab[lab]"', stacklevel=2)
+
+    class AnyWidget(traitlets.HasTraits):  # pyright: ignore
+        """What a view is without anywidget: its stored picture."""
+
+        layout = property(lambda self: self)
+        on_msg = send = close = lambda self, *_: None
+
 
 HERE = Path(__file__).parent
 _latest: dict[str, tuple[str, list["View"]]] = {}  # cell -> its latest run, and the views that it made
@@ -28,7 +40,7 @@ def script(*names: str) -> str:
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
 
 
-class View(anywidget.AnyWidget):
+class View(AnyWidget):
     """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
     alone = False  # whether it needs no kernel, and little enough to be stored: page.py brings it to life in a file
@@ -46,12 +58,12 @@ class View(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **_):
         words: dict[str, Any] = {"alt": self.alt}
         if self.alone:
-            inherited = {"picture", "alt", *anywidget.AnyWidget.class_traits(sync=True)}
+            inherited = {"picture", "alt", *AnyWidget.class_traits(sync=True)}
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
             words["bmlab"] = {"view": type(self).__name__, "state": {name: getattr(self, name) for name in own}}
         data: dict[str, Any] = {"image/png": self.picture, "text/plain": repr(self)}
-        if _in_frames():
-            data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "model_id": self.model_id}
+        if _in_frames() and (identity := getattr(self, "model_id", None)):
+            data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "model_id": identity}
         return data, {"image/png": words}
 
 

@@ -91,7 +91,7 @@ def test_with_forced_colours_a_pressed_button_is_told_from_the_others(notebook, 
     view = notebook.write("lattice.ipynb", IMPORTS, CELLS["lattice"], PREDICT).run().view("lattice")
     look(notebook, kind)
     notebook.page.get_by_role("button", name="A", exact=True).press("Enter")
-    for buttons in (view.locator(".choice").first, notebook.page.locator(GROUP)):
+    for buttons in (view.locator(".bml-choice").first, notebook.page.locator(GROUP)):
         pressed, free = (buttons.locator(f"button[aria-pressed={now}]").first for now in ("true", "false"))
         assert abs(pressed.evaluate(FACE) - free.evaluate(FACE)) > 200
         assert free.evaluate("b => getComputedStyle(b).borderTopWidth") == "1px"
@@ -139,11 +139,11 @@ def test_states_and_positions_are_heard(notebook):
     view.locator("canvas").press(" ")
     until(notebook, view, "; it stands.")
     view.locator("canvas").press("ArrowUp")
-    assert view.locator(".heard").inner_text().startswith("T = 2.30, field 0.01, magnetisation ")
+    assert view.locator(".bml-heard").inner_text().startswith("T = 2.30, field 0.01, magnetisation ")
     view = notebook.write("machine.ipynb", IMPORTS, CELLS["machine"]).run().view("machine")
     view.get_by_role("button", name="Pause").click()
     view.get_by_role("button", name="+++, probability").press("Enter")
     assert view.get_by_role("button", name="is +1, free").count() == 3
     assert view.locator("[aria-current=true]").get_attribute("aria-label").startswith("+++")
     view.get_by_role("button", name="One update").press("Enter")
-    assert view.locator(".story").get_attribute("aria-live") == "polite"
+    assert view.locator(".bml-story").get_attribute("aria-live") == "polite"

@@ -23,7 +23,7 @@ FINISHED = f"""stops => {{
         cells.every(([count]) => count !== null) || stops && cells.some(([, , errors]) => errors.length > 0));
 }}"""
 VIEWS = r"widgets\.(?:explore|LatticeView|MachineView|LearningView|PaintView|DrawView)\("
-SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .note')]
+SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
 
@@ -39,7 +39,7 @@ def move(view):
     if paper.count():
         paper.press(" ")
     elif not slider.count():
-        view.locator(".choice button[aria-pressed=false]").first.click()
+        view.locator(".bml-choice button[aria-pressed=false]").first.click()
     else:
         before = slider.get_attribute("aria-valuetext")
         for key in ("ArrowRight", "ArrowLeft"):  # one of them leads away from an end

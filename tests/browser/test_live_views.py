@@ -6,8 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from drawn import FOREIGN, has_true_bars, has_true_lanes
 
 import bmlab
+from bmlab.widgets.drawing import LETTERS
 
 IMPORTS = "import numpy as np\nimport bmlab\nfrom bmlab import plot, widgets"
 EXPLORE = """def draw(T, ax):
@@ -50,7 +52,7 @@ def shown(notebook):
     assert not notebook.errors and not notebook.outside
 
 
-def text_of(view, selector=".note"):
+def text_of(view, selector=".bml-note"):
     return " ".join(view.locator(selector).all_inner_texts())
 
 
@@ -106,7 +108,24 @@ def test_a_view_fits_a_narrow_page(notebook, name):
     view = notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run().view(name)
     assert view.evaluate(BEYOND) == 0
     cut = "labels => labels.filter(label => label.scrollWidth > label.clientWidth).map(label => label.textContent)"
-    assert view.locator(".reader b").evaluate_all(cut) == []  # a name runs into no picture
+    assert view.locator(".bml-reader b").evaluate_all(cut) == []  # a name runs into no picture
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_classes_of_a_view_are_its_own(notebook, name):
+    """A page has classes too: `row` is one of many a theme, and sets the width of what it holds."""
+    assert notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run().view(name).evaluate(FOREIGN) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_each_bar_is_as_long_as_its_probability(notebook, width):
+    notebook.page.set_viewport_size({"width": width, "height": 900})
+    view = notebook.write("machine.ipynb", IMPORTS, CELLS["machine"]).run().view("machine")
+    view.get_by_role("button", name="Pause").click()
+    has_true_bars(view, bmlab.toy())
+    view = notebook.write("paint.ipynb", IMPORTS, CELLS["paint"]).run().view("paint")
+    until(notebook, view, "Draw.")
+    has_true_lanes(view)
 
 
 def test_a_page_that_is_loaded_again_finds_the_view_in_its_kernel(shown):
@@ -196,7 +215,7 @@ def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
     assert "held at 1" in unit.get_attribute("aria-label")
     unit.click()
     assert "held at -1" in unit.get_attribute("aria-label")
-    assert view.locator(".state").all_text_contents()[0].startswith("−")
+    assert view.locator(".bml-state").all_text_contents()[0].startswith("−")
 
 
 def test_the_climb_goes_on_and_back(shown):
@@ -207,10 +226,10 @@ def test_the_climb_goes_on_and_back(shown):
     until(notebook, view, re.compile(r"Step [2-9]\d"))
     view.get_by_role("button", name="Pause").click()
     slide(view, "step", "Home")
-    assert view.locator(".caption").inner_text() == "Step 0"
+    assert view.locator(".bml-caption").inner_text() == "Step 0"
     at_first = text_of(view)
     view.get_by_role("button", name="Step", exact=True).click()
-    assert view.locator(".caption").inner_text() == "Step 1" and text_of(view) != at_first
+    assert view.locator(".bml-caption").inner_text() == "Step 1" and text_of(view) != at_first
 
 
 def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
@@ -232,10 +251,11 @@ def test_the_student_is_the_sampler_for_ten_updates(shown):
     for left in range(10, 0, -1):
         until(notebook, view, f"{left} to go")
         p, u = (
-            float(x) for x in re.search(r"p\(\+1\) = ([\d.]+); u = (\d\.\d+)", text_of(view, ".story")[-200:]).groups()
+            float(x)
+            for x in re.search(r"p\(\+1\) = ([\d.]+); u = (\d\.\d+)", text_of(view, ".bml-story")[-200:]).groups()
         )
         if left > 1:
-            assert left == 10 or "Yes: " in text_of(view, ".story")
+            assert left == 10 or "Yes: " in text_of(view, ".bml-story")
         view.get_by_role("button", name="+1" if u < p else "−1", exact=True).click()
     until(notebook, view, "That was ten")
 
@@ -246,10 +266,10 @@ def test_a_bar_sets_its_state_and_the_cube_shows_the_same(shown):
     bar = view.get_by_role("button", name=re.compile("^−−−, probability"))
     bar.focus()
     bar.press("Enter")
-    units = view.locator(".node text")
+    units = view.locator(".bml-node text")
     assert units.all_text_contents() == ["−"] * 3
     view.get_by_role("button", name="cube").click()
-    view.locator("svg[aria-label^='Eight'] .row").nth(0).click()
+    view.locator("svg[aria-label^='Eight'] .bml-row").nth(0).click()
     assert units.all_text_contents() == ["+"] * 3
 
 
@@ -287,13 +307,35 @@ def test_patterns_are_drawn_learnt_dreamt_and_completed(shown):
     notebook.page.mouse.up()
     view.get_by_role("button", name="Keep this pattern").click()
     until(notebook, view, "4 patterns")
-    assert view.locator(".shelf canvas").nth(3).evaluate(ROW) == [34] * 6  # ink from end to end, without a gap
+    assert view.locator(".bml-shelf canvas").nth(3).evaluate(ROW) == [34] * 6  # ink from end to end, without a gap
     view.get_by_role("button", name="Learn").click()
     until(notebook, view, re.compile(r"Step [1-9]\d\d"))
     view.get_by_role("button", name="complete").click()
     before = pixels(view)
     canvas.click(position={"x": 20, "y": 20})
     notebook.page.wait_for_function("([c, before]) => c.toDataURL() !== before", arg=[canvas.element_handle(), before])
+
+
+DREAMT = """sheet => { const draw = sheet.getContext('2d'), found = [];
+    for (let y = 0; y < sheet.height; y += 7) for (let x = 0; x < sheet.width; x += 7)
+        found.push([...draw.getImageData(x, y, 6, 6).data].filter((_, k) => k % 4 === 0).map(red => +(red < 99)));
+    return found.map(dream => dream.join('')); }"""
+
+
+def test_what_was_learnt_is_dreamt_by_many_chains_that_move(shown):
+    """At T = 1 a chain that has found a letter stays in it: one chain alone is a still picture."""
+    notebook, view = shown("draw")
+    view.get_by_role("button", name="Learn").click()
+    until(notebook, view, re.compile(r"Step ([3-9]\d\d|[1-9],)"), seconds=60)
+    view.get_by_role("button", name="Stop learning").click()
+    view.get_by_role("button", name="dream").click()
+    frames = []
+    for _ in range(10):
+        notebook.page.wait_for_timeout(500)
+        frames.append(view.locator("canvas[role=img]").first.evaluate(DREAMT))
+    assert all(len(frame) == 30 for frame in frames) and len(set(map(tuple, frames))) == len(frames)
+    letters = {"".join("1" if x == "#" else "0" for x in "".join(rows)) for rows in LETTERS}
+    assert letters <= {dream for frame in frames for dream in frame}
 
 
 def test_a_drawing_is_named_by_pointer_and_by_key(shown):

@@ -9,6 +9,7 @@ import nbformat
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
 from test_widgets import READ, in_node
 
 from bmlab.teaching.exercises import SOLUTION, record
@@ -24,13 +25,14 @@ COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
 MANUAL = ["choosing", "conventions", "getting_started"]
 REFERENCE = ["api/exact.html", "api/learning.html", "api/plot.html"]
 MOVES = {  # view: what moves it with a key, and with the pointer
-    "LatticeView": (".slider input", "button:has-text('Step')"),
-    "MachineView": (".slider input", "button:has-text('One update')"),
-    "LearningView": (".slider input", "button:has-text('Step')"),
+    "LatticeView": (".bml-slider input", "button:has-text('Step')"),
+    "MachineView": (".bml-slider input", "button:has-text('One update')"),
+    "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('dream')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
-    "Explorer": (".slider input, .choice button", None),
+    "Explorer": (".bml-slider input, .bml-choice button", None),
 }
+KINDS = tuple(MOVES)
 LOOK = """view => [...view.querySelectorAll('canvas')].map(c => c.toDataURL()).join() + view.innerHTML
     + [...view.querySelectorAll('img')].map(image => image.src).join()"""
 
@@ -77,12 +79,39 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
         at_the_end = by_key.evaluate("el => el.type === 'range' && el.value === el.max")
         by_key.press(" " if kind in ("DrawView", "PaintView") else "ArrowLeft" if at_the_end else "ArrowRight")
         if "choice" in (by_key.evaluate("el => el.parentElement.className")):
-            live.locator(".choice button[aria-pressed=false]").first.click()
+            live.locator(".bml-choice button[aria-pressed=false]").first.click()
         page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
         before = live.evaluate(LOOK)
         if pressed:
             live.locator(pressed).first.tap()
             page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
+
+
+def views_of(page, *kinds):
+    """Each view of such a kind on a page, alive: (kind, what is stored of it, view)."""
+    for view in page.locator(".bmlab-live").all():
+        stored = view.locator("script").text_content()
+        if (kind := json.loads(stored)["view"]) in (kinds or KINDS):
+            yield kind, stored, alive(page, view)
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_the_classes_of_the_views_are_their_own(visit, name):
+    assert [view.evaluate(FOREIGN) for _, _, view in views_of(visit.open(name))] == [
+        [] for _ in visit.page.locator(".bmlab-live").all()
+    ]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("name", COURSE)
+def test_each_bar_is_as_long_as_its_probability(visit, name, width):
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    for kind, stored, view in views_of(visit.open(name), "MachineView", "PaintView"):
+        if kind == "MachineView":
+            has_true_bars(view, machine(stored))
+        else:
+            visit.page.wait_for_function("view => /It reads|Draw/.test(view.innerText)", arg=view.element_handle())
+            has_true_lanes(view)
 
 
 def test_the_weights_that_a_page_ships_read_as_in_python():
@@ -128,7 +157,7 @@ def test_nothing_computes_while_it_is_out_of_sight(visit, kind, place):
     page = visit.open(f"notebooks/{place[0]}.html")
     live = alive(page, page.locator(".bmlab-live").nth(place[1]))
     if live.get_attribute("data-playing") != "true":
-        live.locator("button.primary").first.click()
+        live.locator("button.bml-primary").first.click()
     counted = "() => new Promise(done => { const begun = calls; setTimeout(() => done(calls - begun), 500); })"
     assert page.evaluate(counted) > 5
     page.evaluate("() => scrollTo(0, document.body.scrollHeight)")

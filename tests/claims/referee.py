@@ -1,13 +1,13 @@
 """A referee for sentences: each claim of a notebook is tried to be refuted, and what came of it is written down.
 
-    python claims/referee.py               try every claim (make claims)
-    python claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one
+    python tests/claims/referee.py               try every claim (make claims)
+    python tests/claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one
 
-What was tried is written to claims/verdicts.csv, where the rows of other claims stay as they are.
+What was tried is written to tests/claims/verdicts.csv, where the rows of other claims stay as they are.
 
-A claim is a generator in claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of the notebook
-has it.  Each trial yields by how much the sentence held: above 0 it held, at or below 0 it did not.  The effect is the
-median of the trials; its 95 % interval is by order statistics, which assumes nothing of how trials are distributed.
+A claim is a generator in tests/claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of the
+notebook has it.  Each trial yields by how much the sentence held: above 0 it held, at or below 0 it did not.  The
+effect is the median of the trials; its 95 % interval is by order statistics, which assumes nothing of their law.
 """
 
 import argparse

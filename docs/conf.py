@@ -1,4 +1,4 @@
-"""Sphinx makes build/site of build/pages, which sources.py writes: make site"""
+"""Sphinx makes build/site of build/pages, which pages.py writes: make site"""
 
 import re
 import sys

@@ -16,7 +16,7 @@ from scipy import stats
 
 import bmlab
 
-sys.path.append(str(Path(__file__).parents[1] / "notebooks" / "tables"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "notebooks" / "tables"))
 import digits as contest
 
 warnings.simplefilter("ignore", bmlab.NotConverged)

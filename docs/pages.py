@@ -1,4 +1,4 @@
-"""Write what Sphinx makes the site of, to build/pages: python site/sources.py [--teacher]
+"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher]
 
 A notebook becomes a page as a student gets it, with the outputs that it stores: without solutions and hidden tests
 (--teacher: with both), a place to think in the place of each answer, and the visible part of a test as a hint behind a
@@ -17,8 +17,8 @@ from importlib.resources import files
 from pathlib import Path
 from struct import unpack
 
-import api
 import nbformat
+import reference
 import views
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
@@ -85,7 +85,7 @@ def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNod
     html = picture(data["image/png"], about.get("alt", ""))
     live = seen.get(cell)
     if live:
-        stored = json.dumps(live).replace("</", "<\\/")
+        stored = json.dumps(live).replace("<", "\\u003c")
         html = f'<figure class="bmlab-live">{html}<script type="application/json">{stored}</script></figure>'
     return nbformat.v4.new_output("display_data", data={"text/html": html, "text/plain": data.get("text/plain", "")})
 
@@ -204,9 +204,9 @@ def main() -> None:
         write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
     for path in (ROOT / "docs").glob("*.png"):
         write(pages / f"docs/{path.name}", path.read_bytes())
-    for path in (ROOT / "site").glob("*.md"):
+    for path in (ROOT / "docs/contents").glob("*.md"):
         write(pages / path.name, path.read_text(encoding="utf-8").replace("VERSION", __version__))
-    for name, text in api.pages().items():
+    for name, text in reference.pages().items():
         write(pages / f"api/{name}.md", text)
     for name, script in views.scripts().items():
         write(STATIC / f"{name}.js", script)

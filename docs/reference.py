@@ -24,7 +24,6 @@ WINGS = {
     "learning": ("Learning", "Clamped minus free, and what follows from it.", ("learn",)),
     "answers": ("Answers and aids", "What every method returns, and what helps around it.", ("",)),
 }
-BESIDE = {"bmlab.data": "bmlab.data", "bmlab.plot": "bmlab.plot"}  # module: where else its names are made
 EXAMPLES = """Examples begin where these lines have been run:
 
 ```python
@@ -48,11 +47,10 @@ def wing_of(name: str) -> str:
 
 
 def public(module) -> list[str]:
-    """The public names of a module that are made in it, in its package, or beside it."""
+    """The public names of a module that are made in it or in its package."""
     names = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     made = [(n, getattr(module, n)) for n in names]
-    rooms = module.__name__, BESIDE.get(module.__name__, module.__name__)
-    return [n for n, x in made if callable(x) and x.__module__.startswith(rooms)]
+    return [n for n, x in made if callable(x) and x.__module__.startswith(module.__name__)]
 
 
 def entry(path: str, thing: object) -> str:

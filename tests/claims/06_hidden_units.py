@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 import bmlab
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "notebooks" / "tables"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks" / "tables"))
 import encoder_1985 as encoder
 import shifter
 import spikes

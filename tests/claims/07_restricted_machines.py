@@ -15,7 +15,7 @@ from referee import claim
 
 import bmlab
 
-sys.path.append(str(Path(__file__).parents[1] / "notebooks" / "tables"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "notebooks" / "tables"))
 import rivals
 
 warnings.simplefilter("ignore", bmlab.NotConverged)

@@ -1,4 +1,4 @@
-"""What the live views of a notebook need on a page without a kernel: python site/views.py NOTEBOOK FOLDER
+"""What the live views of a notebook need on a page without a kernel: python docs/views.py NOTEBOOK FOLDER
 
 The notebook is run once, to where each view is shown.  What its kernel would answer is stored: the steps of a climb,
 the figures of sliders, the weights of machines that read.  It is run again where its code or its output has changed.
