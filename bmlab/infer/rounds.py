@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..estimate import Estimate
 from ..model import BoltzmannMachine
-from .exact.planning import speed
+from .exact.planning import ONE_CORE
 from .sampling.chains import CALL, PLAIN, is_compiled
 
 CHAINS = 100  # of Gibbs, and the least of ais
@@ -38,7 +38,7 @@ def grow(run: Callable, amount: int, until: float) -> Iterator[Ran]:
 
 def first_amount(model: BoltzmannMachine, name: str, seconds: float) -> int:
     """Return how long the first run of a sampler is: FIRST, or less where that would take a quarter of the time."""
-    sweep = CHAINS * (2 * model.coupling_count() + OWN * model.n) / speed().one
+    sweep = CHAINS * (2 * model.coupling_count() + OWN * model.n) / ONE_CORE
     if not is_compiled():
         sweep = PLAIN * sweep + CALL * len(model.colours)
     steps = FIRST[name] / (CHAINS if name == "ais" else 1)

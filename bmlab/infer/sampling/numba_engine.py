@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numba import config
 
-from ...kept_threads import side_by_side
+from ...parallel import on_cores
 from ...threads import may_start_threads, uninterrupted
 from .kept_fields import KeptFields
 from .kernels import BLOCK, decide, decide_layer, fill, fill_rows, sparse, sparse_few
@@ -132,7 +132,7 @@ def _in_threads(kernel, chains, arrays, k, units, out):
 
     if threads == 1:
         return part((0, count))
-    for _ in side_by_side(part, pairwise(np.linspace(0, count, threads + 1).astype(int).tolist())):
+    for _ in on_cores(part, list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))):
         pass
 
 
