@@ -1,7 +1,7 @@
 """What time and memory a call may take, and how to say so."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from math import inf

@@ -80,9 +80,7 @@ def exact(
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
 
 
-def affordable(
-    own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
-) -> Part:
+def affordable(own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None) -> Part:
     """Return the part with the price that its numbers make; raise ValueError where a cold machine is too dear."""
     count = halvings(own, part.guide) if part.road == "matrix products" else 0
     if count:

@@ -31,6 +31,7 @@ from .matrix_products import TABLE_UNITS, WIDE_UNITS, held_units
 # and exponentials a second by one.
 ONE_CORE, TWO_CORES, EXPONENTIALS = 2e10, 3.5e10, 1e9
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
+HALF_SECONDS = 4e-4  # and those that clamp a machine, and add it up
 FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,
 UNSEARCHED_UNITS = 26  # up to here matrix products take less time than the search for something cheaper
 LISTED_UNITS = 34  # nobody waits for more states than 2^34
@@ -190,7 +191,7 @@ def _matrix_products(units):
 def in_halves(part: Part, count: int) -> Part:
     """Return a Part by matrix products at its price where each piece is halved so often to stay in range."""
     size, own = len(part.units) - part.guide, part.seconds / part.pieces
-    smallest = _without_search(np.arange(size - count)).seconds
+    smallest = _without_search(np.arange(size - count)).seconds + HALF_SECONDS
     return part._replace(seconds=part.pieces * (2.0**count * smallest + count * own / 3))
 
 
