@@ -64,7 +64,7 @@ def exact(
         return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs, want=want)
     refuse_if_too_dear(way, max_seconds, max_bytes, everything)
-    log_z, mean, blocks, taken = 0.0, np.full(model.n, np.nan), [], []
+    log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
     for part in way.parts:
         own = part_of(model, part.units)
         part = affordable(own, part, max_seconds, max_bytes)
@@ -73,10 +73,10 @@ def exact(
         blocks.append((part.units, own, block))
         taken.append(part)
     way = Plan(tuple(taken))
-    if not moments:
-        corr = _unknown(model, everything)
-    else:
+    if moments:
         corr = _joined(mean, blocks) if everything else _on_couplings(model, blocks)
+    else:
+        mean, corr = np.full(model.n, np.nan), _unknown(model, everything)
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
 
 

@@ -192,7 +192,8 @@ def _part(model, k, moments, number):
     sums = sum_by_tables(free) if free.n <= TABLE_UNITS else sum_by_products(free, moments)
     if sums is None:
         return _added(1, (_part(free, 1, moments, half) for half in range(2)))
-    return Sums(*sums)._replace(log_z=sums[0] - free.offset / free.temperature)
+    log_z = sums[0] - free.offset / free.temperature
+    return Sums(log_z, *sums[1:]) if moments else Sums(log_z)
 
 
 def halvings(model: BoltzmannMachine, k: int) -> int:
