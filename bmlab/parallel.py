@@ -87,8 +87,8 @@ def worker_count() -> int:
     executor = _executor.get()
     if _inside.get():
         return 1
-    if hasattr(executor, "_client"):  # Dask's executor
-        return max(1, sum(executor._client.nthreads().values()))
+    if client := getattr(executor, "_client", None):  # of Dask
+        return max(1, sum(client.nthreads().values()))
     found = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
     return next((count for count in found if isinstance(count, int)), cores())
 

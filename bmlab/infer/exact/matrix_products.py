@@ -224,7 +224,7 @@ def _drawn(model, k, size, rng):
         here, v = np.flatnonzero(number == one), _signs(k, int(one))
         free = model.clamp(np.arange(k), v)
         if free.n <= TABLE_UNITS:
-            rest = draw_by_cutset(free, cutset_of(free.weights), len(here), rng)
+            rest = draw_by_cutset(free, cutset_of(free.weights), len(here), rng)  # pyright: ignore[reportArgumentType]
         else:
             rest = draw_by_products(free, len(here), rng)
         s[here, :k], s[here, k:] = v, _drawn(free, 1, len(here), rng) if rest is None else rest
