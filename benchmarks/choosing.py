@@ -185,7 +185,6 @@ def main():
     parser.add_argument("--machines", type=int, default=45)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cluster", help="the address of a Dask scheduler, in the place of --jobs")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--csv", help="also write the answers, one a line, to this file")
@@ -193,7 +192,7 @@ def main():
     kinds = FITTED if options.fit else options.kinds
     tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
     work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
-    with bmlab.workers(options.cluster or ProcessPoolExecutor(options.jobs)):
+    with bmlab.workers(ProcessPoolExecutor(options.jobs)):
         rows = list(in_parts(partial(unpacked, work), tasks, "machine"))
     if options.fit:
         fit([row for row in rows if row])

@@ -20,8 +20,7 @@ from .estimate import Estimate, LogZ, quietly, warned
 from .infer.bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
 from .infer.bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .infer.exact.enumeration import exact
-from .infer.exact.planning import plan
-from .infer.exact.prices import Plan
+from .infer.exact.planning import Plan, plan
 from .infer.rounds import CHAINS, LEAST, first_amount, grow
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs

@@ -13,7 +13,7 @@ from weakref import proxy
 import numpy as np
 import pytest
 from test_contract import seeds_of
-from test_roads import kaufman_log_z
+from test_planning import kaufman_log_z
 
 import bmlab
 from bmlab import threads

@@ -17,11 +17,11 @@ import numpy as np
 from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
-from ..couplings import Pattern
 from ..estimate import Estimate, LogZ, Method, asked, check_method
-from ..infer.exact.enumeration import exact, part_of
+from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import ground_state, sample
-from ..infer.exact.planning import cutset_part, plan
+from ..infer.exact.matrix_products import TABLE_UNITS
+from ..infer.exact.planning import in_halves, plan
 from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
@@ -227,10 +227,10 @@ def _lowest(model, rng, seconds):
 
 
 def _seconds_to_prove(model):
-    """Return the seconds of ground_state(): two exact sums, by a cutset where products leave the range of a double."""
+    """Return the seconds of ground_state(): two exact sums, where products are halved until they are small tables."""
     price = 0.0
     for part in plan(model, pairs="couplings").parts:
         if part.road == "matrix products":
-            part = cutset_part(part.units, Pattern(part_of(model, part.units).weights).graph, False)
-        price += 2 * part.seconds if part else np.inf
+            part = in_halves(part, len(part.units) - part.guide - TABLE_UNITS)
+        price += 2 * part.seconds
     return price
