@@ -103,7 +103,7 @@ def test_a_cold_tree_is_no_harder():
 @quietly
 def test_what_has_not_settled_says_so():
     with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):
-        assert not bmlab.bethe(bmlab.medium(), max_sweeps=1).converged
+        assert not bmlab.bethe(bmlab.medium(), max_steps=1).converged
 
 
 def test_its_state_is_where_it_goes_on():
