@@ -83,6 +83,7 @@ class Branches(NamedTuple):
         steps = _sparse_factor(
             (ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc()
         )
+        assert steps is not None, "a triangle with ones on its diagonal has an inverse"
         return steps.solve(self.rest[:, None] * inverse(steps.solve(columns)), trans="T")
 
 
