@@ -1,6 +1,6 @@
 """Whether auto() chooses well, and whether its error holds: many machines of all kinds, against exact.
 
-    python benchmarks/choosing.py [--machines 315] [--seconds 1] [--csv notebooks/tables/05_report_card.csv]
+    python benchmarks/choosing.py [--machines 130] [--seconds 0.3] [--csv notebooks/tables/05_report_card.csv]
     python benchmarks/choosing.py --fit --machines 600
 
 Exact is kept from auto(), as on larger machines; every method gets the same budget of work, which is predicted, so that
