@@ -76,9 +76,9 @@ def bethe(
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
-    converged the last of at most `max_steps` sweeps moved no message by more than `tolerance`, in units of the largest
-              where that is above 1 (moves are halved where they do not calm down), to a minimum of the Bethe free
-              energy: info["stable"]; no correlation is beyond [-1, 1], and no variance twice what its mean says
+    converged the last of at most `max_steps` sweeps moved no message by more than `tolerance` (times a hundredth of
+              the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
+              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and no variance twice what its mean says
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
               |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops, at any temperature;
               where it is not small, the loops matter.
@@ -184,7 +184,7 @@ def _settle(graph, u, alone, tolerance, max_steps):
             news = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
             u[to] += step * (news - u[to])
         moved = float(np.abs(u - before).max(initial=0))
-        if moved <= tolerance * max(1.0, np.abs(u).max(initial=0)):
+        if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Settled(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
