@@ -78,7 +78,8 @@ def bethe(
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
     converged the last of at most `max_steps` sweeps moved no message by more than `tolerance` (times a hundredth of
               the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
-              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and no variance twice what its mean says
+              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and
+              no variance twice what its mean says
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
               |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops, at any temperature;
               where it is not small, the loops matter.
@@ -184,7 +185,7 @@ def _settle(graph, u, alone, tolerance, max_steps):
             news = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
             u[to] += step * (news - u[to])
         moved = float(np.abs(u - before).max(initial=0))
-        if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
+        if moved <= step * tolerance * max(1.0, np.abs(u).max(initial=0) / 100):  # small steps are no fixed point
             return Settled(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
