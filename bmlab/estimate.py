@@ -88,7 +88,7 @@ class NotConverged(UserWarning):
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", bmlab.NotConverged)
-    ...     bmlab.mean_field(bmlab.medium(), max_sweeps=1).converged
+    ...     bmlab.mean_field(bmlab.medium(), max_steps=1).converged
     False
     """
 

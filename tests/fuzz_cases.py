@@ -542,10 +542,10 @@ SLOW = [case for case in MODELS if case.verdict != "good" or case.hard is False]
 method("auto", {"rng": 0, "seconds": 0.3}, rng=SEEDS, start=IGNORED, seconds=SECONDS, want=choices("moments", "log_z"))
 method("bracket", {"rng": 0, "seconds": 0.3}, rng=SEEDS, seconds=SECONDS)
 SWEEPS = counts(30)
-FIXED = {"tolerance": positive(1e-9, zero=True), "max_sweeps": counts(50)}
+FIXED = {"tolerance": positive(1e-9, zero=True), "max_steps": counts(50)}
 method(
     "bethe",
-    {"tolerance": 1e-9, "max_sweeps": 50},
+    {"tolerance": 1e-9, "max_steps": 50},
     **FIXED,
     start=starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, [], EXACT.mean),
 )
@@ -553,7 +553,7 @@ FIELD_START = starts([EXACT.mean, EXACT.mean.tolist(), np.zeros(5)], 2 * np.ones
 for name in ("mean_field", "tap"):
     method(
         name,
-        {"starts": 3, "damping": 0.5, "tolerance": 1e-9, "max_sweeps": 50},
+        {"starts": 3, "tolerance": 1e-9, "max_steps": 50},
         **FIXED,
         start=FIELD_START,
         starts=counts(3),
@@ -604,10 +604,10 @@ calls(
 )
 calls(
     "clamped_mean_field",
-    {"model": HIDDEN, "data": SEEN, "tolerance": 1e-9, "max_sweeps": 50},
+    {"model": HIDDEN, "data": SEEN, "tolerance": 1e-9, "max_steps": 50},
     model=SMALL_MODELS,
     data=no_estimate(FIRST_UNITS),
-    **(FIXED | {"max_sweeps": counts(50, 0)}),
+    **(FIXED | {"max_steps": counts(50, 0)}),
     start=starts([np.zeros((60, 5))], np.zeros((2, 5)), np.full((60, 5), NAN), np.full((60, 5), 7.0)),
 )
 method("complete", {"known": KNOWN}, known=KNOWNS, infer=ASKED_ONCE, model=SMALL_MODELS)

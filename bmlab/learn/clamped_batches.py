@@ -35,7 +35,7 @@ def clamped_mean_field(
     *,
     start: ArrayLike | None = None,
     tolerance: float = 1e-8,
-    max_sweeps: int = 500,
+    max_steps: int = 500,
 ) -> Estimate:
     """Answer as clamped(model, data, mean_field), by products: <s_i s_j> = m_i m_j in each pattern, without a response.
 
@@ -49,7 +49,7 @@ def clamped_mean_field(
     array([1.  , 1.  , 0.96])
     """
     rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
-    max_sweeps = check_count("max_sweeps", max_sweeps, 0)
+    max_steps = check_count("max_steps", max_steps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
 
@@ -60,8 +60,8 @@ def clamped_mean_field(
     with one_thread():
         if start is None:
             m = np.where(hidden, np.tanh(field_of(model, m) / model.temperature), m)
-        while moved > tolerance and sweeps < max_sweeps:
-            moved, sweeps = sweep_down(m.T, means, 0.0, classes), sweeps + 1
+        while moved > tolerance and sweeps < max_steps:
+            moved, sweeps = sweep_down(m.T, means, classes), sweeps + 1
         entropy = np.where(hidden, scipy.special.entr((1 + m) / 2) + scipy.special.entr((1 - m) / 2), 0.0).sum(1)
         log_z = float((entropy - energy_of(model, m) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, m) / len(m))
@@ -74,7 +74,7 @@ def clamped_mean_field(
             method="clamped, mean field",
             converged=settled,
             message=f"clamped_mean_field() moved by {moved:.2g} in the last of {sweeps} sweeps"
-            + ("." if settled else "; the bound holds, the means may not. Raise max_sweeps."),
+            + ("." if settled else "; the bound holds, the means may not. Raise max_steps."),
             state=m,
             info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
         )
