@@ -23,9 +23,10 @@ import bmlab
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "bmlab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TEACHING = tomllib.loads((ROOT / "teaching" / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
-PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the package itself
+PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the packages themselves
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -33,7 +34,7 @@ STYLED = ["."]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba", "numpy.ma", "scipy.linalg"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "budgets", "checks", "html_repr", "optional", "pages"],
+    ["_version", "budgets", "checks", "exercises", "html_repr", "optional", "pages"],
     ["threads"],
     ["arrays", "engines", "fields", "files", "introspection", "progress_bars"],
     ["kept_threads"],
@@ -46,7 +47,7 @@ FLOORS = [
     ["infer.choosing"],
     ["learn", "plot"],
     ["estimators", "plot"],
-    ["widgets", "teaching"],
+    ["widgets", "working_copies"],
     ["__init__"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -59,9 +60,10 @@ def requirements(lines):
 
 
 def declared():
-    """Every direct dependency of the package and its extras, as pyproject.toml writes it."""
+    """Every direct dependency of the two packages and of the extras, as each pyproject.toml writes it."""
     extras = PROJECT["optional-dependencies"].values()
-    return requirements(PROJECT["dependencies"] + [line for extra in extras for line in extra])
+    mine = [line for line in TEACHING["dependencies"] if line != PROJECT["name"]]
+    return requirements(PROJECT["dependencies"] + mine + [line for extra in extras for line in extra])
 
 
 def bounds(pairs):
@@ -100,7 +102,7 @@ def test_every_dependency_has_a_lower_bound_and_the_same_one_everywhere():
 
 
 def test_conda_and_pip_ask_for_the_same_names_and_bounds():
-    conda = bounds(requirements(CONDA_SPECS + PIP_SPECS[1:]))
+    conda = bounds(requirements(CONDA_SPECS + PIP_SPECS[2:]))
     assert conda.pop("python") == PROJECT["requires-python"]
     assert conda.pop("pip") == ""
     assert conda == bounds(declared())
@@ -108,7 +110,7 @@ def test_conda_and_pip_ask_for_the_same_names_and_bounds():
 
 def test_the_conda_environment_is_named_and_holds_the_package_itself():
     assert (CONDA["name"], CONDA["channels"]) == ("bmlab", ["conda-forge"])
-    assert PIP_SPECS[0] == "-e ."
+    assert PIP_SPECS[:2] == ["-e .", "-e teaching"]
 
 
 @pytest.mark.parametrize("spec", CONDA_SPECS)

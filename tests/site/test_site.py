@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from test_widgets import READ, in_node
 
-from bmlab.teaching.exercises import SOLUTION, record
+from bmlab.working_copies import SOLUTION, record
 from bmlab.widgets.reading import Readers
 
 ROOT = Path(__file__).resolve().parents[2]
