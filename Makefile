@@ -85,7 +85,7 @@ grade: setup  ## grade what was returned: make grade IN=folder-or-zip (OUT=) wri
 		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") $(if $(TRUST),--trust)
 
 demo: setup  ## grade a class of five that ships with the course, in graded/demo
-	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --out graded/demo
+	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --seconds 50 --out graded/demo
 
 mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=)
 	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)")

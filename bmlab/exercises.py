@@ -1,8 +1,8 @@
 """What a notebook uses of its exercises: numbers of one's own, and a word on which exercises are open and done.
 
-    from bmlab.exercises import variant     in a notebook with numbers of one's own
-    bmlab.exercises.watch()                 in the first cell of a student's copy
-    bmlab.exercises.progress()              below the map of the course
+from bmlab.exercises import variant     in a notebook with numbers of one's own
+bmlab.exercises.watch()                 in the first cell of a student's copy
+bmlab.exercises.progress()              below the map of the course
 """
 
 import json

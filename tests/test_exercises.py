@@ -1,41 +1,39 @@
-"""Handing out and grading, end to end: nobody scores what is not deserved, and no submission ends the run.
+"""The exercises: each can be won, its wrong answers bring a hint, and what is handed out holds none of its solutions.
 
-The notebooks are run as they are by nbval, solutions and tests included; grading runs what the grades need. Wrong
-answers are in wrong_answers.py, a class of awkward submissions in awkward_class.py, attacks in test_teaching_walls.py.
+The notebooks are run as they are by nbval, solutions and tests included. Wrong answers are in wrong_answers.py; how they
+are graded is tested in teaching/tests.
 """
 
 import ast
 import html
 import re
-import shutil
 import zipfile
-from copy import deepcopy
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
 from wrong_answers import WRONG
 
-pytest.importorskip("nbgrader")
-pytest.importorskip("resource")  # no grading on Windows
-from itertools import pairwise
-
-from small_course import TWICE, answered, hand_in, lines_of, run_here, short_notebook, walled
-
-from bmlab.teaching import grading
-from bmlab.teaching.collecting import Handout
-from bmlab.teaching.course import OPEN, SAYS_SO, STUB, without_solutions
-from bmlab.teaching.exercises import SOLUTION, is_teachers, points, still_open, with_points, without_teachers, worked
-from bmlab.teaching.grading import grade
-from bmlab.teaching.handouts import FOLDER, student_version, tables
-from bmlab.teaching.slicing import needed_cells
+from bmlab.working_copies import (
+    OPEN,
+    SOLUTION,
+    STUB,
+    WATCH,
+    is_teachers,
+    still_open,
+    tables,
+    with_points,
+    without_teachers,
+)
+from bmlab_teaching.course import handout
+from bmlab_teaching.handouts import FOLDER
+from bmlab_teaching.slicing import needed_cells
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
-GRADED = [name for name, path in FILES.items() if points(nbformat.read(path, 4))]
-ONE = "02_exact_z"  # cheap, with a variant, blanks of the story, and points that a person gives
-QUIET = {"say": lambda line: None}
+GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
 
 
 def exercise(cell):
@@ -68,7 +66,7 @@ def needed(notebook):
 def test_every_exercise_states_its_points_and_can_be_won(name):
     notebook = nbformat.read(FILES[name], 4)
     stated = sum(int(n) for n in re.findall(r"\((\d+) points?\)", " ".join(c.source for c in notebook.cells)))
-    assert stated == points(notebook) > 0
+    assert stated == sum(one.points for one in with_points(notebook)) > 0
     for cell in notebook.cells:
         if exercise(cell):
             assert exercise(cell)["schema_version"] == 3
@@ -115,6 +113,24 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
             assert hint in str(refused.value), (exercise_name, source, str(refused.value))
 
 
+@pytest.mark.parametrize("name", GRADED)
+def test_the_points_of_checks_add_up_to_those_of_their_test(name):
+    """Each check counts statements of the test that hold an assert; together they count them all."""
+    notebook = nbformat.read(FILES[name], 4)
+    for cell in [cell for cell in code(notebook) if "checks" in cell.metadata]:
+        checks = cell.metadata["checks"]
+        assert sum(one["points"] for one in checks) == exercise(cell)["points"], cell.id
+        held = [any(isinstance(node, ast.Assert) for node in ast.walk(one)) for one in ast.parse(cell.source).body]
+        assert sum(one["asserts"] for one in checks) == sum(held) and all(one["name"] for one in checks), cell.id
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_a_referee_runs_every_test_and_no_answer(name):
+    found = handout(FILES[name])
+    assert [source for kind, source in found.referee if kind == "test"] == list(found.tests)
+    assert all(one.asked for one in found.tests.values())
+
+
 # Handing out
 
 
@@ -133,7 +149,7 @@ def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     sentences = {one.answer: still_open(one) for one in with_points(source)}
-    code(source)[0].source = SAYS_SO + code(source)[0].source
+    code(source)[0].source = WATCH + code(source)[0].source
     for there, here in zip(source.cells, stub.cells, strict=True):
         sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
         stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)
@@ -152,7 +168,9 @@ def test_a_zip_holds_what_a_student_needs(handouts):
             "README.txt"
         }
         assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
-        assert not any("__pycache__" in file or file.startswith(f"{FOLDER}/bmlab") for file in inside)
+        assert not any(
+            "__pycache__" in file or "teaching" in file or file.startswith(f"{FOLDER}/bmlab") for file in inside
+        )
         assert len(readme.splitlines()) == 8 and 'pip install "./package[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
 
@@ -173,25 +191,9 @@ def test_the_solutions_are_a_page_for_teachers(handouts):
     page = (handouts / "teacher/solutions.html").read_text(encoding="utf-8")
     for name in GRADED:
         source = nbformat.read(FILES[name], 4)
-        for title in [one.title for one in with_points(source)] + [title for title, *_ in worked(source)]:
+        for title in [one.title for one in with_points(source)]:
             assert f"<h2>{html.escape(title)}</h2>" in page, title
     assert "### " not in page and "default-src 'none'" in page
-    if shutil.which("chromium"):
-        assert (handouts / "teacher/solutions.pdf").read_bytes().startswith(b"%PDF")
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_slides_show_the_story_and_no_solution(handouts, name):
-    page = (handouts / f"teacher/slides/{name}.html").read_text(encoding="utf-8")
-    notebook = nbformat.read(FILES[name], 4)
-    assert 20 < page.count("<section>") < 120 and "<script" not in page and "default-src 'none'" in page
-    heading = next(cell.source for cell in notebook.cells).splitlines()[0].removeprefix("# ")
-    assert html.unescape(page).count(heading) >= 2
-    visible = html.unescape(re.sub("<[^>]*>", "", page))
-    for answer, _ in answer_cells(notebook).values():
-        solution = answer.source.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
-        for line in solution.strip().splitlines():
-            assert len(line.strip()) < 30 or line.strip() not in visible, line
 
 
 def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
@@ -209,101 +211,3 @@ def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
         names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
         assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook
         assert ("07_climbs.csv" in names) == (needed == "rivals")  # the script alone names it
-
-
-# Grading
-
-
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
-    """A class: the solution, the blank, a wrong answer each, and somebody who rewrote the tests."""
-    returned, out = tmp_path_factory.mktemp("returned"), tmp_path_factory.mktemp("graded")
-    for name in GRADED:
-        hand_in(returned, "blank", name, student_version(FILES[name]))
-    source, blank = nbformat.read(FILES[ONE], 4), student_version(FILES[ONE])
-    hand_in(returned, "solved", ONE, source)
-    hand_in(returned, "wrong", ONE, answered(blank, {key: wrong[0][0] for key, wrong in WRONG[ONE].items()}))
-    name, (solution, _) = next(iter(answer_cells(source).items()))
-    hand_in(returned, "tampered", ONE, tampered(answered(blank, {name: solution.source})))
-    grade(NOTEBOOKS, returned, out, seconds=150, **QUIET)
-    return out
-
-
-def tampered(notebook):
-    """A copy whose tests always pass and are worth more, but for one that is gone."""
-    copy = deepcopy(notebook)
-    tests = [cell for cell in code(copy) if exercise(cell).get("grade")]
-    for cell in tests:
-        cell.source, exercise(cell)["points"] = "assert True", 100
-    copy.cells.remove(tests[-1])
-    return copy
-
-
-def test_the_solution_scores_full_marks_and_the_others_none(graded):
-    """That the solution of each notebook scores full marks is what grade() asks before it goes on."""
-    table = lines_of(graded)
-    full = table.pop("(full marks)")
-    for name in GRADED:
-        assert float(full[name]) == points(nbformat.read(FILES[name], 4))
-        assert float(table["blank"][name]) == 0
-    source = nbformat.read(FILES[ONE], 4)
-    first = next(exercise(test)["points"] for _, test in answer_cells(source).values())
-    assert {who: float(row[ONE]) for who, row in table.items()} == {
-        "solved": points(source, by_hand=False),
-        "blank": 0,
-        "wrong": 0,
-        "tampered": first,
-    }
-
-
-def test_feedback_shows_the_hint_and_goes_to_each_student(graded):
-    assert {page.name for page in (graded / "feedback").iterdir()} == {"solved", "blank", "wrong", "tampered"}
-    page = html.unescape((graded / f"feedback/wrong/{ONE}.html").read_text(encoding="utf-8"))
-    for wrong in WRONG[ONE].values():
-        assert wrong[0][1] in page, wrong[0]
-    for name in GRADED:
-        page = html.unescape((graded / f"feedback/blank/{name}.html").read_text(encoding="utf-8"))
-        for one in with_points(nbformat.read(FILES[name], 4)):
-            assert page.count(still_open(one)) == 2, one.title  # in the table, and at the exercise
-
-
-@walled
-def test_a_home_holds_caches_and_nothing_of_anybodys(graded):
-    """The folder that every student's home begins as, after the solutions were run."""
-    files = [file for file in (graded / "course/warm").rglob("*") if file.is_file()]
-    assert any(file.suffix == ".nbi" for file in files) and any("font" in file.name for file in files)
-    written = b"".join(file.read_bytes() for file in files)
-    for name in GRADED:
-        for answer, _ in answer_cells(nbformat.read(FILES[name], 4)).values():
-            solution = answer.source.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
-            for line in solution.strip().splitlines():
-                assert len(line.strip()) < 20 or line.strip().encode() not in written, line
-
-
-# A mistake here must not become everybody's zero
-
-
-def test_grading_stops_if_the_solution_does_not_score(tmp_path, monkeypatch):
-    (name, solution, test), second = TWICE
-    source = short_notebook(tmp_path, [(name, solution.replace("= base", "= a_missing_package"), test), second])
-    hand_in(tmp_path / "returned", "anna", "twice", student_version(source))
-    (tmp_path / "graded/course/warm").mkdir(parents=True)
-    monkeypatch.setattr(grading.sandbox, "execute", run_here)
-    monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
-    with pytest.raises(ValueError, match="the solution of twice scores 2 of 3 here, so nobody was graded"):
-        grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", **QUIET)
-    assert not (tmp_path / "graded/grades.csv").exists()
-
-
-def test_a_worked_solution_that_nobody_grades_is_not_run(tmp_path, monkeypatch):
-    """It may take as long as all the rest, and no student has it."""
-    worked, ran = nbformat.v4.new_code_cell("worked = base", metadata={"tags": ["teacher"]}), []
-    source = nbformat.read(short_notebook(tmp_path, more=[worked]), 4)
-    monkeypatch.setattr(grading.sandbox, "execute", lambda sources, **_: ran.extend(sources) or run_here(sources))
-    grading.run_solution(Handout(source, without_solutions(source), []), {})
-    assert "base = 1" in ran and worked.source not in ran
-
-
-def test_an_empty_folder_is_refused_in_one_sentence(tmp_path):
-    with pytest.raises(ValueError, match=r"STUDENT/NOTEBOOK\.ipynb"):
-        grade(NOTEBOOKS, tmp_path, tmp_path / "graded", **QUIET)

@@ -1,8 +1,8 @@
 """What runs inside the sandbox, as a script of its own: python cells.py SECONDS GIGABYTES; a line of JSON each way.
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
-runs the handout's own cells and the tests, and has never seen a line of the student's: numbers, texts and arrays come to
-it as data, and a function as a name by which the first process is asked. So no answer can touch its test.
+runs the handout's own cells and the tests, and has never seen a line of the student's: numbers, texts and arrays come
+to it as data, and a function as a name by which the first process is asked. So no answer can touch its test.
 """
 
 import ast
@@ -50,7 +50,7 @@ class Data(pickle.Unpickler):
 
     def find_class(self, module, name):
         """Return one of the few things that data are made of."""
-        if module.partition(".")[0] == "numpy" and name in NUMPY or module == "builtins" and name in PLAIN:
+        if (module.partition(".")[0] == "numpy" and name in NUMPY) or (module == "builtins" and name in PLAIN):
             return super().find_class(module, name)
         if module.startswith("bmlab."):
             found = super().find_class(module, name)
@@ -69,8 +69,9 @@ def packed(value) -> str:
     """Return a value as text: iterators as lists, and tables as arrays."""
     if hasattr(value, "__next__"):
         value = list(itertools.islice(value, 10**6))
-    if hasattr(value, "__array__") and type(value).__module__.partition(".")[0] != "numpy":
-        value = value.__array__()
+    as_array = getattr(value, "__array__", None)
+    if as_array and type(value).__module__.partition(".")[0] != "numpy":
+        value = as_array()
     return base64.b64encode(pickle.dumps(value, 5)).decode()
 
 
@@ -186,7 +187,9 @@ class Cells:
                 _, error = attempt(lambda code=code: exec(code, self.space), 10 * self.seconds)
             if error:
                 kind, text = error
-                hints[group] = hints[group] or (text if kind in ("AssertionError", "TimeoutError") else f"{kind}: {text}")
+                hints[group] = hints[group] or (
+                    text if kind in ("AssertionError", "TimeoutError") else f"{kind}: {text}"
+                )
                 if kind == "TimeoutError":
                     hints[group:] = [hint or text for hint in hints[group:]]
                     break

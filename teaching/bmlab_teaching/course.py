@@ -1,4 +1,4 @@
-"""The course that is graded: each notebook with its exercises, what its tests ask for, and what its checks are worth."""
+"""The course that is graded: each notebook with its exercises, what its tests ask for, what its checks are worth."""
 
 import hashlib
 import json
@@ -89,7 +89,7 @@ def handout(path: Path) -> Handout:
     graded = {one.answer for one in found if one.tests}
     code = [c for c in source.cells if c.cell_type == "code" and record(c).get("grade_id") not in graded]
     kept, _ = needed_cells([cell.source for cell in code], [record(cell).get("grade_id") in tests for cell in code])
-    ids = {place: record(code[place]).get("grade_id") for place in kept}
+    ids = {place: str(record(code[place]).get("grade_id", "")) for place in kept}
     referee = [("test", ids[place]) if ids[place] in tests else ("run", text) for place, text in kept.items()]
     whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]
     files = tables(path)

@@ -1,7 +1,7 @@
 """Who sent what: the outermost name of a delivery is its sender, and nothing inside what was sent says otherwise.
 
-A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; what students made is
-opened in a process of its own (reading.py).
+A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; what students made
+is opened in a process of its own (reading.py).
 """
 
 import hashlib
@@ -25,7 +25,7 @@ COPY = re.compile(r"(?:[ _-]?\((\d+)\)|[ _-]?[Cc]opy ?(\d*)|-(\d{1,2}))$")
 
 @dataclass
 class Sender:
-    """A student: `key` tells them apart, `id` is the platform's, `sources` are (order, place, file or zip, its members)."""
+    """A student: `key` tells them apart, `id` is the platform's; sources: (order, place, file or zip, its members)."""
 
     key: str
     id: str
@@ -81,14 +81,15 @@ def outermost(delivery: Path) -> dict[str, tuple[str, list[str]]]:
 
 
 def senders(delivery: Path, notebooks: Collection[str]) -> list[Sender]:
-    """Return who sent anything. One platform speaks for a delivery: the one that most outermost names are written by."""
+    """Return who sent anything. One platform speaks for a delivery: the one that wrote most of the outermost names."""
     names = outermost(delivery)
     best = max(PLATFORMS, key=lambda pattern: sum(bool(pattern.match(name)) for name in names))
     found: dict[str, Sender] = {}
     for outer, (container, members) in names.items():
         match = best.match(outer) if 2 * sum(bool(best.match(name)) for name in names) > len(names) else None
         about = match.groupdict() if match else {}
-        name = tidy(about["name"] if match else by_hand(outer, notebooks)) or "nameless"
+        is_folder = Path(container).is_dir() or any(re.search(r"[/\\]", member) for member in members)
+        name = tidy(about["name"] if match else outer if is_folder else by_hand(outer, notebooks)) or "nameless"
         number = about.get("id", "")
         key = f"{name.casefold()} {number}".strip()
         order = about.get("order", "")
@@ -101,6 +102,8 @@ def senders(delivery: Path, notebooks: Collection[str]) -> list[Sender]:
 def by_hand(outer: str, notebooks: Iterable[str]) -> str:
     """The sender in a name that no platform wrote: ann, or ann_01_theory.ipynb."""
     suffix = PurePosixPath(outer).suffix
-    stem = without_copy(outer.removesuffix(suffix) if suffix.lower() in (".ipynb", ".zip", ".txt", ".json") else outer)[0]
+    stem = without_copy(outer.removesuffix(suffix) if suffix.lower() in (".ipynb", ".zip", ".txt", ".json") else outer)[
+        0
+    ]
     known = next((name for name in notebooks if name in stem), None)
     return (stem.partition(known)[0] if known else stem).strip(" _-") or stem

@@ -1,7 +1,7 @@
 """Grade what came back: read and run each student in processes of their own, keep what came of it, write it down.
 
 Before anybody is graded the solution is: if it does not score full marks something is missing here, and grading stops,
-because otherwise everybody would score 0 in silence. What was graded before and has not changed is not read or run again.
+because otherwise everybody would score 0 in silence. What was graded and has not changed is not read or run again.
 """
 
 import json
@@ -118,10 +118,6 @@ def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limit
             grade_new(new, rows, handouts, out, version, say, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
-    for row in rows.values():
-        for name in handouts:
-            problem = row.notebooks.get(name, {}).get("problem")
-            row.remarks = [*row.remarks, problem] if problem and problem not in row.remarks else row.remarks
     write_tables(out, load(records), handouts)
     say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:

@@ -26,7 +26,9 @@ Answer where it says that your answer goes there, keep the locked cells below, a
 
 def package_files(root: Path) -> dict[str, bytes]:
     """Everything that `pip install ./package` needs; a folder called bmlab could be imported without it."""
-    inside = [file for file in sorted((root / "bmlab").rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
+    inside = [
+        file for file in sorted((root / "bmlab").rglob("*")) if file.is_file() and "__pycache__" not in file.parts
+    ]
     outside = [root / name for name in ("pyproject.toml", "README.md", "LICENSE", "requirements.lock")]
     return {f"package/{file.relative_to(root).as_posix()}": file.read_bytes() for file in outside + inside}
 
@@ -62,5 +64,7 @@ def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
     write_zip(out / "course.zip", everything | package)
     say(f"{out / 'course.zip'}: all of them")
     page = out / "teacher" / "solutions.html"
-    page.write_text(solutions({path.stem: nbformat.read(path, 4) for path in sorted(notebooks.glob("*.ipynb"))}), "utf-8")
+    page.write_text(
+        solutions({path.stem: nbformat.read(path, 4) for path in sorted(notebooks.glob("*.ipynb"))}), "utf-8"
+    )
     say(f"{page}: not for students")

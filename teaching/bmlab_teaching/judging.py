@@ -1,8 +1,8 @@
 """Run a submission: its cells in one sandbox, the tests in another, where nothing of the submission was ever run.
 
-What an answer makes is carried over as data, and a function is asked through this process, which looks at nothing. After
-each test the referee runs assertions that must fail: where one passes, the test proves nothing, and the answer has none
-of its points.
+What an answer makes is carried over as data, and a function is asked through this process, which looks at nothing.
+After each test the referee runs assertions that must fail: where one passes, the test proves nothing, and the answer
+has none of its points.
 """
 
 import re
@@ -59,11 +59,12 @@ class Judge:
             if kind == "test" and source == name:
                 break
             if kind == "run":
-                typed = self.plan.student
-                source = re.sub(r"(?m)^student = .*$", lambda _: f"student = {typed}", source) if typed else source
+                if self.plan.student:
+                    source = re.sub(r"(?m)^student = .*$", lambda _: f"student = {self.plan.student}", source)
                 self.referee.ask(run=[source])
         values = self.ask(get=[about.asked])
         refused = self.referee.ask(put=[about.asked, {k: v for k, v in values.items() if k in about.asked}])["refused"]
+        self.flags += [f"what it gives as {key} is no plain value" for key in refused]
         if self.ended or refused:
             return [next(iter(refused.values()), self.ended)] * len(asserts)
         hints = self.ruled(about.source, asserts)

@@ -59,7 +59,9 @@ def read_hands(path: Path) -> Hands:
             if row["points"] and not math.isfinite(float(row["points"])):
                 raise ValueError
         except ValueError as problem:
-            raise ValueError(f"{path}: {row['points']!r} points for {row['id']}; write a number, or nothing") from problem
+            raise ValueError(
+                f"{path}: {row['points']!r} points for {row['id']}; write a number, or nothing"
+            ) from problem
         found[row["id"], row["notebook"], row["exercise"]] = row
     return found
 
@@ -80,7 +82,8 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
     line = Line(row, remarks=list(row.remarks))
     for name, handout in handouts.items():
         about = row.notebooks.get(name)
-        if not about or about.get("problem"):
+        if not about or "problem" in about:
+            line.remarks += [about["problem"]] if about else []
             continue
         for one in handout.graded:
             hand = hands.get((str(written(row.id)), name, one.answer), {})
@@ -109,7 +112,7 @@ def write_hands(path: Path, lines: Iterable[Line], handouts: Mapping[str, Handou
     """Write by_hand.csv again: a line for each answer that a person reads; words that are new have no points yet."""
     left, body = dict(hands), []
     for line in lines:
-        for name, one in [(name, one) for name in line.totals for one in handouts[name].graded if one.by_hand]:
+        for name, one in [(key, one) for key in line.totals for one in handouts[key].graded if one.by_hand]:
             answer = line.row.notebooks[name]["answers"][one.answer]
             hand = left.pop((str(written(line.row.id)), name, one.answer), {})
             if answer["open"] and not hand.get("points"):

@@ -23,7 +23,7 @@ from bmlab.working_copies import exercises, is_teachers, last_question, record, 
 from .course import Handout, digest
 from .slicing import UNREADABLE
 
-LONGEST, LONG_ENOUGH = 20_000, 600  # characters of an answer; of a syntax tree that two do not have by chance
+LONGEST, LONG_ENOUGH = 10_000, 900  # characters of an answer; of a syntax tree that two do not have by chance
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LOADER = PackageLoader("bmlab_teaching")
 ENVIRONMENT = Environment(loader=LOADER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -62,7 +62,7 @@ def code(source: str) -> str:
 
 
 def shape(source: str) -> str:
-    """Return a short name of what is left of an answer without comments and layout; "" if it is too short to compare."""
+    """Return a short name of an answer without its comments and layout; "" if it is too short to compare."""
     try:
         bare = ast.dump(ast.parse(source))
     except UNREADABLE:
@@ -127,8 +127,8 @@ def shown(cell: NotebookNode) -> Markup:
 
 def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> str:
     """Return the teacher's page: what was solved, what went wrong, what is alike, what to look at."""
-    notebooks = [about_notebook(handout, [line for line in lines if name in line.totals]) for name, handout in handouts.items()]  # fmt: skip
-    look = [(line.row.name, remark) for line in lines for remark in line.remarks if line.totals]
+    notebooks = [about_notebook(one, [line for line in lines if one.name in line.totals]) for one in handouts.values()]
+    look = [(line.row.name, "; ".join(line.remarks)) for line in lines if line.totals and line.remarks]
     without = [(line.row.name, "; ".join(line.remarks)) for line in lines if not line.totals]
     values = {"notebooks": notebooks, "look": look, "without": without, "students": len(lines)}
     return ENVIRONMENT.get_template("class.html").render(**values, styles=STYLES)

@@ -15,7 +15,12 @@ from typing import Any, NamedTuple
 
 from .deliveries import SKIPPED, without_copy
 
-LARGEST, ALL, MANY, DEEPEST = 30 * 2**20, 200 * 2**20, 2000, 2  # bytes of a file, of a delivery; its files; zips in zips
+LARGEST, ALL, MANY, DEEPEST = (
+    30 * 2**20,
+    200 * 2**20,
+    2000,
+    2,
+)  # bytes of a file, of a delivery; its files; zips in zips
 NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
 
 
@@ -43,13 +48,13 @@ class TooMuch(Exception):
 class Reader:
     """Reads the files of one delivery, and counts."""
 
-    bytes = files = 0
+    size = files = 0
 
     def count(self, size: int) -> None:
         """Count a file, or a part of one."""
-        self.bytes += size
+        self.size += size
         self.files += 1
-        if self.bytes > ALL or self.files > MANY:
+        if self.size > ALL or self.files > MANY:
             raise TooMuch(f"it holds more than {ALL // 2**20} MB or {MANY} files; what came after was not read")
 
     def files_of(self, sources: Iterable[tuple[str, str, str, list[str]]]) -> Iterator[File]:
@@ -84,7 +89,7 @@ class Reader:
             with archive.open(about) as stream:
                 self.count(0)
                 while part := stream.read(2**20):
-                    self.bytes += len(part)
+                    self.size += len(part)
                     self.files -= 1
                     self.count(0)
                     data += part if len(data) <= LARGEST else b""

@@ -27,8 +27,8 @@ SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in
 PROCESSES, LINE, LOOK = 64, 2**25, 0.3  # the most that may be started; bytes of an answer; seconds between looks
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
-    "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora), "
-    "pacman -S bubblewrap (Arch). If you have read every submission, --trust runs them as you"
+    "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
+    "(Fedora), pacman -S bubblewrap (Arch). If you have read every submission, --trust runs them as you"
 )
 WARM_UP = """
 import numpy, matplotlib.pyplot, warnings, bmlab
@@ -41,7 +41,7 @@ matplotlib.pyplot.figure().canvas.draw()
 
 
 class Limits(NamedTuple):
-    """What a notebook may use; a cell gets a fifth of the seconds. `warm` is a folder of caches, made by our own code."""
+    """What a notebook may use; a cell gets a fifth of the seconds. `warm` is a folder of caches that warm_home made."""
 
     seconds: float = 300
     gigabytes: float = 4

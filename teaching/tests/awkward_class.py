@@ -1,7 +1,7 @@
 """A class as a teacher meets it: every technicality, trick and platform that is known to us, with the points deserved.
 
-    python tests/awkward_class.py FOLDER [STUDENTS]     writes the deliveries of 120 students of notebook 01, a roster
-                                                        and expected.json to FOLDER
+    python teaching/tests/awkward_class.py FOLDER [STUDENTS]     writes what 120 students of notebook 01 send, and
+                                                        expected.json to FOLDER
 
 Each case is a function from a Kit to the bytes of a file; `deserved` says what it scores.
 """
@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import nbformat
 
-from bmlab.teaching.exercises import points, record, with_points
-from bmlab.teaching.handouts import student_version
+from bmlab.working_copies import record, student_version, with_points
+from bmlab_teaching.slicing import names
 
 MARKS = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
 OLD, NEW = 1_700_000_000, 1_700_090_000
@@ -35,7 +35,7 @@ class Kit:
         self.source = nbformat.read(path, 4)
         self.blank = student_version(path)
         self.exercises = with_points(self.source)
-        self.full = points(self.source)
+        self.full = sum(one.points for one in self.exercises)
         cells = {record(cell)["grade_id"]: cell.source for cell in self.source.cells if record(cell)}
         self.right = {one.answer: MARKS.sub("", cells[one.answer]) for one in self.exercises}
         self.first, self.last = self.exercises[0], self.exercises[1]  # the second one is a function
@@ -211,13 +211,11 @@ CASES = {
     "reaching": changed(before="import socket\nsocket.socket(socket.AF_UNIX).connect({socket!r})\n", deserved="last"),
     "writing": changed(before="open({outside!r} + '/solutions.txt', 'w').write('')\n", deserved="last"),
     "telling": changed(before="print(open({outside!r} + '/solutions.txt').read())\n", deserved="last"),
-    "shell": changed(before="import get_ipython\n", deserved="last"),
     "patching": changed(after="\nimport bmlab\nbmlab.exact = lambda *a, **k: None", deserved="any"),
     "equal": changed(
-        after="\nclass All(float):\n    __eq__ = lambda self, other: True\n    def __ne__(self, other): return False"
+        after="\nclass All(float):\n    __eq__ = lambda self, other: True\n{first} = All(7)", deserved="last"
     ),
 }
-FLAGGED = {"shell": "get_ipython", "patching": "assigns to bmlab.exact", "equal": "__ne__"}
 ATTACKS = {"endless", "dying", "reaching", "writing", "telling"}  # a whole class has them
 
 
@@ -237,11 +235,10 @@ class Class:
     def __init__(self, folder: Path, kit: Kit, outside: Path):
         self.folder, self.kit, self.outside = folder, kit, outside
         self.expected: dict[str, float | str | None] = {}
-        self.flags: dict[str, str] = {}
 
     def data(self, case: str) -> bytes:
         """The bytes of a case, with the names that are known only now."""
-        first = next(iter(sorted(self.kit.first.made)))
+        first = min(names(self.kit.right[self.kit.first.answer]).made)
         data = CASES[case].make(self.kit)
         for word, value in (
             ("{first}", first),
@@ -252,13 +249,11 @@ class Class:
         return data
 
     def deserve(self, student: str, case: str) -> None:
-        """Note what a student deserves, and what a teacher should look at."""
+        """Note what a student deserves."""
         kit = self.kit
         rest = sum(one.points for one in kit.exercises[1:])
         scores = {"all": kit.full, "none": 0, "first": kit.first.points, "last": rest, "blank": None, "any": "any"}
         self.expected[student] = scores[CASES[case].deserved]
-        if case in FLAGGED:
-            self.flags[student] = FLAGGED[case]
 
     def put(self, place: str, data: bytes, when: float = OLD) -> None:
         """Write a file of the delivery, with its time."""
@@ -274,17 +269,9 @@ class Class:
 
 
 def deliveries(made: Class) -> None:
-    """Every platform, name and attempt."""
+    """Names and attempts, as a teacher collects them in one folder."""
     name = made.kit.name
     for student, place in {
-        "obrienanna": f"obrienanna_4711_99_{name}.ipynb",
-        "late": f"late_LATE_4712_98_{name}-1.ipynb",
-        "Ann O'Brien": f"Ann O'Brien_2001_assignsubmission_file_/{name}.ipynb",
-        "Bo Li": f"Bo Li_2002_assignsubmission_file/{name} (1).ipynb",
-        "bb7": f"Week 1_bb7_attempt_2026-11-20-10-11-12_{name}.ipynb",
-        "nina": f"inbound/nina+week1+2026-11-20 10:11:12.123456 UTC+abc/{name}.ipynb",
-        "octo": f"week1-octo/{name}.ipynb",
-        "hexa": f"week1-hexa/{name}.ipynb",
         "plain": f"plain_{name}.ipynb",
         "copier": f"copier/{name}-Copy1.ipynb",
         "texter": f"texter/{name}.ipynb.txt",
@@ -297,9 +284,6 @@ def deliveries(made: Class) -> None:
         "=SUM(A1)": f"=SUM(A1)/{name}.ipynb",
     }.items():
         made.submit(student, "right", place.replace("{", "{{"))
-    for repository in ("octo", "hexa"):
-        made.put(f"week1-{repository}/.git/HEAD", b"ref: refs/heads/main")
-    made.put("Week 1_bb7_attempt_2026-11-20-10-11-12.txt", b"Name: B. B.")
     right, blank = made.data("right"), made.data("blank")
     made.put("zipper.zip", zipped(**{f"{name}.ipynb": right}))
     made.put("climber.zip", zipped(**{f"../../{name}.ipynb": right}))
@@ -318,7 +302,7 @@ def deliveries(made: Class) -> None:
 
 
 def make_class(folder: Path, source: Path, outside: Path, students: int = 0) -> Class:
-    """Write the class to folder/returned and its roster to folder/roster.csv; ordinary students fill it up.
+    """Write the class to folder/returned; ordinary students fill it up.
 
     With `students` 0 nobody attacks.
     """
@@ -329,13 +313,11 @@ def make_class(folder: Path, source: Path, outside: Path, students: int = 0) -> 
     deliveries(made)
     for number in range(students - len(made.expected)):
         made.submit(f"ordinary {number:03}", ("right", "first only", "wrong", "right")[number % 4])
-    lines = ["Name,Number", *(f'"{name}",{number}' for number, name in enumerate(made.expected)), "absent,999"]
-    (folder / "roster.csv").write_text("\n".join(lines), encoding="utf-8")
     return made
 
 
 if __name__ == "__main__":
     into = Path(sys.argv[1])
-    theory = Path(__file__).resolve().parents[1] / "notebooks" / "01_theory.ipynb"
+    theory = Path(__file__).resolve().parents[2] / "notebooks" / "01_theory.ipynb"
     found = make_class(into, theory, into, int(sys.argv[2]) if len(sys.argv) > 2 else 120)
     (into / "expected.json").write_text(json.dumps(found.expected, ensure_ascii=False, indent=1), encoding="utf-8")

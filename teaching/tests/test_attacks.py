@@ -71,7 +71,9 @@ sys.excepthook = lambda *a: None
 ast.parse = compile
 import IPython
 """
-DUNDER = "import builtins\nbuiltins.compile = lambda *a, **k: (lambda: None).__code__\nbuiltins.exec = lambda *a: None\n"
+DUNDER = (
+    "import builtins\nbuiltins.compile = lambda *a, **k: (lambda: None).__code__\nbuiltins.exec = lambda *a: None\n"
+)
 WRONG_FIRST, WRONG_BOTH = {"first": "first = 7"}, {"first": "first = 7", "double": "def double(x):\n    return x"}
 
 ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
@@ -154,7 +156,9 @@ def test_an_attack_scores_what_its_answers_deserve_and_says_why(attacked, attack
     student = attack.replace("*", "-").replace("/", "-")
     line, page = lines[student], page_of(folder, student)
     points = (float(line["twice: 1. Do: first"]), float(line["twice: 2. Do: double"]))
-    assert points == (first, double) and re.search(said, page), re.sub("<[^>]*>", "", page[page.index("<body") :])[:1500]
+    assert points == (first, double) and re.search(said, page), re.sub("<[^>]*>", "", page[page.index("<body") :])[
+        :1500
+    ]
     assert "<script" not in page and len(page) < 200_000
     assert not re.search("wrong at nothing|for x in \\(0", page), "a hidden test on a feedback page"
 
@@ -189,7 +193,9 @@ def delivered(tmp_path_factory):
     blank = student_version(short_notebook(folder))
     right, wrong = (nbformat.writes(answered(blank, some)).encode() for some in (RIGHT, WRONG_BOTH))
     (folder / "returned").mkdir()
-    words = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("\\begin{a}" * 20_000), *answered(blank).cells])
+    words = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("\\begin{a}" * 20_000), *answered(blank).cells]
+    )
     many = {"cells": [{"cell_type": "code", "source": "x", "metadata": {}}] * 5000}
     for name, data in {
         "leeann_4711_99_twice.ipynb": right,
@@ -274,7 +280,7 @@ def test_a_bomb_costs_its_sender_seconds_and_little_memory(delivered):
     reader = reading.Reader()
     with pytest.raises(reading.TooMuch):
         list(reader.files_of([("", "x", str(folder / "returned/bomb_4714_102_work.zip"), [])]))
-    assert reader.bytes < reading.ALL + 2**21
+    assert reader.size < reading.ALL + 2**21
 
 
 def test_a_delivery_of_one_student_is_read(tmp_path):

@@ -1,167 +1,152 @@
-"""Marks as a teacher uses them: late policy, rosters, gradebooks, marks by hand, an interrupted run."""
+"""Marks as a teacher uses them: points by hand, points of checks, pages, the proof that a solution scores."""
 
 import csv
-import os
 
 import nbformat
 import pytest
+from small_course import RIGHT, TWICE, answered, graded, hand_in, page_of, short_notebook, story_cells, walled
 
-pytest.importorskip("nbgrader")
-pytest.importorskip("resource")  # no grading on Windows
-from awkward_class import Kit, dumped
-from small_course import answered, api, hand_in, lines_of, run_here, short_notebook, story_cells
+from bmlab.working_copies import TEXT_STUB, student_version, worth
+from bmlab_teaching import grading, marks
+from bmlab_teaching.handouts import hand_out
+from bmlab_teaching.pages import solutions
 
-from bmlab.teaching import grading
-from bmlab.teaching.course import TEXT_STUB
-from bmlab.teaching.grading import grade
-from bmlab.teaching.handouts import student_version
-from bmlab.teaching.looking import flags
-from bmlab.teaching.pages import solutions
-from bmlab.teaching.roster import matched, read_roster
-from bmlab.teaching.sheets import late_policy
-from bmlab.teaching.working_copies import worth
+pytestmark = walled
 
-ROSTER = (
-    '"Student","ID","SIS User ID","SIS Login ID","Section"\n    Points Possible,,,,\n"O\'Brien, Ann",4711,s1,annob,A\n'
-)
-ROSTER += '"Li, Bo",4712,s2,boli,A\n"Gone, Gil",4713,s3,gil,A\n'
+
+def by_hand(folder, change=None):
+    """The lines of by_hand.csv; `change` changes each, and writes them as a spreadsheet does."""
+    path = folder / "graded/by_hand.csv"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if change:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, marks.COLUMNS, delimiter=";")
+            table.writeheader()
+            table.writerows(row | change(row) for row in rows)
+    return rows
 
 
 @pytest.fixture
-def course(tmp_path, monkeypatch):
-    """A function that grades two students of Canvas, whose answers are run in this process."""
-    kit = Kit(short_notebook(tmp_path))
-    (tmp_path / "returned").mkdir()
-    for place, case in (
-        ("obrienann_4711_90_twice.ipynb", kit.answered()),
-        ("libo_4712_91_twice.ipynb", kit.answered("first")),
-    ):
-        (tmp_path / "returned" / place).write_bytes(dumped(case))
-    (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8-sig")
-    (tmp_path / "graded/course/warm").mkdir(parents=True)
-    monkeypatch.setattr(grading.sandbox, "execute", run_here)
-    monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
-
-    def run(say=lambda line: None, **options):
-        grade(tmp_path / "sources", tmp_path / "returned", tmp_path / "graded", say=say, **options)
-        return lines_of(tmp_path / "graded")
-
-    run.folder = tmp_path
-    return run
-
-
-def test_canvas_gets_its_own_columns_back(course):
-    course(roster=course.folder / "roster.csv")
-    with (course.folder / "graded/canvas.csv").open(encoding="utf-8-sig") as file:
-        head, full, *lines = csv.reader(file)
-    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "twice"] and full[-1] == "3"
-    assert lines == [
-        ["Gone, Gil", "4713", "s3", "gil", "A", ""],
-        ["Li, Bo", "4712", "s2", "boli", "A", "1"],
-        ["O'Brien, Ann", "4711", "s1", "annob", "A", "3"],
-    ]
-
-
-def test_points_by_hand_show_without_running_anything(course, monkeypatch):
-    before = course()
-    with api.Gradebook(f"sqlite:///{course.folder / 'graded/course/gradebook.db'}") as gradebook:
-        gradebook.find_grade("test_double", "twice", "twice", "libo").manual_score = 1.5
-        gradebook.find_comment("double", "twice", "twice", "libo").manual_comment = "A good beginning."
-        gradebook.db.commit()
-    monkeypatch.setattr(grading.sandbox, "execute", lambda *a, **k: pytest.fail("it was run again"))
-    after = course()
-    assert (before["libo"]["twice: 2. Do: double"], after["libo"]["twice: 2. Do: double"]) == ("0", "1.5")
-    assert "A good beginning." in (course.folder / "graded/feedback/libo/twice.html").read_text(encoding="utf-8")
-
-
-def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(tmp_path, monkeypatch):
+def course(tmp_path):
     source = short_notebook(tmp_path, more=story_cells())
+    blank = student_version(source)
+    hand_in(tmp_path / "returned", "ann", "twice", answered(blank, RIGHT | {"explained": "As it is."}))
+    hand_in(tmp_path / "returned", "bo", "twice", answered(blank, {"first": "first = base"}))
+    return tmp_path
+
+
+def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(course):
+    source = course / "sources/twice.ipynb"
     blank = student_version(source)
     text = nbformat.writes(blank)
     assert "secret" not in text and "max(x, -x)" not in text and "Stretch" in text
     asked = next(k for k, cell in enumerate(blank.cells) if "*Explain*" in cell.source)
     assert blank.cells[asked + 1].source == TEXT_STUB
     assert list(worth(blank).values()) == [("Exercise 1. Do", 1), ("Exercise 2. Do", 2)]
-    hand_in(tmp_path / "returned", "ann", "twice", answered(blank, {"first": "first = base", "explained": "As it is."}))
-    hand_in(tmp_path / "returned", "bo", "twice", answered(blank, {"first": "first = base"}))
-    monkeypatch.setattr(grading.sandbox, "execute", run_here)
-    monkeypatch.setattr(grading, "wall", lambda trust: "nothing")
-    (tmp_path / "graded/course/warm").mkdir(parents=True)
-    grade(source.parent, tmp_path / "returned", tmp_path / "graded", say=lambda line: None)
-    lines = lines_of(tmp_path / "graded")
+    lines = graded(course)
     assert lines["(full marks)"]["twice"] == "5" and not any("my_size" in column for column in lines["ann"])
-    assert "1 to be looked at by hand" in lines["ann"]["remarks"] and "by hand" not in lines["bo"]["remarks"]
+    assert "1 to be read by a person" in lines["ann"]["remarks"] and "by a person" not in lines["bo"]["remarks"]
     assert "not answered: 2. Do: double, 3. Explain: explained" in lines["bo"]["remarks"]
-    assert "As it is." in (tmp_path / "graded/feedback/ann/twice.html").read_text(encoding="utf-8")
+    assert lines["ann"]["twice: 3. Explain: explained"] == "" and "As it is." in page_of(course, "ann")
     page = solutions({"twice": nbformat.read(source, 4)})
     assert page.count("secret") == 2 and "<msup>" in page and "BEGIN" not in page
 
 
-def test_late_work_keeps_the_share_that_the_policy_leaves(course):
-    os.utime(course.folder / "returned/obrienann_4711_90_twice.ipynb", (1_700_000_000 + 25 * 3600,) * 2)
-    os.utime(course.folder / "returned/libo_4712_91_twice.ipynb", (1_700_000_000 - 60,) * 2)
-    lines = course(due="2023-11-14T22:13:20+00:00", late="1 - 0.1 * ceil(hours / 24)")
-    assert (lines["obrienann"]["twice"], lines["libo"]["twice"]) == ("2.4", "1")
-    assert "25 hours late, 80% of 3 points" in lines["obrienann"]["remarks"]
+def test_points_by_hand_count_without_a_run_and_new_words_are_read_again(course, monkeypatch):
+    graded(course)
+    (row,) = by_hand(course, lambda row: {"points": "1,5", "comment": "A good beginning."})
+    assert (row["student"], row["words"], row["of"]) == ("ann", "As it is.", "2")
+    with monkeypatch.context() as patch:
+        patch.setattr(grading, "judge", lambda *a: pytest.fail("it was run again"))
+        rows = grading.load(course / "graded/records")
+        marks.write_tables(course / "graded", rows, grading.course(course / "sources"))
+        lines = graded(course)
+    assert (lines["ann"]["twice: 3. Explain: explained"], lines["ann"]["twice"]) == ("1.5", "4.5")
+    assert "A good beginning." in page_of(course, "ann")
+    blank = student_version(course / "sources/twice.ipynb")
+    hand_in(course / "returned", "ann", "twice", answered(blank, RIGHT | {"explained": "Otherwise."}))
+    lines = graded(course)
+    assert (lines["ann"]["twice: 3. Explain: explained"], lines["ann"]["twice"]) == ("", "3")
+    (row,) = by_hand(course)
+    assert row["points"] == "" and "1.5 points for other words" in row["comment"] and row["words"] == "Otherwise."
+    assert "A good beginning." not in page_of(course, "ann")
 
 
-@pytest.mark.parametrize("late", ["1 - ", "__import__('os')", "hours.x", "1 / 0"])
-def test_a_policy_that_is_no_function_of_hours_is_refused(late):
-    with pytest.raises(ValueError, match="is not understood"):
-        late_policy("", late)
+def test_a_person_may_award_any_exercise(course):
+    graded(course)
+    path = course / "graded/by_hand.csv"
+    path.write_text(path.read_text(encoding="utf-8-sig") + "bo,bo,twice,double,2,0.5,half,,\n", encoding="utf-8-sig")
+    for _ in range(2):  # it is kept
+        assert graded(course)["bo"]["twice: 2. Do: double"] == "0.5" and "half" in page_of(course, "bo")
 
 
-def test_an_interrupted_run_keeps_what_is_done_and_goes_on_from_there(course):
-    def stop(line):
-        if line.startswith("1 of 2"):
-            raise KeyboardInterrupt
+@pytest.mark.parametrize("points", ["two", "nan", "inf"])
+def test_points_that_are_no_number_are_refused_in_one_sentence(course, points):
+    graded(course)
+    by_hand(course, lambda row: {"points": points})
+    with pytest.raises(ValueError, match=f"'{points}' points for ann; write a number"):
+        graded(course)
 
-    with pytest.raises(KeyboardInterrupt):
-        course(say=stop)
-    lines, said = lines_of(course.folder / "graded"), []
-    assert sorted(bool(lines[who]["twice"]) for who in ("libo", "obrienann")) == [False, True]
-    assert any("not graded yet" in line["remarks"] for line in lines.values())
-    lines = course(say=said.append)
-    assert all(lines[who]["twice"] for who in ("libo", "obrienann")) and any(line.startswith("1 of 1") for line in said)
+
+def test_each_check_has_its_points_and_the_page_lists_them(tmp_path):
+    blank = student_version(short_notebook(tmp_path))
+    answers = {
+        "some": "def double(x):\n    return 6 if x == 3 else 0",
+        "other": "def double(x):\n    return 2 * x if x != 3 else 5",
+    }
+    for student, source in answers.items():
+        hand_in(tmp_path / "returned", student, "twice", answered(blank, {"double": source}))
+    lines = graded(tmp_path)
+    assert [lines[student]["twice: 2. Do: double"] for student in answers] == ["0.5", "1.5"]
+    page = page_of(tmp_path, "some")
+    assert "0.5 of 0.5" in page and "0 of 1.5" in page and "any number" in page and "wrong at 5" in page
+
+
+def test_grading_stops_if_the_solution_does_not_score(tmp_path):
+    (name, solution, *rest), second = TWICE
+    source = short_notebook(tmp_path, [(name, solution.replace("= base", "= a_missing_package"), *rest), second])
+    hand_in(tmp_path / "returned", "anna", "twice", answered(student_version(source)))
+    with pytest.raises(ValueError, match="the solution of twice does not score full marks here, so nobody was graded"):
+        graded(tmp_path)
+    assert not (tmp_path / "graded/grades.csv").exists()
 
 
 def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch):
-    monkeypatch.setattr(grading, "finished", failing := Failing(grading.finished))
-    lines = course()
-    assert sorted(lines[who]["twice"] for who in ("libo", "obrienann"))[0] == ""
-    assert any("was not graded: the disk is full" in line["remarks"] for line in lines.values()) and failing.calls == 2
-    assert all(course()[who]["twice"] for who in ("libo", "obrienann"))
+    judge = grading.judge
+
+    def failing(handout, todo, limits):
+        if "double" in todo.open:
+            raise OSError("the disk is full")
+        return judge(handout, todo, limits)
+
+    monkeypatch.setattr(grading, "judge", failing)
+    lines = graded(course)
+    assert lines["bo"]["twice"] == "" and "the disk is full" in lines["bo"]["remarks"] and lines["ann"]["twice"] == "3"
+    monkeypatch.undo()
+    assert graded(course)["bo"]["twice"] == "1"
 
 
-class Failing:
-    """finished(), whose first future has failed."""
-
-    def __init__(self, finished):
-        self.finished, self.calls = finished, 0
-
-    def __call__(self, course, task, handout, future):
-        self.calls += 1
-        if self.calls == 1:
-            future = type("Broken", (), {"result": lambda self: (_ for _ in ()).throw(OSError("the disk is full"))})()
-        return self.finished(course, task, handout, future)
+def test_names_are_no_formulas_of_a_spreadsheet():
+    assert not any(str(marks.written(f"{sign}1+1")).startswith(sign) for sign in "=+-@")
 
 
-def test_a_roster_tells_apart_what_letters_alone_do_not(tmp_path):
-    (tmp_path / "class.csv").write_text(
-        "Name;Number\nO'Neil;101\nO Neil;102\nJosé Díaz;103\nLi Bo;104\n", encoding="utf-8"
-    )
-    entries = read_roster(tmp_path / "class.csv")
-    delivered = {"O'Neil": "", "O Neil": "", "José Díaz": "", "boli": "", "ann": "102", "ONeil": ""}
-    found = {name: entry.columns["Number"] for name, entry in matched(entries, delivered).items()}
-    assert found == {"O'Neil": "101", "O Neil": "102", "José Díaz": "103", "boli": "104", "ann": "102"}
-    (tmp_path / "class.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="names nobody; its first line needs a column"):
-        read_roster(tmp_path / "class.csv")
+def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
+    blank = student_version(short_notebook(tmp_path))
+    long = "def double(x):\n" + "".join(f"    a{k} = x * {k} + x / 7 - 3 * x\n" for k in range(9)) + "    return 2 * x"
+    for student, double in (("ann", long), ("bo", long + "  # mine"), ("cy", RIGHT["double"]), ("di", RIGHT["double"])):
+        hand_in(tmp_path / "returned", student, "twice", answered(blank, RIGHT | {"double": double}))
+    graded(tmp_path)
+    page = (tmp_path / "graded/class.html").read_text(encoding="utf-8")
+    assert "comments: ann, bo<" in page and page.count("The same answer") == 1
 
 
-def test_flags_name_what_leads_a_test_astray():
-    assert flags(["x = get_ipython()"]) == ["uses get_ipython"]
-    assert flags(["np.allclose = lambda *a: True"]) == ["assigns to np.allclose"]
-    assert flags(["import ctypes"]) == ["uses ctypes"]
-    assert flags(["x = np.ones(3)\nx[0] = 2\nbmlab.exact(m)"]) == []
-    assert flags(['student = "2001"']) == ["has the numbers of student '2001'"]
+def test_a_zip_of_handouts_holds_no_grader(tmp_path):
+    short_notebook(tmp_path)
+    hand_out(tmp_path / "sources", tmp_path / "handouts", say=lambda line: None)
+    assert {path.name for path in (tmp_path / "handouts").rglob("*.*")} == {
+        "course.zip",
+        "twice.zip",
+        "twice.ipynb",
+        "solutions.html",
+    }

@@ -11,8 +11,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from test_widgets import READ, in_node
 
-from bmlab.working_copies import SOLUTION, record
 from bmlab.widgets.reading import Readers
+from bmlab.working_copies import SOLUTION, record
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
