@@ -1,7 +1,8 @@
 """A student's working copies: python -m bmlab.working_copies makes course/, and overwrites nothing.
 
-The notebooks in notebooks/ are the only source: a stub is a solution with its middle taken out. A copy has no solutions,
-hidden tests, outputs, and Run All goes past an exercise that is still open. The cells carry nbgrader's metadata.
+The notebooks in notebooks/ are the only source: a stub is a solution with its middle taken out. A copy has no
+solutions, hidden tests and outputs, and Run All goes past an exercise that is still open. The cells carry nbgrader's
+metadata.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The exercises: each can be won, its wrong answers bring a hint, and what is handed out holds none of its solutions.
 
-The notebooks are run as they are by nbval, solutions and tests included. Wrong answers are in wrong_answers.py; how they
-are graded is tested in teaching/tests.
+The notebooks are run as they are by nbval, solutions and tests included. Wrong answers are in wrong_answers.py; how
+they are graded is tested in teaching/tests.
 """
 
 import ast
@@ -168,9 +168,8 @@ def test_a_zip_holds_what_a_student_needs(handouts):
             "README.txt"
         }
         assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
-        assert not any(
-            "__pycache__" in file or "teaching" in file or file.startswith(f"{FOLDER}/bmlab") for file in inside
-        )
+        assert not any(file.startswith(f"{FOLDER}/bmlab") for file in inside)
+        assert not any("__pycache__" in file or "teaching" in file for file in inside)
         assert len(readme.splitlines()) == 8 and 'pip install "./package[lab]"' in readme
         assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
 
