@@ -144,6 +144,7 @@ def student_version(path: Path) -> NotebookNode:
     for cell in code:
         cell.outputs, cell.execution_count = [], None
     for cell in filter(record, notebook.cells):
+        cell.metadata.pop("checks", None)  # what parts of a test are worth, hidden ones too
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
         notebook.cells.append(nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
