@@ -105,7 +105,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "a test of one's own": (
         WRONG_BOTH | {"first": "first = 7\n### BEGIN HIDDEN TESTS\nassert True\n### END HIDDEN TESTS"}, (0, 0), "the base is one",
     ),
-    "quit() after a right answer": (RIGHT | {"first": "first = base\nquit()"}, (1, 2), "Solved."),
+    "quit() after a right answer": (RIGHT | {"first": "first = base\nquit()"}, (1, 2), "(?s)^(?!.*SystemExit).*Solved."),
     "exit in a function": (RIGHT | {"double": "import sys\ndef double(x):\n    sys.exit()"}, (1, 0), "SystemExit|ended"),
     "an endless loop": ({"first": "while True: pass"} | {"double": RIGHT["double"]}, (0, 2), "endless loop"),
     "an endless function": (RIGHT | {"double": "def double(x):\n    while True: pass"}, (1, 0), "endless loop"),
