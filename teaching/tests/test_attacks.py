@@ -327,7 +327,7 @@ def test_where_the_referee_is_tampered_with_the_sentinel_says_so(tmp_path, monke
     """Were the unpickler to take anything, an answer could replace the referee's tests: then nothing is awarded."""
     open_door = tmp_path / "cells.py"
     text = Path(cells.__file__).read_text()
-    begin = text.index('        if module.partition(".")[0] == "numpy"')
+    begin = text.index("        if ", text.index("def find_class"))
     end = text.index("class Cells")
     end = text.rindex("def plain", 0, end)
     open_door.write_text(f"{text[:begin]}        return super().find_class(module, name)\n\n\n{text[end:]}")
