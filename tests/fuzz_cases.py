@@ -285,7 +285,7 @@ METHODS = [
 # What asks a method once, and never goes on from where it ended, takes one without start as well.
 ASKED_ONCE = [case for case in METHODS if case.value is not without_start]
 BATCHED = [
-    *good(None, bmlab.clamped, bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=0)),
+    *good(None, bmlab.clamped, bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0))),
     *bad("clamped", EXACT, without_start, bmlab.clamped_gibbs, 3),
     *NONSENSE,
 ]
@@ -600,10 +600,11 @@ calls(
 )
 calls(
     "clamped_mean_field",
-    {"model": HIDDEN, "data": SEEN, "tolerance": 1e-9, "max_sweeps": 50},
+    {"model": HIDDEN, "data": SEEN, "tolerance": 1e-9, "max_steps": 50},
     model=SMALL_MODELS,
     data=no_estimate(FIRST_UNITS),
-    **(FIXED | {"max_sweeps": counts(50, 0)}),
+    tolerance=FIXED["tolerance"],
+    max_steps=counts(50, 0),
     start=starts([np.zeros((60, 5))], np.zeros((2, 5)), np.full((60, 5), NAN), np.full((60, 5), 7.0)),
 )
 method("complete", {"known": KNOWN}, known=KNOWNS, infer=ASKED_ONCE, model=SMALL_MODELS)

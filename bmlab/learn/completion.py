@@ -25,7 +25,7 @@ from ..infer.exact.planning import cutset_part, plan
 from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
-from .likelihood import log_likelihood
+from .likelihood import log_ratio
 from .observations import alike, ordered
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
@@ -68,7 +68,7 @@ class Completion:
     def log_p(self) -> LogZ | list[LogZ]:
         """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
         free = _answer(self.model, np.zeros(self.model.n), self.infer)
-        found = [log_likelihood(answer, free) for answer in self.answers]
+        found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
         return found if self.known.ndim == 2 else found[0]
 
     def mode(self, *, rng: Any = None, seconds: float = 5.0) -> Mode:
@@ -146,7 +146,7 @@ def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method =
     both = np.where(query, query, given)
     if (both == given).all():
         return LogZ(1.0, 0.0, 1.0, 1.0)
-    log_p = log_likelihood(_answer(model, both, infer), _answer(model, given, infer))
+    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, given, infer).log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
     return LogZ(value, value * log_p.stderr, lower, upper)
 
