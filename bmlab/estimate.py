@@ -277,9 +277,10 @@ def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> 
     while isinstance(method, partial):
         rng = method.keywords.get("rng")
         if isinstance(rng, (Integral, np.random.SeedSequence)):
+            seed = rng if isinstance(rng, Integral) else 0
             raise ValueError(
                 f"{name} would draw the same noise at each step, with rng={in_words(rng)} bound to it; bind a "
-                f"generator, functools.partial(..., rng=np.random.default_rng({rng if isinstance(rng, Integral) else 0}))"
+                f"generator, functools.partial(..., rng=np.random.default_rng({seed}))"
             )
         method = method.func
 
