@@ -1,8 +1,8 @@
 """Checkpoints: a run that was killed goes on from a file as if it had not been.
 
-The file (.npz) holds arrays, and one JSON that says what they are: the Step (machine, moments, states of the chains,
-velocity, number), the step that did best on held-out rows, and the state of `rng`.  Reading it runs no code.  What it
-cannot hold is refused when the run begins: methods that draw from anywhere but `rng`, and states that are no arrays.
+The file (.npz) holds arrays, and one JSON that says where each belongs: in the Step (machine, moments, states of the
+chains, velocity, number), in the step that did best on held-out rows, or in the state of `rng`.  Reading it runs no
+code.  Methods that draw from anywhere but `rng`, and states that are no arrays, are refused when the run begins.
 """
 
 import json
@@ -42,29 +42,26 @@ class Checkpoint:
         self.path, self.rng = check_path("checkpoint", path), rng
         self.run = {name: told(name, value, rng) for name, value in run.items()}
         model = run["model"].model if isinstance(run["model"], Step) else run["model"]
-        self._check_repeats("infer", run["infer"], model)
-        self._check_repeats("clamped", run["clamped"], model, run["data"])
+        for name, about in ("infer", [model]), ("clamped", [model, run["data"]]):
+            if run[name] is not None and not self.path.exists() and not self.run[name].startswith("bmlab."):
+                one, other = (self._asked(run[name], about) for _ in range(2))
+                if not np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True):
+                    raise ValueError(
+                        f"{name} answers differently when it is asked twice with rng set back; bind rng to it"
+                    )
 
-    def _check_repeats(self, name, method, *about):
-        """Ask a method of the caller's twice, with `rng` set back: raise ValueError where it draws from elsewhere."""
-        if self.path.exists() or method is None or self.run[name].startswith("bmlab."):
-            return
-        random, means = self.rng and self.rng.bit_generator.state, []
-        for _ in range(2):
-            with quietly():
-                means.append(method(*about, start=None).mean)
-            if self.rng is not None:
-                self.rng.bit_generator.state = random
-        if not np.allclose(*means, rtol=0, atol=1e-9, equal_nan=True):
-            raise ValueError(
-                f"{name} answers differently when it is asked twice with rng set back, so it could not go on "
-                "from a file; let it draw from rng only, bound with functools.partial"
-            )
+    def _asked(self, method, about):
+        random = self.rng and self.rng.bit_generator.state
+        with quietly():
+            mean = method(*about, start=None).mean
+        if self.rng is not None:
+            self.rng.bit_generator.state = random
+        return mean
 
     def save(self, step: Step, best: Best) -> None:
         """Write the state of the run, wholly or not at all."""
         random, arrays = self.rng and self.rng.bit_generator.state, {}
-        text = json.dumps(packed({"run": self.run, "step": step, "best": best, "random": random}, arrays))
+        text = json.dumps(packed([self.run, step, best, random], arrays))
         write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
 
     def load(self) -> tuple[Step, Best] | None:
@@ -76,41 +73,40 @@ class Checkpoint:
             return None
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
-            state = unpacked(json.loads(arrays["json"].tobytes()), arrays)
-            other = ", ".join(name for name in self.run if state["run"].get(name) != self.run[name])
+            run, step, best, random = unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
         if other:
             raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
         if self.rng is not None:
-            self.rng.bit_generator.state = state["random"]
-        return state["step"], state["best"]
+            self.rng.bit_generator.state = random
+        return step, best
 
 
 def told(name: str, value: Any, rng: np.random.Generator | None) -> str:
     """Return what tells an argument from others, the same in every run, however equal numbers are written."""
-    if value is None or isinstance(value, str) or value is rng:
-        return "rng" if value is not None and value is rng else repr(value)
     if isinstance(value, partial):
         parts = [value.func, *value.args, *(part for pair in sorted(value.keywords.items()) for part in pair)]
         return " ".join(told(name, part, rng) for part in parts)
+    if value is None or isinstance(value, str) or value is rng:
+        return "rng" if value is not None and value is rng else repr(value)
     function, arrays = unwrap(value) if callable(value) else None, {}
     if isinstance(function, FunctionType) and function.__closure__ is None:
         return f"{function.__module__}.{function.__qualname__}"
     try:
-        text = packed(value if isinstance(value, tuple(RECORDS.values())) else check_array(name, value), arrays)
+        text = packed(value if type(value).__name__ in RECORDS else check_array(name, value), arrays)
     except ValueError:
         raise ValueError(
-            f"a run that goes on from a file must be told all that it depends on, and {name} holds a "
-            f"{type(value).__name__}; write methods as plain functions, and bind numbers, arrays and the rng of fit() "
-            "to them with functools.partial"
+            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends "
+            "on; write methods as plain functions, with numbers, arrays and the rng of fit() bound by functools.partial"
         ) from None
     body = json.dumps([text, names_of(value)]).encode()
     return sha256(body + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()
 
 
 def packed(value: Any, arrays: dict[str, Any]) -> Any:
-    """Return a value as JSON, with its arrays put under names; `info` is for people and stays behind."""
+    """Return a value as JSON, its arrays put under names; `info` of an Estimate is for people and stays behind."""
     kind = type(value).__name__
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -120,13 +116,12 @@ def packed(value: Any, arrays: dict[str, Any]) -> Any:
     if is_sparse(value):
         w: Any = scipy.sparse.csr_array(value)
         return {"sparse": [packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
-    if kind in RECORDS:
-        parts = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if name != "info"}
-        return {kind: {name: packed(part, arrays) for name, part in parts.items()}}
-    if isinstance(value, dict):
-        return {"dict": {name: packed(part, arrays) for name, part in value.items()}}
     if kind in ("list", "tuple"):
         return {kind: [packed(part, arrays) for part in value]}
+    if kind in RECORDS:
+        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if name != "info"}
+    if isinstance(value, dict):
+        return {kind: {name: packed(part, arrays) for name, part in value.items()}}
     raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
 
 
@@ -140,7 +135,7 @@ def unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(held, dict):
         parts = {name: unpacked(part, arrays) for name, part in held.items()}
         return parts if kind == "dict" else RECORDS[kind](**parts)
-    listed = [unpacked(part, arrays) for part in held]
+    parts = tuple(unpacked(part, arrays) for part in held)
     if kind == "sparse":
-        return scipy.sparse.csr_array(tuple(listed[:3]), shape=listed[3])
-    return tuple(listed) if kind == "tuple" else listed
+        return scipy.sparse.csr_array(parts[:3], shape=parts[3])
+    return parts if kind == "tuple" else list(parts)
