@@ -137,7 +137,7 @@ def with_odd_state(model, start=None):
 @pytest.mark.parametrize(
     ("infer", "sentence"),
     [
-        (gibbs_with(np.random.default_rng(0)), "infer holds a Generator, .*; write methods as plain functions"),
+        (gibbs_with(np.random.default_rng(0)), r"infer holds a Generator, .*; write methods as plain functions"),
         (Method(), "infer holds a Method"),
         (Method().bound, "infer holds a method"),
         (partial(bmlab.temper, rng=RNG, n_chains=3, burn_in=5, n_sweeps=9), "cannot hold a Ladder"),
@@ -173,7 +173,7 @@ def captured(scale):
 
 
 def test_a_closure_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="infer holds a function, .*; write methods as plain functions"):
+    with pytest.raises(ValueError, match=r"infer holds a function, .*; write methods as plain functions"):
         bmlab.fit(blank(4), DATA, captured(2.0), steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
 
 
