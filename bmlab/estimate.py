@@ -291,7 +291,7 @@ IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus
 def check_possible(moments: Estimate) -> Estimate:
     """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
     mean, corr = np.asarray(moments.mean), moments.corr
-    held = corr.data if is_sparse(corr) else np.asarray(corr)
+    held: Any = corr.data if is_sparse(corr) else np.asarray(corr)
     for name, values in (("mean", mean), ("corr", held)):
         wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
         if wrong.size:

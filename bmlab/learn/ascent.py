@@ -85,9 +85,8 @@ def ascend(
             d_weights = d_weights - penalty * model.weights
         if mask is not None:
             d_weights = np.where(mask, d_weights, 0.0)
-        length, change = _length(model, d_weights, d_biases, l1), np.nan
-        if velocity:
-            change = partial(_change, model, before.model)
+        length = _length(model, d_weights, d_biases, l1)
+        change: Any = partial(_change, model, before.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)

@@ -51,7 +51,7 @@ class Checkpoint:
                     )
 
     def _asked(self, method, about):
-        random = self.rng and self.rng.bit_generator.state
+        random: Any = self.rng and self.rng.bit_generator.state
         with quietly():
             mean = method(*about, start=None).mean
         if self.rng is not None:
@@ -116,7 +116,7 @@ def packed(value: Any, arrays: dict[str, Any]) -> Any:
     if is_sparse(value):
         w: Any = scipy.sparse.csr_array(value)
         return {"sparse": [packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
-    if kind in ("list", "tuple"):
+    if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
         return {kind: [packed(part, arrays) for part in value]}
     if kind in RECORDS:
         value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if name != "info"}

@@ -24,9 +24,10 @@ there are; how many shares follows from the sizes alone, so the answer does not 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
@@ -44,9 +45,9 @@ WIDE = 2**28  # multiply-adds, of one layer given the other, from which on anoth
 
 def pcd(
     model: BoltzmannMachine,
-    data: Any,
+    data: ArrayLike,
     *,
-    rng: Any,
+    rng: np.random.Generator | int,
     steps: int,
     rate: float | Iterable[float],
     batch: int = 100,
@@ -57,7 +58,6 @@ def pcd(
 ) -> Fit:
     """Find the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
-    data      rows in memory, or bmlab.rows(): read chunk after chunk, in a new order each epoch
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full

@@ -117,7 +117,7 @@ class _Watch:
     infer: Callable
     gradient_norm: float | None
     change: float | None
-    held_out: np.ndarray | None
+    held_out: ArrayLike | None
     patience: int
     file: Checkpoint | None
     kept: list[Step] = field(default_factory=list)
