@@ -126,26 +126,6 @@ def on_paper(name, parts, seconds, overhead):
     print(f"    what limits: {', '.join(limits)}")
 
 
-def rows_of_a_file(count=1_000_000, width=100):
-    """Print how fast a file of int8 is summed."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.npy"
-        np.save(path, np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (count, width)))
-        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
-            seconds, peak = fresh.submit(read, path).result()
-    rate = count * width / 1e9 / seconds
-    print(
-        f"moments, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most"
-    )
-
-
-def read(path):
-    """Processor seconds of moments(), and by how many MB the peak of this process has grown."""
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    seconds = spent(lambda: bmlab.moments(np.load(path, mmap_mode="r")))
-    return seconds, (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1000
-
-
 def main():
     """Measure parts, and write the rest on paper; or run one sum in earnest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
+from numbers import Integral
 from typing import Any, Protocol, TypeVar
 from warnings import warn
 
@@ -186,7 +188,7 @@ class Ended(Protocol):
     """What says whether it got to where it was to get, and why it ended: an Estimate, or the Fit of a learner."""
 
     @property
-    def converged(self) -> bool: ...
+    def converged(self) -> bool | None: ...
 
     @property
     def message(self) -> str: ...
@@ -197,7 +199,7 @@ Answer = TypeVar("Answer", bound=Ended)
 
 def warned(answer: Answer, stacklevel: int = 3) -> Answer:
     """Return the answer; where it has not converged, warn whoever called the method with its message."""
-    if not answer.converged and not _silent.get():
+    if answer.converged is False and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)
     return answer
 
@@ -267,3 +269,47 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
 def asked(name: str, method: Any, *about: Any, **start: Any) -> Estimate:
     """Return what a method answers; raise ValueError where that is no Estimate."""
     return check_estimate(f"the answer of {name}", method(*about, **start))
+
+
+def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> None:
+    """Raise ValueError as check_method() does, and for a seed that is bound: each step would draw the same noise."""
+    check_method(name, method, *about, **start)
+    while isinstance(method, partial):
+        rng = method.keywords.get("rng")
+        if isinstance(rng, (Integral, np.random.SeedSequence)):
+            seed = rng if isinstance(rng, Integral) else 0
+            raise ValueError(
+                f"{name} would draw the same noise at each step, with rng={in_words(rng)} bound to it; bind a "
+                f"generator, functools.partial(..., rng=np.random.default_rng({seed}))"
+            )
+        method = method.func
+
+
+IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus this is none
+
+
+def check_possible(moments: Estimate) -> Estimate:
+    """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
+    mean, corr = np.asarray(moments.mean), moments.corr
+    held: Any = corr.data if is_sparse(corr) else np.asarray(corr)
+    for name, values in (("mean", mean), ("corr", held)):
+        wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
+        if wrong.size:
+            raise ValueError(
+                f"{name} of -1/+1 units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>"
+            )
+    if is_sparse(corr):
+        row, col = corr.nonzero()
+        pairs = np.asarray(corr[row, col]).ravel()
+        alike, apart = 1 + pairs - np.abs(mean[row] + mean[col]), 1 - pairs - np.abs(mean[row] - mean[col])
+        found = np.minimum(alike, apart).min(initial=0.0) / 4
+    else:
+        if np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
+            raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
+        found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)
+    if found < -IMPOSSIBLE:
+        raise ValueError(
+            f"no data have these moments (a variance or a probability would be {found:.2g}); pass the mean and the "
+            "<s_i s_j> of the same rows"
+        )
+    return moments

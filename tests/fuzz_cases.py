@@ -286,7 +286,7 @@ METHODS = [
 # What asks a method once, and never goes on from where it ended, takes one without start as well.
 ASKED_ONCE = [case for case in METHODS if case.value is not without_start]
 BATCHED = [
-    *good(None, bmlab.clamped, bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=0)),
+    *good(None, bmlab.clamped, bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0))),
     *bad("clamped", EXACT, without_start, bmlab.clamped_gibbs, 3),
     *NONSENSE,
 ]

@@ -14,7 +14,6 @@ import pytest
 import bmlab
 from bmlab import budgets, files
 from bmlab.estimate import quietly
-from bmlab.learn import checkpoints
 
 DATA = bmlab.states(3)
 
@@ -93,16 +92,6 @@ def test_every_flipped_byte_gets_a_machine_or_one_sentence(tmp_path):
             assert bmlab.load(path).n == 3
         except ValueError as error:
             assert "machine.npz holds no whole machine" in str(error)
-
-
-def test_the_second_of_two_runs_on_one_checkpoint_is_told(tmp_path):
-    told = {"model": bmlab.toy(), "data": DATA, "infer": bmlab.exact, "clamped": None}
-    one, other = (checkpoints.Checkpoint(tmp_path / "run.npz", told, None) for _ in range(2))
-    step = bmlab.fit(bmlab.toy(), DATA, steps=1, rate=0.1).steps[-1]
-    one.save(step, checkpoints.Best())
-    with pytest.raises(ValueError, match=r"run\.npz is written by another run at the same time; give each"):
-        other.save(step, checkpoints.Best())
-    one.save(step, checkpoints.Best())
 
 
 def test_a_deadline_ends_every_loop_and_a_pilot():

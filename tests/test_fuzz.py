@@ -30,7 +30,6 @@ from hypothesis import given as drawn_from
 from scipy import sparse
 
 import bmlab
-from bmlab.learn.ascent import Rule
 
 PACKAGE = str(Path(bmlab.__file__).parent)
 SECONDS = 20  # of processor time for a call; what takes longer hangs
@@ -80,9 +79,7 @@ def public():
 
 
 def arguments(function):
-    names = [p for p in inspect.signature(function).parameters if p not in IGNORE]
-    options = [field.name for field in fields(Rule) if field.name != "once"] if function is bmlab.ascend else []
-    return [*names, *options, *(["rng"] if options else [])]
+    return [p for p in inspect.signature(function).parameters if p not in IGNORE]
 
 
 def walk(names=None):

@@ -108,7 +108,7 @@ def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tup
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(patterns[:, varies], counts / total, 2 * alpha / total, every_pair)
+            found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
         machine = warned(found, stacklevel=5).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)

@@ -10,9 +10,10 @@ need not have the most probable value of each.  Ackley, Hinton and Sejnowski (19
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
@@ -25,7 +26,7 @@ from ..infer.exact.planning import in_halves, plan
 from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
-from .likelihood import log_likelihood
+from .likelihood import log_ratio
 from .observations import alike
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
@@ -68,10 +69,10 @@ class Completion:
     def log_p(self) -> LogZ | list[LogZ]:
         """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
         free = _answer(self.model, np.zeros(self.model.n), self.infer)
-        found = [log_likelihood(answer, free) for answer in self.answers]
+        found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
         return found if self.known.ndim == 2 else found[0]
 
-    def mode(self, *, rng: Any = None, seconds: float = 5.0) -> Mode:
+    def mode(self, *, rng: np.random.Generator | int | None = None, seconds: float = 5.0) -> Mode:
         """Return the most probable completion, whatever `infer`: of several that are equal, one.
 
         Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
@@ -86,7 +87,7 @@ class Completion:
             state[where] = _filled(row, found)
         return Mode(state.reshape(self.known.shape), proven if self.known.ndim == 2 else bool(proven[0]))
 
-    def sample(self, size: int, rng: Any) -> np.ndarray:
+    def sample(self, size: int, rng: np.random.Generator | int) -> np.ndarray:
         """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
 
         Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
@@ -101,7 +102,7 @@ class Completion:
         return s if self.known.ndim == 2 else s[0]
 
 
-def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Completion:
+def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
     """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
 
     known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
@@ -126,7 +127,7 @@ def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Comp
     return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), found)
 
 
-def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method = exact) -> LogZ:
+def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> LogZ:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
     It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
@@ -140,13 +141,13 @@ def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method =
     """
     check_model(model)
     check_method("infer", infer, "model")
-    query, given = _row(model, query, "query"), _row(model, given, "given")
-    if (query * given < 0).any():
+    asked_for, held = _row(model, query, "query"), _row(model, given, "given")
+    if (asked_for * held < 0).any():
         return LogZ(0.0, 0.0, 0.0, 0.0)
-    both = np.where(query, query, given)
-    if (both == given).all():
+    both = np.where(asked_for, asked_for, held)
+    if (both == held).all():
         return LogZ(1.0, 0.0, 1.0, 1.0)
-    log_p = log_likelihood(_answer(model, both, infer), _answer(model, given, infer))
+    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, held, infer).log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
     return LogZ(value, value * log_p.stderr, lower, upper)
 

@@ -23,9 +23,10 @@ there are; how many shares follows from the sizes alone, so the answer does not 
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
@@ -44,9 +45,9 @@ WIDE = 2**28  # multiply-adds, of one layer given the other, from which on anoth
 
 def pcd(
     model: BoltzmannMachine,
-    data: Any,
+    data: ArrayLike,
     *,
-    rng: Any,
+    rng: np.random.Generator | int,
     steps: int,
     rate: float | Iterable[float],
     batch: int = 100,

@@ -77,17 +77,8 @@ def checked_units(data: Any) -> np.ndarray:
     return data
 
 
-def learnable(model: BoltzmannMachine, data: Any) -> Any:
-    """Return data as a climb takes them: moments, or rows (N, v)."""
-    if isinstance(data, Estimate):
-        return checked_moments(model, data)
-    data = ordered(model, data)
-    checked_rows(model, data)
-    return data
-
-
 def hides_nothing(model: BoltzmannMachine, data: Any) -> bool:
-    """Whether learnable() data leave no unit hidden."""
+    """Whether the data of a climb, moments or rows (N, v), leave no unit hidden."""
     return isinstance(data, Estimate) or (data.shape[1] == model.n and not np.isnan(data).any())
 
 

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import log_2cosh, names_of, symmetric
 from ..checks import check_positive
@@ -48,12 +49,14 @@ TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
-def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, sample_weight: Any = None) -> Fit:
+def pseudolikelihood(
+    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, sample_weight: ArrayLike | None = None
+) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
-    penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
-               once: as strong as half of it in fit()
+    penalty    as strong as in fit(): PL meets each weight twice, the likelihood once, so PL/2 - penalty/2 *
+               sum_{i<j} w_ij^2 is climbed, a pattern
     sample_weight   how much each row counts, (N,)
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
@@ -109,8 +112,8 @@ def value_and_slope(
 
 def _penalised(sums, penalty, mask, w):
     value, weights, biases = sums
-    slope = np.vstack([mask * (weights + weights.T - penalty * w[:-1]), biases])
-    return value - penalty / 4 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
+    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
+    return value - penalty / 2 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
 
 def _sums_of_rows(s, share, w) -> Any:
@@ -132,7 +135,7 @@ def _by_units(s, share, w):
 def _coordinates(mean, second, penalty, mask) -> Coordinates:
     """Return coordinates that begin at units alone."""
     n = len(mean)
-    covariance = second - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
+    covariance = second - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
     values, q = np.linalg.eigh(np.outer(root, root) * covariance)
     q, scale = root[:, None] * q, 1 / np.sqrt(values[:, None] + values)
@@ -149,7 +152,7 @@ def _coordinates(mean, second, penalty, mask) -> Coordinates:
     return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
 
 
-def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
+def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
     """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
 
     It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
@@ -162,7 +165,7 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
     return float(log_conditionals(model, data).sum(1).mean())
 
 
-def log_conditionals(model: BoltzmannMachine, data: Any) -> np.ndarray:
+def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     """Return log p(v_i | the other visible units), shape of data (N, v); raises as pseudo_log_likelihood()."""
     data = checked_visible(model, data)
     visible = data.shape[1]

@@ -83,9 +83,9 @@ def closed_form(images, rng, noise, pseudocount, invert):
 
 
 def pseudolikelihood(images, rng, penalty):
-    """L2, and two imagined images, all ink and all paper: no pixel may be constant."""
+    """L2 (half of what is listed), and two imagined images, all ink and all paper: no pixel may be constant."""
     ink = np.ones((1, 64))
-    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty).model
+    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty / 2).model
 
 
 def persistent_chains(images, rng, penalty, steps=200):
