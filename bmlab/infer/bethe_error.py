@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..couplings import entries
-from ..estimate import Estimate, LogZ, coupled_pairs
+from ..estimate import Bounded, Estimate, coupled_pairs
 from ..model import BoltzmannMachine
 from .variational import naive_mean_field, tap_equations
 from .variational.belief_propagation import believed, messages_from
@@ -93,7 +93,7 @@ def doubtful(reason: str) -> Evidence:
     return Evidence(None, np.full(4, np.nan), reason)
 
 
-def checked(evidence: Evidence, proven: LogZ) -> Evidence:
+def checked(evidence: Evidence, proven: Bounded) -> Evidence:
     """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
     if evidence.doubt or proven.lower <= evidence.answer.log_z.value <= proven.upper:
         return evidence

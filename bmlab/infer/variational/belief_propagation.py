@@ -27,7 +27,7 @@ import scipy
 from ...arrays import check_entries, log_2cosh
 from ...checks import check_count, check_positive
 from ...couplings import entries
-from ...estimate import Estimate, LogZ, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .coordinate_descent import Solution, ending
@@ -81,7 +81,7 @@ def bethe(
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
     >>> bmlab.bethe(chain).log_z, bmlab.exact(chain).log_z
-    (LogZ(5.2009), LogZ(5.2009 (exact)))
+    (Bounded(5.2009), Bounded(5.2009 (exact)))
     """
     check_model(model)
     return warned(believed(model, start, tolerance, max_sweeps).answer)
@@ -110,7 +110,7 @@ def believed(
     answer = Estimate(
         mean,
         corr,
-        LogZ(log_z),
+        Bounded(log_z),
         method="bethe",
         converged=found.settled and response.stable,
         message=ending("bethe", found, response.stable, LOOPS, COOL),

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from ...checks import check_array, check_count, check_positive, check_share
-from ...estimate import Estimate, LogZ, as_corr
+from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
 from ...progress_bars import watched
 from .linear_response import positive_solver, respond
@@ -71,7 +71,7 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Solutio
     answer = Estimate(
         m,
         as_corr(model, response.pairs),
-        LogZ(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
+        Bounded(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
         method=theory.name.replace("_", " "),
         converged=found.settled and response.stable,
         message=ending(
