@@ -179,13 +179,13 @@ def _settle(graph, u, alone, tolerance, max_steps):
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
     for sweeps in watched(range(1, max_steps + 1), "sweep"):
-        before = u.copy()
+        moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            news = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
-            u[to] += step * (news - u[to])
-        moved = float(np.abs(u - before).max(initial=0))
-        if moved <= step * tolerance * max(1.0, np.abs(u).max(initial=0) / 100):  # small steps are no fixed point
+            move = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine]) - u[to]
+            u[to] += step * move
+            moved = max(moved, float(np.abs(move).max()))
+        if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Settled(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
