@@ -632,7 +632,6 @@ method(
     start=IGNORED,
     pairs=PAIRS,
     want=WANTED,
-    checkpoint=CHECKPOINTS,
     **BUDGETS,
 )
 CLIMB = {
