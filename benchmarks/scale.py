@@ -10,8 +10,12 @@ import argparse
 import os
 import pickle
 import signal
-from concurrent.futures import Future
+import tempfile
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
 
@@ -126,6 +130,26 @@ def on_paper(name, parts, seconds, overhead):
     print(f"    what limits: {', '.join(limits)}")
 
 
+def rows_of_a_file(count=1_000_000, width=100):
+    """Print how fast a file of int8 is summed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (count, width)))
+        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
+            seconds, peak = fresh.submit(read, path).result()
+    rate = count * width / 1e9 / seconds
+    print(
+        f"moments, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most"
+    )
+
+
+def read(path):
+    """Processor seconds of moments(), and by how many MB the peak of this process has grown."""
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    seconds = spent(lambda: bmlab.moments(np.load(path, mmap_mode="r")))
+    return seconds, (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1000
+
+
 def main():
     """Measure parts, and write the rest on paper; or run one sum in earnest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -141,6 +165,7 @@ def main():
     stretch = beside_the_whole("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
     runs = partial(bmlab.ais, glass(100), rng=0, n_chains=10_000, n_temperatures=200)
     beside_the_whole("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
+    rows_of_a_file()
     overhead = by_the_scheduler()
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)

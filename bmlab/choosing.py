@@ -24,8 +24,7 @@ from .infer.exact.planning import Plan, plan
 from .infer.rounds import CHAINS, LEAST, first_amount, grow
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
-from .infer.sampling.temperature_ladders import Ladder
-from .infer.sampling.tempering import temper
+from .infer.sampling.tempering import Ladder, temper
 from .infer.sampling.visited import visited
 from .model import BoltzmannMachine, check_model
 

@@ -30,7 +30,7 @@ from ..estimate import Estimate, LogZ, NotConverged, quietly
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.bounds.tree_reweighting import Mixture
 from ..infer.sampling.annealed_importance import Runs
-from ..infer.sampling.temperature_ladders import Ladder
+from ..infer.sampling.tempering import Ladder
 from ..model import BoltzmannMachine
 from .record import Loop, Step
 
