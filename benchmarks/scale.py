@@ -1,4 +1,4 @@
-"""What parts cost beside the whole, and what follows for machines and chains that one computer does not hold.
+"""What parts cost beside the whole, and what follows for machines that one computer does not hold.
 
     python benchmarks/scale.py              what parts cost, and the rest on paper (two minutes)
     python benchmarks/scale.py --units 44   log Z of so many units on two workers of Dask, of which one is killed
@@ -10,8 +10,12 @@ import argparse
 import os
 import pickle
 import signal
-from concurrent.futures import Future
+import tempfile
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from threading import Timer
 from time import perf_counter, process_time
 
@@ -21,7 +25,6 @@ import numpy as np
 
 import bmlab
 from bmlab.infer.exact.matrix_products import held_units, sum_by_products
-from bmlab.infer.sampling import stretches
 from bmlab.parallel import cores, in_parts
 from bmlab.threads import one_thread_only
 
@@ -71,15 +74,6 @@ def beside_the_whole(name, whole, cut):
     return apart / engine.parts
 
 
-def together(call):
-    """Call with chains that are not cut."""
-    most, stretches.UPDATES = stretches.UPDATES, np.inf
-    try:
-        call()
-    finally:
-        stretches.UPDATES = most
-
-
 def two_workers():
     """Return two processes of Dask on this machine, whose memory is not trimmed while they sample."""
     pages = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
@@ -126,6 +120,26 @@ def on_paper(name, parts, seconds, overhead):
     print(f"    what limits: {', '.join(limits)}")
 
 
+def rows_of_a_file(count=1_000_000, width=100):
+    """Print how fast a file of int8 is summed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.npy"
+        np.save(path, np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (count, width)))
+        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
+            seconds, peak = fresh.submit(read, path).result()
+    rate = count * width / 1e9 / seconds
+    print(
+        f"moments, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most"
+    )
+
+
+def read(path):
+    """Processor seconds of moments(), and by how many MB the peak of this process has grown."""
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    seconds = spent(lambda: bmlab.moments(np.load(path, mmap_mode="r")))
+    return seconds, (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1000
+
+
 def main():
     """Measure parts, and write the rest on paper; or run one sum in earnest."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -134,19 +148,14 @@ def main():
     if options.units:
         in_earnest(options.units)
         return
-    bmlab.gibbs(glass(100), rng=0, n_chains=2000, n_sweeps=200, backend="numba")  # compiles
     large = glass(34)
     part = beside_the_whole("exact, 34 units", partial(sum_by_products, large), partial(bmlab.exact, large))
-    chains = partial(bmlab.gibbs, glass(100), rng=0, n_chains=10_000, n_sweeps=250, backend="numba")
-    stretch = beside_the_whole("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
-    runs = partial(bmlab.ais, glass(100), rng=0, n_chains=10_000, n_temperatures=200)
-    beside_the_whole("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
+    rows_of_a_file()
     overhead = by_the_scheduler()
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
         on_paper(f"{n} units", 2 ** held_units(n), 8 * part, overhead)
-    on_paper("10^6 chains x 350 sweeps of 100 units", 10**6 * 100 // stretches.NUMBERS, stretch, overhead)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ below agrees with, or one sentence where it is `hard`; "bad", one sentence.  Abs
 import os
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -509,7 +509,8 @@ calls("Completion.mode", {"rng": 0, "seconds": 5.0}, rng=SEEDS, seconds=positive
 calls("Completion.sample", {"size": 3, "rng": 0}, size=counts(3, 0), rng=SEEDS)
 calls("about", {})
 calls("progress", {})
-calls("workers", {"engine": map}, engine=good(map, ThreadPool(1)) + bad(None, 2, "dask", M, bmlab.toy, len) + NONSENSE)
+POOL = ThreadPoolExecutor(1)
+calls("workers", {"executor": POOL}, executor=good(POOL) + bad(None, 2, "dask", M, map, bmlab.toy, len) + NONSENSE)
 calls("toy", {})
 calls("medium", {})
 calls(
@@ -630,15 +631,7 @@ method("entropy", {})
 BUDGETS = {"max_seconds": positive(600.0, infinite=True), "max_bytes": positive(1e9, none=True, infinite=True)}
 PAIRS = good(None, "all", "couplings") + bad("couplingss", 3, True, ["all"]) + NONSENSE
 WANTED = choices("moments", "log_z")
-method(
-    "exact",
-    {"max_seconds": 600.0, "max_bytes": 1e9},
-    start=IGNORED,
-    pairs=PAIRS,
-    want=WANTED,
-    checkpoint=CHECKPOINTS,
-    **BUDGETS,
-)
+method("exact", {"max_seconds": 600.0, "max_bytes": 1e9}, start=IGNORED, pairs=PAIRS, want=WANTED, **BUDGETS)
 CLIMB = {
     "model": SMALL_MODELS,
     "data": rows(ROWS) + bad(wider(ROWS)) + good(EXACT),

@@ -4,7 +4,6 @@ import os
 import pickle
 import random
 import signal
-import warnings
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
@@ -22,7 +21,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bmlab
 from bmlab import parallel, progress_bars
 from bmlab.infer.exact import matrix_products, planning
-from bmlab.infer.sampling import averages, stretches
 from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
 
@@ -88,30 +86,6 @@ def numbers(answer):
 def small_parts(monkeypatch):
     """Parts of few units, so that small questions come in many."""
     monkeypatch.setattr(matrix_products, "PART_UNITS", 14)
-    monkeypatch.setattr(stretches, "UPDATES", 2**12)
-    monkeypatch.setattr(stretches, "NUMBERS", 2**9)
-
-
-def walk(method, model, n_chains, **options):
-    with warnings.catch_warnings(action="ignore"):
-        return method(model, rng=np.random.default_rng(1), n_chains=n_chains, **options)
-
-
-GRID = bmlab.ising((4, 5), field=0.1).at(3)
-BRIEFLY = {"n_sweeps": 12, "burn_in": 3}
-WALKS = {
-    "gibbs": lambda: walk(bmlab.gibbs, drawn(20), 101, **BRIEFLY),
-    "gibbs, many": lambda: walk(bmlab.gibbs, drawn(20), 1500, **BRIEFLY),
-    "gibbs, few": lambda: walk(bmlab.gibbs, drawn(20), 31, n_sweeps=40, draws=5),
-    "gibbs, sparse": lambda: walk(bmlab.gibbs, GRID, 70, backend="numpy", **BRIEFLY),
-    "gibbs, compiled": lambda: walk(bmlab.gibbs, GRID, 70, backend="numba", **BRIEFLY),
-    "gibbs, compiled, full": lambda: walk(bmlab.gibbs, drawn(20), 70, backend="numba", **BRIEFLY),
-    "gibbs, anywhere": lambda: walk(bmlab.gibbs, drawn(20), 70, order="random", **BRIEFLY),
-    "gibbs, one sweep": lambda: walk(bmlab.gibbs, drawn(20), 300, n_sweeps=1, burn_in=9),
-    "ais": lambda: walk(bmlab.ais, drawn(20), 90, n_temperatures=20),
-    "ais, sparse": lambda: walk(bmlab.ais, GRID, 90, n_temperatures=20),
-    "annealed": lambda: walk(bmlab.annealed, drawn(20), 90, schedule=np.geomspace(4, 0.2, 20)),
-}
 
 
 QUESTIONS = {
@@ -119,7 +93,7 @@ QUESTIONS = {
     "exact, without biases": lambda: bmlab.exact(drawn(17, biases=False)),
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
     "sample": lambda: bmlab.sample(drawn(17), 20, np.random.default_rng(0)),
-} | {name: WALKS[name] for name in ("gibbs", "gibbs, compiled", "ais", "annealed")}
+}
 
 
 # The laws
@@ -455,34 +429,3 @@ def test_the_plan_knows_the_workers_and_what_is_asked():
 def test_the_number_of_units_alone_says_how_many_are_held(monkeypatch):
     monkeypatch.undo()
     assert [matrix_products.held_units(n) for n in (3, 33, 34, 46, 47, 50)] == [0, 0, 1, 13, 11, 14]
-
-
-# Chains in stretches
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_stretches_walk_as_all_chains_do_together(name, monkeypatch):
-    cut = WALKS[name]()
-    with bmlab.workers(Hostile()):
-        assert numbers(WALKS[name]()) == numbers(cut)
-    monkeypatch.setattr(stretches, "UPDATES", np.inf)
-    assert numbers(WALKS[name]()) == numbers(cut)
-
-
-@pytest.mark.parametrize("n_chains", [1, 5, 31, 32, 100, 1000])
-@pytest.mark.parametrize("n", [1, 20, 700])
-def test_stretches_hold_every_chain_once_and_no_group_across(n, n_chains):
-    ends = stretches.cuts(n, n_chains, 10**6)
-    groups = averages.first_chains(n_chains)
-    assert ends[0] == 0 and ends[-1] == n_chains and (np.diff(ends) > 0).all() and isinstance(ends[0], int)
-    assert len(ends) > len(groups) or set(ends) <= set(groups.tolist())
-    assert len(ends) <= len(groups) or set(groups.tolist()) <= set(ends)
-
-
-def test_r_hat_looks_at_some_of_very_many_chains(monkeypatch):
-    """Chains that stand still, each elsewhere, disagree; so do those of them that are looked at."""
-    monkeypatch.setattr(averages, "JUDGED", 2**10)
-    layout = averages.laid_out(drawn(20), 5000, 100)
-    assert len(layout.judged) == 51 and layout.judged[0] == 0 and np.ptp(np.diff(layout.judged)) <= 1
-    answer = WALKS["gibbs, many"]()
-    assert abs(answer.info["ess"] / 1500 / 12 - 0.6) < 0.4
