@@ -15,7 +15,6 @@ from bmlab import budgets, choosing, progress_bars
 from bmlab.choosing import auto, grow, without_exact
 from bmlab.infer import bethe_error, rounds
 from bmlab.infer.bethe_error import weigh
-from bmlab.infer.sampling import chains
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -207,31 +206,6 @@ def test_what_goes_on_for_ever_ends_with_the_time():
 
 class Seen(Exception):
     """Carries out what was seen inside."""
-
-
-@pytest.mark.parametrize("ask", [auto, bmlab.bracket])
-@pytest.mark.parametrize("seconds", [0.5, 100.0])
-def test_a_call_in_a_hurry_does_not_load_numba(ask, seconds, monkeypatch):
-    """Its import takes a second, and where it is not done chains walk by NumPy."""
-    monkeypatch.setattr(chains.Chains, "seconds", 2 * chains.WORTH)
-    monkeypatch.setattr(chains, "_loaded", lambda: None)
-    monkeypatch.setattr(choosing, "_planned", lambda *question: None)
-
-    def see(*question):
-        raise Seen(chains.is_compiled())
-
-    monkeypatch.setattr(choosing, "first_amount", see)
-    with pytest.raises(Seen) as seen:
-        ask(machine(12, 0), rng=0, seconds=seconds)
-    assert seen.value.args == (seconds > 4,) and chains.is_compiled()
-
-
-def test_a_first_run_is_shorter_where_nothing_is_compiled(monkeypatch):
-    lengths = []
-    for compiled in True, False:
-        monkeypatch.setattr(rounds, "is_compiled", lambda compiled=compiled: compiled)
-        lengths.append(rounds.first_amount(machine(200, 0), "gibbs", 0.2))
-    assert lengths[1] < lengths[0] / 5
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,7 +26,6 @@ from bmlab import kept_threads, progress_bars
 from bmlab import parallel as parts
 from bmlab.budgets import OutOfTime, deadline
 from bmlab.infer.exact import clamped_parts, planning, resuming
-from bmlab.infer.sampling import averages, stretches
 from bmlab.kept_threads import side_by_side
 from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
@@ -72,8 +71,6 @@ def numbers(answer):
 def small_parts(monkeypatch):
     """Parts of few units, so that small questions come in many."""
     monkeypatch.setattr(clamped_parts, "PART_UNITS", 14)
-    monkeypatch.setattr(stretches, "UPDATES", 2**12)
-    monkeypatch.setattr(stretches, "NUMBERS", 2**9)
 
 
 def walk(method, model, n_chains, **options):
@@ -544,37 +541,6 @@ def test_the_plan_knows_the_workers_and_what_is_asked():
 def test_the_number_of_units_alone_says_how_many_are_held(monkeypatch):
     monkeypatch.undo()
     assert [clamped_parts.held_units(n) for n in (3, 33, 34, 46, 47, 50)] == [0, 0, 1, 13, 11, 14]
-
-
-# Chains in stretches
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_stretches_walk_as_all_chains_do_together(name, monkeypatch):
-    cut = WALKS[name]()
-    with bmlab.workers(Hostile()):
-        assert numbers(WALKS[name]()) == numbers(cut)
-    monkeypatch.setattr(stretches, "UPDATES", np.inf)
-    assert numbers(WALKS[name]()) == numbers(cut)
-
-
-@pytest.mark.parametrize("n_chains", [1, 5, 31, 32, 100, 1000])
-@pytest.mark.parametrize("n", [1, 20, 700])
-def test_stretches_hold_every_chain_once_and_no_group_across(n, n_chains):
-    ends = stretches.cuts(n, n_chains, 10**6)
-    groups = averages.first_chains(n_chains)
-    assert ends[0] == 0 and ends[-1] == n_chains and (np.diff(ends) > 0).all() and isinstance(ends[0], int)
-    assert len(ends) > len(groups) or set(ends) <= set(groups.tolist())
-    assert len(ends) <= len(groups) or set(groups.tolist()) <= set(ends)
-
-
-def test_r_hat_looks_at_some_of_very_many_chains(monkeypatch):
-    """Chains that stand still, each elsewhere, disagree; so do those of them that are looked at."""
-    monkeypatch.setattr(averages, "JUDGED", 2**10)
-    layout = averages.laid_out(drawn(20), 5000, 100)
-    assert len(layout.judged) == 51 and layout.judged[0] == 0 and np.ptp(np.diff(layout.judged)) <= 1
-    answer = WALKS["gibbs, many"]()
-    assert abs(answer.info["ess"] / 1500 / 12 - 0.6) < 0.4
 
 
 # Going on
