@@ -68,7 +68,7 @@ class NumbaEngine:
         if self.near and (chains.beta == chains.beta[0]).all():
             _in_threads(_lattice, (*arrays, *self.near, self._edges(chains)), chains, k, lines, out)
         else:
-            _in_threads(_sparse, arrays, chains, k, lines, out)
+            _in_threads(_sparse if chains.s.shape[1] >= 8 else _sparse_few, arrays, chains, k, lines, out)
 
     def _follow(self, chains):
         """Sum the fields anew where they are not those of the states and biases, or have changed often."""
@@ -207,6 +207,24 @@ def _sparse(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, 
                         if doubt[c]:
                             up = _decided_late(beta2[c] * h[c], bits[c], seeds[c], place + _U(t * n + r))
                             state[c] = 2 * np.int8(up) - 1
+        if len(out):
+            _copied(s, out[t], begin, end)
+
+
+@_compiled
+def _sparse_few(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, out, begin, end):
+    """Sweep as _sparse, one chain after the other: for a few chains."""
+    n = len(s)
+    for t in range(len(k)):
+        line = lines[t % len(lines)]
+        for r in range(n):
+            i = _U(line[r])
+            for c in range(_U(begin), _U(end)):
+                h = biases[i]
+                for e in range(indptr[i], indptr[i + _U(1)]):
+                    h += weights[e] * s[_U(indices[e]), c]
+                up = _decided(beta2[c] * h, k[t, r, c], seeds[c], place + _U(t * n + r))
+                s[i, c] = 2 * np.int8(up) - 1
         if len(out):
             _copied(s, out[t], begin, end)
 

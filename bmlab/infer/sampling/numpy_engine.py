@@ -71,29 +71,43 @@ class NumpyEngine:
 def _uniforms(seeds, k, place):
     """Return all digits of the uniforms u of updates number `place` and on, whose first bits are k (units, chains)."""
     places = np.arange(place, place + len(k)).astype(np.uint64)
-    return (k + fine_digits(stream(seeds, places[:, None]))) / 65536
+    u = fine_digits(stream(seeds, places[:, None]))
+    u += k
+    u *= 2.0**-16
+    return u
 
 
 def _update(chains, block, s, u):
     """Set the units of a block in states s (n, chains), by uniforms u (units, chains)."""
     units, columns, old, new = block
     felt, chains.felt = chains.felt, None
-    h = (felt if felt is not None and new is None and len(felt) == len(u) else old @ s[columns]) + chains.biases[
-        units, None
-    ]
-    beta2 = 2 * chains.beta
+    known = felt is not None and new is None and len(felt) == len(u)
+    h = felt + chains.biases[units, None] if known else old @ s[columns]
+    if not known:
+        h += chains.biases[units, None]
     if chains.rule == "metropolis":
-        for r, i in enumerate(np.arange(len(s))[units]):
-            field = h[r] if new is None else h[r] + new[r, :r] @ s[units][:r]
-            s[i] = np.where(u[r] < chance_of_plus(beta2 * field, s[i], chains.rule), 1, -1)
+        _by_metropolis(block, s, h, u, 2 * chains.beta)
         return
-    least = np.log(u / (1 - u)) / beta2 - h
+    least = 1 - u  # at which h - least changes its sign
+    np.divide(u, least, out=least)
+    np.log(least, out=least)
+    least /= 2 * chains.beta
+    least -= h
     if new is None:
-        s[units] = 2.0 * (least < 0) - 1
+        s[units] = 1 - 2.0 * (least >= 0)
         return
-    for r in range(len(u)):  # the rows of `least` become minus the new states
-        np.copysign(1.0, least[r] + new[r, :r] @ least[:r], out=least[r])
+    felt = h[0]  # its numbers are no longer needed
+    for r, turned in enumerate(least):  # which become minus the new states, row by row
+        np.dot(new[r, :r], least[:r], out=felt)
+        turned += felt
+        np.copysign(1.0, turned, out=turned)
     s[units] = -least
+
+
+def _by_metropolis(block, s, h, u, beta2):
+    for r, i in enumerate(np.arange(len(s))[block.units]):
+        x = beta2 * (h[r] if block.new is None else h[r] + block.new[r, :r] @ s[block.units][:r])
+        s[i] = np.where(u[r] < chance_of_plus(x, s[i], "metropolis"), 1, -1)
 
 
 def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:

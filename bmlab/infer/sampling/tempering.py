@@ -92,8 +92,13 @@ def temper(
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
     trips = tally.round_trips / ladders
     log_z = tally.log_z()
-    converged = bool(found.rhat < RHAT and trips >= TRIPS and (replicas.beta[-1] > 0 or np.isfinite(log_z)))
-    doubt = ": the ladders disagree, or are too short to tell. Raise n_sweeps and burn_in"
+    reasons = {
+        "the ladders disagree, or are too short to tell": not found.rhat < RHAT,
+        "too few round trips": trips < TRIPS,
+        "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
+    }
+    doubts = [reason for reason, holds in reasons.items() if holds]
+    advice = f": {', and '.join(doubts)}. Raise n_sweeps and burn_in" if doubts else ""
     return warned(
         Estimate(
             found.mean,
@@ -102,9 +107,9 @@ def temper(
             found.mean_stderr,
             found.corr_stderr,
             method="temper",
-            converged=converged,
+            converged=not doubts,
             message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT} is asked for) and {trips:.3g} round trips a "
-            f"ladder (at least {TRIPS}){'' if converged else doubt}.",
+            f"ladder (at least {TRIPS}){advice}.",
             state=replicas.ladder(),
             info={
                 "temperatures": replicas.temperatures,
