@@ -11,7 +11,7 @@ from . import data, plain
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .choosing import auto, bracket
-from .estimate import Estimate, LogZ, Method, NotConverged
+from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.enumeration import entropy, exact
@@ -46,11 +46,11 @@ from .progress_bars import progress
 
 __all__ = [
     "BoltzmannMachine",
+    "Bounded",
     "Bracket",
     "Completion",
     "Estimate",
     "Fit",
-    "LogZ",
     "Method",
     "NotConverged",
     "Step",

@@ -17,7 +17,7 @@ import numpy as np
 
 from .budgets import time_in_words
 from .checks import check_choice, check_positive, generator
-from .estimate import Estimate, LogZ, quietly, warned
+from .estimate import Bounded, Estimate, quietly, warned
 from .infer.bethe_error import FITS, SURE, checked, moments_of, rms, tested, weigh
 from .infer.bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .infer.exact.enumeration import exact
@@ -266,4 +266,4 @@ def _explained(answer, error, because):
 def _within(answer, proven):
     """Put the proven bounds beside log Z, and log Z between them: it is there."""
     value = float(np.clip(answer.log_z.value, proven.lower, proven.upper))
-    return replace(answer, log_z=LogZ(value, answer.log_z.stderr, lower=proven.lower, upper=proven.upper))
+    return replace(answer, log_z=Bounded(value, answer.log_z.stderr, lower=proven.lower, upper=proven.upper))

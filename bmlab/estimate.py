@@ -25,16 +25,16 @@ from .html_repr import estimate_card
 from .model import BoltzmannMachine
 
 
-class LogZ(float):
+class Bounded(float):
     """Hold log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
     value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
 
-    >>> log_z = bmlab.LogZ(2.5, stderr=0.1, lower=2)
+    >>> log_z = bmlab.Bounded(2.5, stderr=0.1, lower=2)
     >>> log_z, log_z + 1
-    (LogZ(2.5000 ± 0.1 (proven: at least 2.0000)), 3.5)
+    (Bounded(2.5000 ± 0.1 (proven: at least 2.0000)), 3.5)
     """
 
     stderr: float
@@ -50,7 +50,9 @@ class LogZ(float):
         return self.value, self.stderr, self.lower, self.upper
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"{name} of a LogZ cannot be changed; make a new one, LogZ(value, stderr, lower, upper)")
+        raise AttributeError(
+            f"{name} of a Bounded cannot be changed; make a new one, Bounded(value, stderr, lower, upper)"
+        )
 
     @property
     def value(self) -> float:
@@ -58,7 +60,7 @@ class LogZ(float):
         return float(self)
 
     def __repr__(self):
-        return f"LogZ({self})"
+        return f"Bounded({self})"
 
     def __str__(self):
         if np.isnan(self) and not np.isfinite([self.lower, self.upper]).any():
@@ -76,7 +78,7 @@ class LogZ(float):
         return f" (proven: at most {_digits(self.upper)})" if np.isfinite(self.upper) else ""
 
 
-UNKNOWN = LogZ()
+UNKNOWN = Bounded()
 
 
 def _digits(x):
@@ -117,7 +119,7 @@ class Estimate:
     mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0: nothing was sampled)
     corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
                         where the machine's weights are sparse
-    log_z               LogZ
+    log_z               Bounded
     converged, message  whether the method's own test was passed, and in a sentence why it stopped
     draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
@@ -134,7 +136,7 @@ class Estimate:
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
-    log_z: LogZ = UNKNOWN
+    log_z: Bounded = UNKNOWN
     mean_stderr: np.ndarray | float = 0.0
     corr_stderr: np.ndarray | scipy.sparse.csr_array | float = 0.0
     method: str = ""
@@ -150,7 +152,7 @@ class Estimate:
         return dense_corr(self.corr) - np.outer(self.mean, self.mean)
 
     @property
-    def correlation(self) -> np.ndarray:
+    def pearson(self) -> np.ndarray:
         """Pearson's correlations, the covariance over the spreads, shape (n, n); nan also where a unit is constant."""
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -909,5 +909,5 @@ calls(
 )
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
-RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "LogZ", "Method", "NotConverged", "Step"}
+RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
 BOUND = {"BoltzmannMachine": M, "Completion": COMPLETION, "data": bmlab.data, "widgets": widgets}

@@ -82,9 +82,9 @@ def test_log_z_has_its_bounds():
 
 def law_between():
     """A log Z outside of what is proven is moved to the nearer end."""
-    proven = bmlab.LogZ(2.0, 0.0, 1.0, 3.0)
+    proven = bmlab.Bounded(2.0, 0.0, 1.0, 3.0)
     for value, there in ((0.5, 1.0), (2.5, 2.5), (3.5, 3.0)):
-        answer = bmlab.Estimate(np.zeros(1), np.eye(1), bmlab.LogZ(value, 0.1))
+        answer = bmlab.Estimate(np.zeros(1), np.eye(1), bmlab.Bounded(value, 0.1))
         found = choosing._within(answer, proven).log_z
         assert (found.value, found.stderr, found.lower, found.upper) == (there, 0.1, 1.0, 3.0)
 
@@ -122,9 +122,9 @@ def law_veto():
         other = bmlab.exact(model.at(0.5))
         assert "from Bethe" in bethe_error.tested(model, said, other, 1e-9, want).doubt
         assert bethe_error.tested(model, said, other, 100.0, want).doubt == ""
-    below = bmlab.LogZ(0.0, 0.0, 0.0, truth.log_z.value - 1)
+    below = bmlab.Bounded(0.0, 0.0, 0.0, truth.log_z.value - 1)
     assert "outside" in bethe_error.checked(said, below).doubt
-    assert bethe_error.checked(said, bmlab.LogZ(truth.log_z, 0.0, 0.0, 100.0)) is said
+    assert bethe_error.checked(said, bmlab.Bounded(truth.log_z, 0.0, 0.0, 100.0)) is said
 
 
 def test_samples_and_proofs_have_a_veto():

@@ -200,7 +200,7 @@ def on(form, method):
             answer,
             mean=written.signs * answer.mean[back],
             corr=pairs * full(answer.corr)[back][:, back],
-            log_z=bmlab.LogZ(z + written.log_z, z.stderr, z.lower + written.log_z, z.upper + written.log_z),
+            log_z=bmlab.Bounded(z + written.log_z, z.stderr, z.lower + written.log_z, z.upper + written.log_z),
             mean_stderr=np.broadcast_to(answer.mean_stderr, model.n)[back],
             corr_stderr=np.broadcast_to(full(answer.corr_stderr), (model.n,) * 2)[back][:, back],
         )
@@ -259,7 +259,7 @@ def law_record(method):
         for pairs in (answer.corr, answer.corr_stderr, answer.covariance):
             assert not np.isnan(pairs[couplings(model)]).any()
         assert answer.method and isinstance(answer.converged, bool)
-        assert isinstance(answer.log_z, float) and isinstance(answer.log_z, bmlab.LogZ)
+        assert isinstance(answer.log_z, float) and isinstance(answer.log_z, bmlab.Bounded)
         again = method(model, start=answer.state)
         assert again.method == answer.method and np.isnan(again.log_z) == np.isnan(answer.log_z)
 

@@ -237,7 +237,7 @@ def alike(one, other):
         names = ("biases", "temperature", "offset", "names")
         parts = all(alike(getattr(one, k), getattr(other, k)) for k in names)
         return parts and alike(dense(one.weights), dense(other.weights))
-    if isinstance(other, bmlab.LogZ):
+    if isinstance(other, bmlab.Bounded):
         return alike(
             [one.value, one.stderr, one.lower, one.upper], [other.value, other.stderr, other.lower, other.upper]
         )

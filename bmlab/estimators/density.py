@@ -12,7 +12,7 @@ import scipy
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimate import Estimate, LogZ, warned
+from ..estimate import Bounded, Estimate, warned
 from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import sample
 from ..infer.exact.planning import plan
@@ -114,7 +114,7 @@ def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tup
     return BoltzmannMachine(weights, biases, names=names)
 
 
-def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[LogZ, Estimate | None]:
+def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[Bounded, Estimate | None]:
     """Return log Z, and the annealing runs that it comes from; None where it is exact."""
     price = plan(model, pairs="couplings")
     if price.work < WORK and price.bytes < BYTES:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..couplings import entries
-from ..estimate import Estimate, LogZ, coupled_pairs, quietly
+from ..estimate import Bounded, Estimate, coupled_pairs, quietly
 from ..model import BoltzmannMachine
 from .bounds.bracketing import CALLS, INVERSE, sweep_seconds
 from .variational import tap_equations
@@ -103,7 +103,7 @@ def doubtful(reason: str) -> Evidence:
     return Evidence(None, np.full(4, np.nan), reason)
 
 
-def checked(evidence: Evidence, proven: LogZ) -> Evidence:
+def checked(evidence: Evidence, proven: Bounded) -> Evidence:
     """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
     if evidence.doubt or proven.lower <= evidence.answer.log_z.value <= proven.upper:
         return evidence

@@ -18,7 +18,7 @@ import scipy
 
 from ..arrays import names_of
 from ..checks import check_array, is_sparse
-from ..estimate import Estimate, LogZ, quietly
+from ..estimate import Bounded, Estimate, quietly
 from ..files import check_path, read_arrays, write_arrays
 from ..model import BoltzmannMachine
 from .record import Loop, Step
@@ -32,7 +32,7 @@ class Best(NamedTuple):
     waited: int = 0
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, LogZ)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
 
 
 class Checkpoint:

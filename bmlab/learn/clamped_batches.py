@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from ..arrays import states
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator
-from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ..estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
@@ -81,7 +81,7 @@ def clamped_mean_field(
         Estimate(
             m.mean(0),
             corr,
-            LogZ(log_z, lower=log_z),
+            Bounded(log_z, lower=log_z),
             method="clamped, mean field",
             converged=settled,
             message=f"clamped_mean_field() moved by {moved:.2g} in the last of {sweeps} sweeps"
@@ -172,7 +172,7 @@ def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None =
     return Estimate(
         share @ s,
         as_corr(model, pairs),
-        LogZ(value, 0.0, value, value),
+        Bounded(value, 0.0, value, value),
         method="clamped",
         message="the clamped phase is a sum over few states",
         info={"hidden": int((patterns == 0).any(0).sum()), "road": "sums over the unknown units of each pattern"},

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
-from ..estimate import Estimate, LogZ, Method, asked, check_method
+from ..estimate import Bounded, Estimate, Method, asked, check_method
 from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import ground_state, sample
 from ..infer.exact.matrix_products import TABLE_UNITS
@@ -66,7 +66,7 @@ class Completion:
         return f"Completion({self.known.shape}, {np.isnan(self.known).sum()} missing{mark})"
 
     @cached_property
-    def log_p(self) -> LogZ | list[LogZ]:
+    def log_p(self) -> Bounded | list[Bounded]:
         """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
         free = _answer(self.model, np.zeros(self.model.n), self.infer)
         found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
@@ -127,29 +127,29 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
     return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), found)
 
 
-def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> LogZ:
+def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
-    It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
+    It is a Bounded: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
     cut at 1 where its two log Z contradict each other.  One unit needs no log Z:
     p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     Raises ValueError for what is no unit or no value.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.conditional(pair, {1: 1}, {0: 1})  # 1 / (1 + exp(-2))
-    LogZ(0.8808 (exact))
+    Bounded(0.8808 (exact))
     """
     check_model(model)
     check_method("infer", infer, "model")
     asked_for, held = _row(model, query, "query"), _row(model, given, "given")
     if (asked_for * held < 0).any():
-        return LogZ(0.0, 0.0, 0.0, 0.0)
+        return Bounded(0.0, 0.0, 0.0, 0.0)
     both = np.where(asked_for, asked_for, held)
     if (both == held).all():
-        return LogZ(1.0, 0.0, 1.0, 1.0)
+        return Bounded(1.0, 0.0, 1.0, 1.0)
     log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, held, infer).log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
-    return LogZ(value, value * log_p.stderr, lower, upper)
+    return Bounded(value, value * log_p.stderr, lower, upper)
 
 
 # Rows (n,) hold -1/+1, and 0 where nothing is known.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import in_words
-from ..estimate import Estimate, LogZ, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
+from ..estimate import Bounded, Estimate, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
@@ -79,7 +79,7 @@ def _of_moments(model, mean, corr):
     """Return log Z of a machine clamped to data with these moments."""
     pairs = (corr * model.weights).sum() / 2  # w_ii = 0
     log_z = float(pairs + model.biases @ mean - model.offset) / model.temperature
-    return LogZ(log_z, 0.0, log_z, log_z)
+    return Bounded(log_z, 0.0, log_z, log_z)
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
@@ -98,23 +98,23 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     return slope, (clamped.mean - free.mean) / model.temperature
 
 
-def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
+def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
 
     Raises ValueError where the two are of different numbers of units.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
-    LogZ(-1.3863 (exact))
+    Bounded(-1.3863 (exact))
     """
     check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
     return log_ratio(clamped.log_z, free.log_z)
 
 
-def log_ratio(c: LogZ, f: LogZ) -> LogZ:
+def log_ratio(c: Bounded, f: Bounded) -> Bounded:
     """Return log(Z_c / Z_f) of a machine of which some units are held, and the one in which fewer are: at most 0."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
-    return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
+    return Bounded(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
 def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) -> np.ndarray:
@@ -192,7 +192,7 @@ def _closed_form(model, rows, unknown, share=None):
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
     value = float(log_z.mean() if share is None else share @ log_z)
     info = {"hidden": len(unknown), "road": "closed form"}
-    return replace(answer, log_z=LogZ(value, 0.0, value, value), info=info)
+    return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info)
 
 
 def _summed_out(model, rows, unknown):

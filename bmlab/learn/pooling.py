@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimate import Estimate, LogZ
+from ..estimate import Bounded, Estimate
 
 
 def pooled(answers: list[Estimate], share: np.ndarray) -> Estimate:
@@ -33,10 +33,10 @@ def combined(errors: list, share: np.ndarray) -> Any:
     return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
 
 
-def mean_log_z(answers: list[LogZ], share: np.ndarray) -> LogZ:
+def mean_log_z(answers: list[Bounded], share: np.ndarray) -> Bounded:
     """Return the weighted mean of log Z, with its noise and its bounds."""
     value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
-    return LogZ(value, float(combined([a.stderr for a in answers], share)), lower, upper)
+    return Bounded(value, float(combined([a.stderr for a in answers], share)), lower, upper)
 
 
 def first_doubt(answers: list[Estimate]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import defer, looked_at
 from ..checks import is_sparse
-from ..estimate import Estimate, LogZ
+from ..estimate import Bounded, Estimate
 from ..html_repr import step_card
 from ..model import BoltzmannMachine
 from .likelihood import log_likelihood
@@ -62,7 +62,7 @@ class Step:
         return float(max(abs(self.clamped.mean - self.free.mean).max(), largest))
 
     @property
-    def log_likelihood(self) -> LogZ:
+    def log_likelihood(self) -> Bounded:
         """Mean log p(v) of the data, nats a pattern."""
         return log_likelihood(self.clamped, self.free)
 

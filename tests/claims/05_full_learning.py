@@ -160,7 +160,7 @@ def the_surplus():
         W = model.weights.copy()
         W[[TEETH, SIZE], [SIZE, TEETH]] = 0
         without = bmlab.BoltzmannMachine(W, model.biases)
-        agree, would = (bmlab.exact(each).correlation[TEETH, SIZE] for each in (model, without))
+        agree, would = (bmlab.exact(each).pearson[TEETH, SIZE] for each in (model, without))
         yield min(would - agree, -model.weights[TEETH, SIZE])
 
 

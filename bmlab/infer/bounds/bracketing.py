@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import log_2cosh
-from ...estimate import LogZ
+from ...estimate import Bounded
 from ...model import BoltzmannMachine
 from ..variational.coordinate_descent import descend
 from ..variational.naive_mean_field import theory
@@ -46,7 +46,7 @@ class Bracket(NamedTuple):
     True
     """
 
-    log_z: LogZ
+    log_z: Bounded
     lower_by: str
     upper_by: str
     bounds: dict[str, float]
@@ -61,7 +61,7 @@ def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
     """Return the bracket of the best of these lower and upper bounds."""
     lower_by, upper_by = max(below, key=below.__getitem__), min(above, key=above.__getitem__)
     lower, upper = below[lower_by], above[upper_by]
-    return Bracket(LogZ((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)
+    return Bracket(Bounded((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)
 
 
 def lower_bounds(model: BoltzmannMachine, seconds: float) -> dict[str, float]:

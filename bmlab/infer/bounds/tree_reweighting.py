@@ -25,7 +25,7 @@ import scipy
 
 from ...arrays import log_2cosh
 from ...checks import check_count, check_positive, in_words
-from ...estimate import Estimate, LogZ, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
@@ -96,7 +96,7 @@ def trw(
         Estimate(
             best.mean,
             as_corr(model, response.pairs),
-            LogZ(bounds[-1], upper=bounds[-1]),
+            Bounded(bounds[-1], upper=bounds[-1]),
             method="trw",
             converged=gap <= tolerance and not response.doubt,
             message=f"{low}.",

@@ -17,7 +17,7 @@ import scipy
 from ...arrays import log_2cosh
 from ...checks import check_choice, check_positive
 from ...couplings import entries
-from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
+from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
@@ -51,7 +51,7 @@ def exact(
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.exact(pair).log_z  # log(4 cosh 1)
-    LogZ(1.8201 (exact))
+    Bounded(1.8201 (exact))
     >>> bmlab.exact(pair, want="log_z").mean
     array([nan, nan])
     """
@@ -117,7 +117,7 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
     return Estimate(
         np.minimum(np.maximum(mean, -1), 1),
         corr,
-        LogZ(log_z, 0.0, log_z, log_z),
+        Bounded(log_z, 0.0, log_z, log_z),
         method="exact",
         message="all states are summed",
         info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin},

@@ -33,7 +33,7 @@ import scipy
 from ...arrays import log_2cosh
 from ...budgets import check_memory
 from ...checks import check_count, generator, is_sparse
-from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ...estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
@@ -181,7 +181,7 @@ def _estimate(model, runs):
     s, log_w, _ = runs
     top, count = log_w.max(), len(log_w)
     w = np.exp(log_w - top)
-    log_z = LogZ(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
+    log_z = Bounded(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
     w /= w.sum()
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))

@@ -34,7 +34,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ...checks import check_array, check_count, generator, in_words
-from ...estimate import UNKNOWN, Estimate, LogZ, warned
+from ...estimate import UNKNOWN, Bounded, Estimate, warned
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import watched
 from .averages import average
@@ -287,7 +287,7 @@ class Tally:
         self.was_hot[at[:, 0]] = False
         self.was_hot[at[:, -1]] = True
 
-    def log_z(self) -> LogZ:
+    def log_z(self) -> Bounded:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
         sums = np.logaddexp.reduce(self.logs, axis=1)
         if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # not one draw in which two neighbours met
@@ -297,4 +297,4 @@ class Tally:
         ratios = np.exp(self.logs - means[:, None])
         noise = ratios[1] - ratios[0]  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
-        return LogZ(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))
+        return Bounded(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))

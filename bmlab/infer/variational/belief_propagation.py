@@ -29,7 +29,7 @@ import scipy
 from ...arrays import check_entries, log_2cosh
 from ...checks import check_count, check_positive
 from ...couplings import entries
-from ...estimate import Estimate, LogZ, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .coordinate_descent import ending
@@ -87,7 +87,7 @@ def bethe(
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
     >>> bmlab.bethe(chain).log_z, bmlab.exact(chain).log_z
-    (LogZ(5.2009), LogZ(5.2009 (exact)))
+    (Bounded(5.2009), Bounded(5.2009 (exact)))
     """
     check_model(model)
     tolerance = check_positive("tolerance", tolerance, 1e-13, zero=True)
@@ -104,7 +104,7 @@ def bethe(
         Estimate(
             mean,
             corr,
-            LogZ(log_z),
+            Bounded(log_z),
             method="bethe",
             converged=found.settled and not response.doubt,
             message=ending("bethe", found, response, LOOPS, COOL),

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from ...checks import check_array, check_count, check_positive
-from ...estimate import Estimate, LogZ, as_corr
+from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
 from ...progress_bars import watched
 from .linear_response import Response, positive_solver, respond
@@ -62,7 +62,7 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimat
     return Estimate(
         m,
         as_corr(model, response.pairs),
-        LogZ(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
+        Bounded(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
         method=theory.name.replace("_", " "),
         converged=found.settled and not response.doubt,
         message=ending(
