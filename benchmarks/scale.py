@@ -1,4 +1,4 @@
-"""What parts cost beside the whole, and what follows for machines and chains that one computer does not hold.
+"""What parts cost beside the whole, and what follows for machines that one computer does not hold.
 
     python benchmarks/scale.py              what parts cost, and the rest on paper (two minutes)
     python benchmarks/scale.py --units 44   log Z of so many units on two workers of Dask, of which one is killed
@@ -27,7 +27,6 @@ import bmlab
 from bmlab.engines import cores
 from bmlab.infer.exact import clamped_parts
 from bmlab.infer.exact.matrix_products import sum_by_products
-from bmlab.infer.sampling import stretches
 from bmlab.parallel import in_parts
 from bmlab.threads import one_thread_only
 
@@ -73,15 +72,6 @@ def beside_the_whole(name, whole, cut):
         f"at most {engine.part / 1000:.1f} kB a part, and once a worker {engine.task / 1000:.1f} kB"
     )
     return apart / engine.parts
-
-
-def together(call):
-    """Call with chains that are not cut."""
-    most, stretches.UPDATES = stretches.UPDATES, np.inf
-    try:
-        call()
-    finally:
-        stretches.UPDATES = most
 
 
 def two_workers():
@@ -157,20 +147,14 @@ def main():
     if options.units:
         in_earnest(options.units)
         return
-    bmlab.gibbs(glass(100), rng=0, n_chains=2000, n_sweeps=200, backend="numba")  # compiles
     large = glass(34)
     part = beside_the_whole("exact, 34 units", partial(sum_by_products, large), partial(bmlab.exact, large))
-    chains = partial(bmlab.gibbs, glass(100), rng=0, n_chains=10_000, n_sweeps=250, backend="numba")
-    stretch = beside_the_whole("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
-    runs = partial(bmlab.ais, glass(100), rng=0, n_chains=10_000, n_temperatures=200)
-    beside_the_whole("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
     rows_of_a_file()
     overhead = by_the_scheduler()
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
         on_paper(f"{n} units", 2 ** clamped_parts.held_units(n), 8 * part, overhead)
-    on_paper("10^6 chains x 350 sweeps of 100 units", 10**6 * 100 // stretches.NUMBERS, stretch, overhead)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import os
 import pickle
 import random
 import signal
-import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
@@ -73,34 +72,12 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(clamped_parts, "PART_UNITS", 14)
 
 
-def walk(method, model, n_chains, **options):
-    with warnings.catch_warnings(action="ignore"):
-        return method(model, rng=np.random.default_rng(1), n_chains=n_chains, **options)
-
-
-GRID = bmlab.ising((4, 5), field=0.1).at(3)
-BRIEFLY = {"n_sweeps": 12, "burn_in": 3}
-WALKS = {
-    "gibbs": lambda: walk(bmlab.gibbs, drawn(20), 101, **BRIEFLY),
-    "gibbs, many": lambda: walk(bmlab.gibbs, drawn(20), 1500, **BRIEFLY),
-    "gibbs, few": lambda: walk(bmlab.gibbs, drawn(20), 31, n_sweeps=40, draws=5),
-    "gibbs, sparse": lambda: walk(bmlab.gibbs, GRID, 70, backend="numpy", **BRIEFLY),
-    "gibbs, compiled": lambda: walk(bmlab.gibbs, GRID, 70, backend="numba", **BRIEFLY),
-    "gibbs, compiled, full": lambda: walk(bmlab.gibbs, drawn(20), 70, backend="numba", **BRIEFLY),
-    "gibbs, anywhere": lambda: walk(bmlab.gibbs, drawn(20), 70, order="random", **BRIEFLY),
-    "gibbs, one sweep": lambda: walk(bmlab.gibbs, drawn(20), 300, n_sweeps=1, burn_in=9),
-    "ais": lambda: walk(bmlab.ais, drawn(20), 90, n_temperatures=20),
-    "ais, sparse": lambda: walk(bmlab.ais, GRID, 90, n_temperatures=20),
-    "annealed": lambda: walk(bmlab.annealed, drawn(20), 90, schedule=np.geomspace(4, 0.2, 20)),
-}
-
-
 QUESTIONS = {
     "exact": lambda: bmlab.exact(drawn(18)),
     "exact, without biases": lambda: bmlab.exact(drawn(17, biases=False)),
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
     "sample": lambda: bmlab.sample(drawn(17), 20, np.random.default_rng(0)),
-} | {name: WALKS[name] for name in ("gibbs", "gibbs, compiled", "ais", "annealed")}
+}
 
 
 # The laws
