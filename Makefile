@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site lite dist clean
+.PHONY: help setup lab test processors fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site lite dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,10 @@ lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebo
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests
+
+processors: setup  ## run the notebooks as other processors would (ON="Haswell nudged": as these; TESTS=...: tests as well)
+	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
+		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(TESTS)
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
 	@$(IN_VENV) -m ruff format --check .

@@ -7,7 +7,7 @@
 A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data.
 """
 
-from . import data
+from . import data, plain
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .choosing import auto, bracket
@@ -36,13 +36,13 @@ from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
+from .learn.moments import moments
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
 from .parallel import workers
 from .progress_bars import progress
-from .row_chunks import rows
 
 __all__ = [
     "BoltzmannMachine",
@@ -91,14 +91,15 @@ __all__ = [
     "maximize",
     "mean_field",
     "medium",
+    "moments",
     "pcd",
+    "plain",
     "plan",
     "probabilities",
     "progress",
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
-    "rows",
     "sample",
     "sherrington_kirkpatrick",
     "show",

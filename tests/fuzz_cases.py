@@ -562,13 +562,11 @@ ANY_SPINS += bad(
 )
 ANY_SPINS += bad(np.ma.masked_array(ROWS, ROWS > 0), sparse.csr_array(ON)) + NONSENSE + absurd(ROWS + 0j)
 calls("bits", {"spins": ROWS}, spins=ANY_SPINS)
-SOURCES = good(*[form for form in same_rows(ROWS) if not sparse.issparse(form)], ON, ON > 0, HOLED, ROWS.tolist())
-SOURCES += good([ROWS[:9], ROWS[9:]], Made(lambda: iter([ROWS])), [lambda: ROWS], pd.DataFrame(HOLED))
-SOURCES += bad(
-    None, 3, "", "data.csv", FOLDER, SAVED, ROWS[0], [], 2 * ROWS, ROWS[None], EXACT, M, RAGGED, [ROWS, SEEN]
-)
+SOURCES = good(*[form for form in same_rows(ROWS) if not sparse.issparse(form)], ON > 0)
+SOURCES += good([ROWS[:9], ROWS[9:]], Made(lambda: iter([ROWS])), [pd.DataFrame(ROWS)])
+SOURCES += bad(None, 3, "", "data.csv", FOLDER, SAVED, ROWS[0], [], ON, 2 * ROWS, HOLED, EXACT, M, RAGGED, [ROWS, SEEN])
 SOURCES += bad(ROWS.astype(str), np.where(ROWS > 0, INF, ROWS), np.empty((0, 5)), Made(lambda: iter([])), lambda: ROWS)
-calls("rows", {"source": ROWS}, source=SOURCES + NONSENSE)
+calls("moments", {"chunks": ROWS}, chunks=SOURCES + NONSENSE, bits=FLAGS)
 calls(
     "spins",
     {"bits": ON},

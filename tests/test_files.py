@@ -4,6 +4,8 @@ import errno
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,39 @@ def test_a_full_disk_leaves_the_good_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"machine.npz cannot be written \(No space left on device\); give another path"):
         bmlab.medium().save(path)
     assert bmlab.load(path).n == 3 and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links, modes and pipes as POSIX has them")
+def test_what_stands_at_the_path_stays_what_it_is(tmp_path):
+    real, link, pipe = tmp_path / "real.npz", tmp_path / "link.npz", tmp_path / "pipe.npz"
+    bmlab.toy().save(real)
+    real.chmod(0o600)
+    link.symlink_to(real)
+    bmlab.medium().save(link)
+    assert link.is_symlink() and bmlab.load(real).n == 10 and real.stat().st_mode & 0o777 == 0o600
+    link.unlink()
+    link.symlink_to(tmp_path / "not yet.npz")
+    bmlab.toy().save(link)
+    assert link.is_symlink() and bmlab.load(tmp_path / "not yet.npz").n == 3
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as reader:
+        read = reader.submit(pipe.read_bytes)
+        bmlab.toy().save(pipe)
+        real.write_bytes(read.result(timeout=60))
+    assert pipe.is_fifo() and bmlab.load(real).n == 3
+    bmlab.toy().save("/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_what_a_killed_process_has_left_is_removed(tmp_path):
+    path, beside = tmp_path / "machine[1].npz", tmp_path / "other.npz.12.34.new"
+    left, written = (tmp_path / f"{path.name}.{pid}.34.new" for pid in (12, 13))
+    for file in (left, written, beside):
+        file.write_bytes(b"torn")
+    for file in (left, beside):
+        os.utime(file, (time.time() - 3600,) * 2)
+    bmlab.toy().save(path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, written, beside])
 
 
 @pytest.mark.parametrize("indptr", [[0, -(10**8), 2, 4], [0, 3, 1, 4], [0, 2, 3, 10**8], [0.0, 1.5, 3, 4]])

@@ -49,6 +49,19 @@ def test_it_ends_at_the_top():
     law_top()
 
 
+def law_flat():
+    """Slopes far below the rounding of L are reached; where doubles end, that is said, and it is no failure."""
+    for infer in (bmlab.exact, partial(bmlab.exact)):  # by Newton's method and by L-BFGS
+        for tolerance, said in ((1e-11, "within the 1e-11 that"), (1e-30, "no move raises the likelihood in doubles")):
+            fit = maximize(machine(UNITS, temperature=1.7), DATA, infer, penalty=0.1, tolerance=tolerance)
+            assert fit.converged and fit.steps[0].gradient_norm <= 1e-11 and said in fit.message
+            assert fit.steps[0].loop.number < 100
+
+
+def test_it_ends_where_doubles_end():
+    law_flat()
+
+
 def test_it_ends_where_the_loop_ends():
     slow = bmlab.fit(blank(UNITS), DATA, steps=4000, rate=0.3, gradient_norm=1e-9).steps[-1]
     assert slow.gradient_norm <= 1e-9
@@ -144,6 +157,9 @@ def test_a_maximum_at_infinity_is_refused_or_said():
     corners = bmlab.states(3)[1:-1]  # all pairs occur, but not all units alike: p is zero in two corners
     with pytest.warns(bmlab.NotConverged, match=r"maximize\(\) still moved fields by .* at infinity; pass penalty"):
         maximize(blank(3), corners)
+    for infer in (bmlab.exact, partial(bmlab.exact)):
+        with pytest.warns(bmlab.NotConverged, match="at infinity"):
+            maximize(blank(3), corners, infer, tolerance=1e-20)
     maximize(blank(3), corners, penalty=0.01)
 
 

@@ -32,7 +32,7 @@ ASKED = {
     "auto": lambda: bmlab.auto(LARGE, rng=0, seconds=0.2),
     "bracket": lambda: bmlab.bracket(LARGE, rng=0, seconds=0.2),
     "fit": lambda: bmlab.fit(M, bmlab.states(10)[:9], steps=2, rate=0.1),
-    "rows": lambda: bmlab.rows([bmlab.states(3), bmlab.states(3)]),
+    "moments": lambda: bmlab.moments([bmlab.states(3), bmlab.states(3)]),
 }
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, *
     if not isinstance(model, Step):
         check_model(model)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
-    data = learnable(step.model, data, options | {"sample_weight": sample_weight})
+    data = learnable(step.model, data)
     rng, given = rng if rng is None else generator(rng), isinstance(data, Estimate)
     if options.get("batch") is not None:
         options |= {"batch": check_count("batch", options["batch"], 1, 2**53 if given else len(data))}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import names_of
+from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
 from ..couplings import Pattern
@@ -26,7 +26,7 @@ from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_likelihood
-from .observations import alike, ordered
+from .observations import alike
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
 
@@ -104,8 +104,8 @@ class Completion:
 def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Completion:
     """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
 
-    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name.  Rows alike
-            are solved once.
+    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
+            or DataFrame of names.  Rows alike are solved once.
     infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
     Raises ValueError for another shape or value, and as `infer` does.
 
@@ -158,7 +158,9 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    known = ordered(model, known) if names_of(known) else check_array("known", known).copy()
+    units, known = units_of(known, model.names), by_name("known", known, model.names).copy()
+    if units is not None:  # a unit without a column is missing
+        known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
         raise ValueError(
             f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
@@ -174,7 +176,9 @@ def _checked(model, known):
 
 def _row(model, condition, name):
     """Return the row of a dict or a pair (units, values)."""
-    if isinstance(condition, dict):
+    if names := names_of(condition):  # a Series
+        condition = list(names), check_array(name, condition)
+    elif isinstance(condition, dict):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
         raise ValueError(f"{name} must be a dict or a pair (units, values), found {in_words(condition)}; try {{0: 1}}")

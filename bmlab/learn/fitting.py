@@ -17,7 +17,6 @@ from .ascent import ascend
 from .checkpoints import Best, Checkpoint
 from .likelihood import clamped as clamped_phase
 from .likelihood import log_likelihood
-from .observations import condensed
 from .pseudolikelihood import pseudo_log_likelihood
 from .record import ALL_STEPS, Fit, Step
 
@@ -49,8 +48,8 @@ def fit(
 
     model      where to begin; or a Step of such a climb, to go on after it
     data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr.  Or
-               rows(), which need not fit into memory; what asks for all rows at once is then refused
+               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr;
+               moments() makes it of more rows than fit into memory
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
@@ -68,7 +67,7 @@ def fit(
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
     checkpoint path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
-               is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
+               is called again alike, as if it had not been, to the bit on one kind of processor; at most `every` steps are made again.
                The steps kept then begin where the file left off.  All that is random must come from `rng`
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
     Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
@@ -87,7 +86,6 @@ def fit(
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
-    data = condensed(model.model if isinstance(model, Step) else model, data)
     told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
     watch = _Watch(infer, gradient_norm, change, held_out, patience, file)

@@ -26,6 +26,7 @@ import numpy as np
 
 from ..arrays import names_of, symmetric
 from ..checks import check_flag, check_positive, check_share
+from ..estimate import Estimate, dense_corr
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
 from .record import Fit
@@ -34,7 +35,7 @@ ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
 def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> Fit:
-    """Find the machine whose linear response is the covariance of the data (N, n), -1/+1.
+    """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
     noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
                  means shrink by 1 - 2 noise, correlations by its square
@@ -138,9 +139,15 @@ def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _moments(data, noise, pseudocount):
-    data = checked_units(data)
     noise, pseudocount = check_share("noise", noise, 0.5), check_positive("pseudocount", pseudocount, zero=True)
-    share = len(data) / (len(data) + pseudocount)
-    corr = share * (1 - 2 * noise) ** 2 * data.T @ data / len(data)
+    if isinstance(data, Estimate):
+        mean, corr, count = data.mean, dense_corr(data.corr), getattr(data, "count", np.nan)
+        if pseudocount and np.isnan(count):
+            raise ValueError("pseudocount asks for a number of rows, which this Estimate has not; pass moments(data)")
+    else:
+        data = checked_units(data)
+        mean, corr, count = data.mean(0), data.T @ data / len(data), len(data)
+    share = count / (count + pseudocount) if pseudocount else 1.0
+    corr = share * (1 - 2 * noise) ** 2 * corr
     np.fill_diagonal(corr, 1.0)
-    return share * (1 - 2 * noise) * data.mean(0), corr
+    return share * (1 - 2 * noise) * mean, corr

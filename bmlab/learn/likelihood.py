@@ -19,17 +19,16 @@ from ..estimate import Estimate, LogZ, Method, as_corr, asked, check_estimate, c
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
-from ..row_chunks import Rows
 from ..threads import one_thread
 from .few_unknown import FEW, over_states, summed
-from .observations import alike, checked_moments, checked_rows, condensed, distinct, refuse_with_chunks, shares
-from .pooling import averaged, combined, first_doubt, mean_log_z, over_chunks, pooled
+from .observations import alike, checked_rows, distinct, shares
+from .pooling import averaged, combined, first_doubt, mean_log_z, pooled
 
 
 def clamped(
     model: BoltzmannMachine, data: Any, infer: Method = exact, *, start: Any = None, sample_weight: Any = None
 ) -> Estimate:
-    """Average the machine over the data (N, v), -1/+1, or rows(): moments of all n units, the mean of log Z(clamped).
+    """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
@@ -41,12 +40,6 @@ def clamped(
     >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
     array([ 1.,  0., -1.])
     """
-    if isinstance(data, Rows):
-        refuse_with_chunks(sample_weight=sample_weight)
-        data = condensed(model, data)
-        if isinstance(data, Estimate):
-            return replace(restated(model, checked_moments(model, data)), method="clamped")
-        return over_chunks(data, partial(clamped, model, infer=infer), start)
     rows = checked_rows(model, data)
     check_method("infer", infer, "model", start=None)
     return clamped_rows(model, rows, infer, start, shares(sample_weight, len(rows)))

@@ -18,7 +18,6 @@ from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from ..row_chunks import Rows
 from ..threads import all_threads, one_thread
 from .likelihood import clamped, clamped_alike, gradient, restated
 from .newton import newton
@@ -28,9 +27,7 @@ from .observations import (
     checked_couplings,
     checked_moments,
     checked_rows,
-    condensed,
     named,
-    refuse_with_chunks,
     shares,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
@@ -53,7 +50,7 @@ def maximize(
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found
-    data        (N, v) as in clamped(), a DataFrame, rows(), or an Estimate of the data's moments, as in fit()
+    data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
@@ -76,21 +73,16 @@ def maximize(
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
     with one_thread():
-        step, moved = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
-    weights, biases = np.split(np.abs(moved), [len(pairs[0])])
+        step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
+    weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
-    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0)
+    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
 
 
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
-    """Return the Step at the top, and how far the parameters/T still moved at the last."""
+    """Return the Step at the top, and the Top."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
-    data = condensed(model, data)
-    if isinstance(data, Rows):
-        refuse_with_chunks(sample_weight=sample_weight)
-        phase = partial(_clamped_to, data, infer)
-        return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
     if isinstance(data, Estimate):
         seen = checked_moments(model, data)
     else:
@@ -108,7 +100,7 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
     if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
         top = newton(model, seen, pairs, theta, penalty, tolerance)
         found = _machine(model, pairs, top.theta)
-        return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top.moved
+        return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top
     coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
     return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
 
@@ -150,7 +142,7 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
         return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
     top = climb(rise, coordinates, tolerance, MEMORY)
-    return replace(last, loop=Loop(top.number)), top.moved
+    return replace(last, loop=Loop(top.number)), top
 
 
 def _asked(model, phase, infer, before):

@@ -18,7 +18,7 @@ import scipy
 
 from ..estimate import Estimate
 from ..model import BoltzmannMachine
-from .quasi_newton import SINCE, STEPS, Top
+from .quasi_newton import SINCE, STEPS, Top, is_flat
 
 ENOUGH = 1e-4  # share of the promised gain that a step has to bring (Armijo 1966)
 ROUNDING = 1e-10  # gains below are lost among the roundings of L: there Newton's move needs no proof
@@ -75,16 +75,19 @@ def newton(
         np.append(data.corr[pairs], data.mean),
         np.append(np.full(len(pairs[0]), penalty * t**2), np.zeros(model.n)),
     )
-    far, number, steep, (value, p) = theta, 0, np.inf, table.likelihood(theta)
+    far, number, steep, flat, (value, p) = theta, 0, np.inf, False, table.likelihood(theta)
     while steep > tolerance and number < STEPS:
-        slope, fisher = table.slope(theta, p)
+        (slope, fisher), before = table.slope(theta, p), steep
         steep = float(np.sqrt(slope @ slope) / t)
-        far = theta if steep > SINCE * tolerance else far
+        far = theta if steep > SINCE * max(tolerance, 1e-8) else far
         if steep > tolerance:
             move = np.linalg.solve(fisher, slope)
+            flat = is_flat(float(slope @ move), value)
+            if flat and steep >= before:
+                break
             theta, value, p = table.searched(theta, value, move, slope @ move)
             number += 1
-    return Top(theta, steep, theta - far, number)
+    return Top(theta, steep, theta - far, number, flat)
 
 
 def transformed(table: np.ndarray) -> np.ndarray:

@@ -1,14 +1,10 @@
 """Averages of answers about different rows of the data, by their share of all rows."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..estimate import Estimate, LogZ
-from ..row_chunks import Rows
 
 
 def pooled(answers: list[Estimate], share: np.ndarray) -> Estimate:
@@ -25,18 +21,6 @@ def pooled(answers: list[Estimate], share: np.ndarray) -> Estimate:
         state=[a.state for a in answers],
         info={"road": f"{len(answers)} sets of unknowns"},
     )
-
-
-def over_chunks(data: Rows, ask: Callable[..., Estimate], start: list | None) -> Estimate:
-    """Average ask(rows, start=...) over the chunks of the data; `start` is the state of an earlier answer."""
-    if start is not None and len(start) != len(data.chunks):
-        raise ValueError(f"start must hold {len(data.chunks)} states, one a chunk, found {len(start)}; leave it out")
-    counts, answers = zip(*data.each(partial(_counted, ask), start), strict=True)
-    return replace(pooled(list(answers), np.array(counts) / data.count), info={"road": f"{len(counts)} chunks"})
-
-
-def _counted(ask, rows, start):
-    return len(rows), ask(rows, start=start)
 
 
 def averaged(parts: list, share: np.ndarray) -> Any:

@@ -31,7 +31,6 @@ from ..checks import check_positive
 from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
-from ..row_chunks import Rows
 from ..threads import one_thread
 from .observations import (
     check_all_combinations,
@@ -40,9 +39,7 @@ from .observations import (
     checked_units,
     checked_visible,
     distinct,
-    refuse_with_chunks,
     shares,
-    without_gaps,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit
@@ -52,7 +49,7 @@ BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
 def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, sample_weight: Any = None) -> Fit:
-    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, or rows(), from the others.
+    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
     penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
@@ -69,20 +66,15 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     array([[0.    , 0.5493],
            [0.5493, 0.    ]])
     """
-    names, chunked = names_of(data), isinstance(data, Rows)
-    data = without_gaps(data) if chunked else checked_units(data)
-    refuse_with_chunks(sample_weight=sample_weight if chunked else None)
-    mask = ~np.eye(data.width if chunked else data.shape[1], dtype=bool)
+    names, data = names_of(data), checked_units(data)
+    mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        if chunked:
-            mean, second, sums = data.moments.mean, data.moments.corr, partial(_sums_of_chunks, data)
-        else:
-            s, share = distinct(data, shares(sample_weight, len(data)))
-            s, share = s[share > 0], share[share > 0]
-            mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
+        s, share = distinct(data, shares(sample_weight, len(data)))
+        s, share = s[share > 0], share[share > 0]
+        mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask))
@@ -105,7 +97,7 @@ def _climbed(sums, mean, second, penalty, mask):
     top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
-    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
+    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
 
 
 def value_and_slope(
@@ -125,15 +117,6 @@ def _sums_of_rows(s, share, w) -> Any:
     rows = max(BLOCK // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
     return tuple(sum(parts) for parts in zip(*blocks, strict=True))
-
-
-def _sums_of_chunks(data, w) -> Any:
-    found = data.each(partial(_sums_of_chunk, data.count), [w] * len(data.chunks))
-    return tuple(sum(parts) for parts in zip(*found, strict=True))
-
-
-def _sums_of_chunk(count, rows, w):
-    return _sums_of_rows(rows, np.full(len(rows), 1 / count), w)
 
 
 def _by_units(s, share, w):
