@@ -130,8 +130,8 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
-    It is a Bounded: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
-    cut at 1 where its two log Z contradict each other.  One unit needs no log Z:
+    Its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and cut at 1 where
+    its two log Z contradict each other.  One unit needs no log Z:
     p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     Raises ValueError for what is no unit or no value.
 

@@ -12,7 +12,6 @@ others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; f
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +31,12 @@ ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and bu
 
 
 def sweep(
-    model: BoltzmannMachine, s: ArrayLike, u: ArrayLike, *, units: Iterable[Any] | None = None, rule: str = "gibbs"
+    model: BoltzmannMachine,
+    s: ArrayLike,
+    u: ArrayLike,
+    *,
+    units: Iterable[int | str] | None = None,
+    rule: str = "gibbs",
 ) -> np.ndarray:
     """Update one unit after the other in all chains: s (..., n) and uniforms u (..., n) give new states (..., n).
 
