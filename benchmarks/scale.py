@@ -24,15 +24,8 @@ import distributed
 import numpy as np
 
 import bmlab
-<<<<<<< HEAD
 from bmlab.infer.exact.matrix_products import held_units, sum_by_products
 from bmlab.parallel import cores, in_parts
-=======
-from bmlab.engines import cores
-from bmlab.infer.exact import clamped_parts
-from bmlab.infer.exact.matrix_products import sum_by_products
-from bmlab.parallel import in_parts
->>>>>>> sampling
 from bmlab.threads import one_thread_only
 
 CORES = 16, 256, 4096
@@ -162,11 +155,7 @@ def main():
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
-<<<<<<< HEAD
         on_paper(f"{n} units", 2 ** held_units(n), 8 * part, overhead)
-=======
-        on_paper(f"{n} units", 2 ** clamped_parts.held_units(n), 8 * part, overhead)
->>>>>>> sampling
 
 
 if __name__ == "__main__":

@@ -1,12 +1,8 @@
-"""What time and memory a call may take, and how to say so."""
+"""What memory a call may take, and how to say times and sizes."""
 
 import os
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
-from math import inf
+from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
 
 try:
     import resource
@@ -15,49 +11,6 @@ except ImportError:  # Windows
 
 
 SMALL = 2.0**20  # bytes of which nobody asks whether they are there
-_until = ContextVar("moment of perf_counter() by which the loops of this call must end", default=inf)
-_seconds = ContextVar("seconds that this call may take", default=inf)
-
-
-class OutOfTime(Exception):
-    """A loop went on until the deadline; whoever set it knows what to do without."""
-
-
-def deadline(until: float) -> AbstractContextManager[None]:
-    """Let every loop inside raise OutOfTime after this moment of perf_counter()."""
-    return _at_most(_until, until)
-
-
-def within(seconds: float) -> AbstractContextManager[None]:
-    """Let seconds_to_spend() say inside that the call may take no longer."""
-    return _at_most(_seconds, seconds)
-
-
-@contextmanager
-def _at_most(variable, value):
-    token = variable.set(min(value, variable.get()))
-    try:
-        yield
-    finally:
-        variable.reset(token)
-
-
-def timed(things: Iterable) -> Iterable:
-    """Return the things to be gone through, until the deadline where there is one."""
-    until = _until.get()
-    return things if until == inf else _timed(things, until)
-
-
-def _timed(things, until):
-    for thing in things:
-        if perf_counter() > until:
-            raise OutOfTime
-        yield thing
-
-
-def seconds_to_spend() -> float:
-    """Return the seconds that the call may take in all; infinity where nobody has said."""
-    return _seconds.get()
 
 
 def memory_to_spend() -> float:

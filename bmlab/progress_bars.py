@@ -12,7 +12,6 @@ from operator import length_hint
 from threading import Event
 from time import perf_counter
 
-from .budgets import timed
 from .checks import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
@@ -54,7 +53,7 @@ def until_left(left: Event | None) -> Iterator[None]:
 
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
     """Return the things to be gone through, with a bar where bars are shown, until nobody waits for it any more."""
-    total, bars, left, things = total or length_hint(things) or None, _bars.get(), _left.get(), timed(things)
+    total, bars, left = total or length_hint(things) or None, _bars.get(), _left.get()
     if left is not None:
         things = _awaited(things, left)
     return things if bars is None else _late(things, unit, total, bars)

@@ -163,7 +163,7 @@ def bits_of(*answers):
     return [
         (a.log_z.lower, a.log_z.upper, a.bounds)
         if isinstance(a, bmlab.Bracket)
-        else (a.method, a.message.partition("; ")[2], a.mean.tobytes(), a.covariance.tobytes(), str(a.log_z))
+        else (a.method, a.message, a.mean.tobytes(), a.covariance.tobytes(), str(a.log_z))
         for a in answers
     ]
 

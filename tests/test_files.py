@@ -13,7 +13,6 @@ import pytest
 
 import bmlab
 from bmlab import budgets, files
-from bmlab.estimate import quietly
 
 DATA = bmlab.states(3)
 
@@ -92,13 +91,6 @@ def test_every_flipped_byte_gets_a_machine_or_one_sentence(tmp_path):
             assert bmlab.load(path).n == 3
         except ValueError as error:
             assert "machine.npz holds no whole machine" in str(error)
-
-
-def test_a_deadline_ends_every_loop_and_a_pilot():
-    with budgets.deadline(0.0), pytest.raises(budgets.OutOfTime):
-        bmlab.temper(bmlab.medium(), rng=0)
-    with quietly():
-        assert bmlab.temper(bmlab.toy(), rng=0, n_sweeps=10, burn_in=0).mean.shape == (3,)
 
 
 def test_under_a_small_address_space_what_is_too_large_is_a_sentence():

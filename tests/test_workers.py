@@ -4,11 +4,7 @@ import os
 import pickle
 import random
 import signal
-<<<<<<< HEAD
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-=======
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
->>>>>>> sampling
 from contextlib import nullcontext
 from functools import partial
 from io import StringIO
@@ -89,11 +85,7 @@ def numbers(answer):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Parts of few units, so that small questions come in many."""
-<<<<<<< HEAD
     monkeypatch.setattr(matrix_products, "PART_UNITS", 14)
-=======
-    monkeypatch.setattr(clamped_parts, "PART_UNITS", 14)
->>>>>>> sampling
 
 
 QUESTIONS = {
