@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .chains import Chains
 
 BLOCK = 32  # coupled units whose fields are taken from one product
+STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
 MOST = 0.9  # share of weights that are not 0, above which a product takes all columns
 
 
@@ -34,7 +35,7 @@ class Block(NamedTuple):
     units: Any  # indices, or a slice
     columns: Any
     old: Any
-    new: np.ndarray | None  # of the units before in the block; None where none are coupled
+    new: np.ndarray | None  # of the units before in the block, with ones on the diagonal; None where none are coupled
 
     @property
     def count(self) -> int:
@@ -51,7 +52,9 @@ class NumpyEngine:
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
-        words[:] = stream(key, np.arange(first, first + len(words), dtype=np.uint64))
+        for a in range(0, len(words), STRIP):
+            part = words[a : a + STRIP]
+            part[:] = stream(key, np.arange(first + a, first + a + len(part), dtype=np.uint64))
 
     def __call__(self, chains: Chains, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
         """Sweep along lines of units (sweeps, n), or (1, n) for all, by the first bits k (sweeps, n, chains) of u."""
@@ -69,45 +72,37 @@ class NumpyEngine:
 
 
 def _uniforms(seeds, k, place):
-    """Return all digits of the uniforms u of updates number `place` and on, whose first bits are k (units, chains)."""
+    """Return 65536 u, all digits, of updates number `place` and on, whose first bits are k (units, chains)."""
     places = np.arange(place, place + len(k)).astype(np.uint64)
     u = fine_digits(stream(seeds, places[:, None]))
     u += k
-    u *= 2.0**-16
     return u
 
 
 def _update(chains, block, s, u):
-    """Set the units of a block in states s (n, chains), by uniforms u (units, chains)."""
+    """Set the units of a block in states s (n, chains), by numbers u (units, chains) between 0 and 65536."""
     units, columns, old, new = block
     felt, chains.felt = chains.felt, None
-    known = felt is not None and new is None and len(felt) == len(u)
-    h = felt + chains.biases[units, None] if known else old @ s[columns]
-    if not known:
-        h += chains.biases[units, None]
+    h = old @ s[columns] if felt is None or new is not None or len(felt) != len(u) else felt.copy()
+    h += chains.biases[units, None]
     if chains.rule == "metropolis":
-        _by_metropolis(block, s, h, u, 2 * chains.beta)
+        for r, i in enumerate(np.arange(len(s))[units]):
+            x = 2 * chains.beta * (h[r] if new is None else h[r] + new[r, :r] @ s[units][:r])
+            s[i] = np.where(u[r] < 65536 * chance_of_plus(x, s[i], chains.rule), 1, -1)
         return
-    least = 1 - u  # at which h - least changes its sign
+    least = 65536 - u
     np.divide(u, least, out=least)
     np.log(least, out=least)
     least /= 2 * chains.beta
-    least -= h
+    least -= h  # a unit turns +1 where what the units before in the block add is above this
     if new is None:
         s[units] = 1 - 2.0 * (least >= 0)
         return
-    felt = h[0]  # its numbers are no longer needed
-    for r, turned in enumerate(least):  # which become minus the new states, row by row
-        np.dot(new[r, :r], least[:r], out=felt)
-        turned += felt
-        np.copysign(1.0, turned, out=turned)
+    short = h[0]  # its numbers are no longer needed
+    for r in range(len(least)):  # the rows become minus the new states
+        np.dot(new[r, : r + 1], least[: r + 1], out=short)  # new[r, r] = 1
+        np.copysign(1.0, short, out=least[r])
     s[units] = -least
-
-
-def _by_metropolis(block, s, h, u, beta2):
-    for r, i in enumerate(np.arange(len(s))[block.units]):
-        x = beta2 * (h[r] if block.new is None else h[r] + block.new[r, :r] @ s[block.units][:r])
-        s[i] = np.where(u[r] < chance_of_plus(x, s[i], "metropolis"), 1, -1)
 
 
 def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
@@ -132,7 +127,8 @@ def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
     full = not model.is_sparse and model.weight_count > MOST * model.weights.size
     for line in lines:
         units = _as_slice(line)
-        rows, columns = model.weights[units], slice(None)
+        rows: Any = model.weights[units]
+        columns: Any = slice(None)
         inner = rows[:, line]
         new = np.tril(inner.toarray() if model.is_sparse else inner, -1)
         if not new.any():
@@ -142,8 +138,8 @@ def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
             rows = rows[:, columns]
         if new is not None:
             rows = rows.toarray() if model.is_sparse else rows.copy()
-            rows[:, line if full else np.searchsorted(columns, line)] -= new
-        yield Block(units, columns, rows, new)
+            rows[:, np.searchsorted(np.arange(model.n)[columns], line)] -= new
+        yield Block(units, columns, rows, None if new is None else new + np.eye(len(line)))
 
 
 def _as_slice(units):
