@@ -49,6 +49,11 @@ test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests teaching/tests
 
+check: setup  ## run what a change of the package must pass, in under a minute: laws, mutants, plain.py, every module's own tests
+	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/test_plain.py tests/test_contract.py tests/test_mutants.py \
+		tests/test_reading.py tests/test_model.py tests/test_estimate.py tests/test_enumeration.py tests/test_gibbs_sampling.py \
+		tests/test_naive_mean_field.py tests/test_belief_propagation.py tests/test_ascent.py tests/test_likelihood.py tests/test_fitting.py
+
 processors: setup  ## run the notebooks as other processors would (ON="Haswell nudged": as these; TESTS=...: tests as well)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
 		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(TESTS)

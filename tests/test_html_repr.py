@@ -61,7 +61,7 @@ def test_bars_reach_from_zero_to_the_mean():
 
 def test_a_function_shows_its_source(capsys):
     bmlab.show(bmlab.sweep)
-    assert capsys.readouterr().out.startswith("def sweep(model")
+    assert capsys.readouterr().out.startswith("def sweep(")
 
 
 def test_a_report_of_a_bug_has_its_versions(capsys):

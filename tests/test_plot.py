@@ -22,6 +22,7 @@ from bmlab import plot
 
 @pytest.fixture
 def ax():
+    plt.close("all")  # what a test before has left open
     figure, axes = plt.subplots()
     yield axes
     figure.canvas.draw()

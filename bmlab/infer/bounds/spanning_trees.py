@@ -96,7 +96,9 @@ def _by_inverse(model, graph, w):
     """Return R (edges,), the inverse being needed on the edges alone."""
     own = np.bincount(graph.row, w, model.n).astype(float)
     own[roots(model, graph)] += 1
-    inverse = inverse_at((scipy.sparse.diags_array(own) - _matrix(model, graph, w)).tocsc(), graph.row, graph.col)
+    inverse = inverse_at(
+        (scipy.sparse.diags_array(np.asarray(own, float)) - _matrix(model, graph, w)).tocsc(), graph.row, graph.col
+    )
     assert inverse is not None, "a grounded network has an inverse"
     between, at, _ = inverse
     return (at[graph.row] + at[graph.col]) - (between + between[graph.back])

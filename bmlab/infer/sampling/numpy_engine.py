@@ -135,6 +135,8 @@ def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
             new = None
         if not full:
             columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
+            if new is not None:
+                columns = np.union1d(columns, line)  # one of them may have no partner in the block
             rows = rows[:, columns]
         if new is not None:
             rows = rows.toarray() if model.is_sparse else rows.copy()

@@ -134,7 +134,10 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     if not model.is_sparse:
         return np.diag(own) - pull
     w = model.weights
-    return (scipy.sparse.diags_array(own) - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)).tocsc()
+    return (
+        scipy.sparse.diags_array(np.asarray(own, float))
+        - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)
+    ).tocsc()
 
 
 def _inverse(curvature, spread=None):

@@ -1,0 +1,65 @@
+"""What a curious reader must open: from a public function to the line that holds its formula, at most three files."""
+
+import inspect
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bmlab
+
+PACKAGE = Path(bmlab.__file__).parent
+MODEL = bmlab.medium().at(3.0)
+DATA = np.array([[1.0, -1, 1], [1, 1, 1], [-1, -1, 1]])
+
+# Name -> (what is called, what stands in the source of the function that holds the formula)
+PATHS = {
+    "one Gibbs update, readable": (
+        lambda: bmlab.sweep(MODEL, np.ones((3, MODEL.n)), np.full((3, MODEL.n), 0.3)),
+        "chance_of_plus(2 * h",
+    ),
+    "one Gibbs update, fast": (lambda: bmlab.gibbs(MODEL, rng=0, n_sweeps=5, burn_in=0, backend="numpy"), "least -= h"),
+    "one mean-field update": (lambda: bmlab.mean_field(MODEL), "np.tanh(field"),
+    "one exact sum": (lambda: bmlab.exact(bmlab.toy()), "np.exp("),
+    "one step of ascend": (
+        lambda: list(zip(range(2), bmlab.ascend(bmlab.toy(), DATA, rate=0.1), strict=False)),
+        "clamped.corr - free.corr",
+    ),
+}
+
+
+def files_on_the_way(call, formula):
+    """The files of the package on the stack of each call of a function whose source has the formula."""
+    found = []
+
+    def watch(frame, event, arg):
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(str(PACKAGE)):
+            return
+        try:
+            source = inspect.getsource(code)
+        except OSError:
+            return
+        if formula in source:
+            on_stack = set()
+            while frame is not None:
+                if frame.f_code.co_filename.startswith(str(PACKAGE)):
+                    on_stack.add(Path(frame.f_code.co_filename).relative_to(PACKAGE).as_posix())
+                frame = frame.f_back
+            found.append(on_stack)
+
+    sys.setprofile(watch)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("name", PATHS)
+def test_three_files_tell_it(name):
+    found = files_on_the_way(*PATHS[name])
+    assert found, "no function on the way has the formula"
+    assert max(map(len, found)) <= 3, max(found, key=len)
