@@ -266,10 +266,11 @@ def test_log_z_of_a_machine_in_deep_cold(seed):
 
 @pytest.mark.parametrize("temperature", [1e-13, 1e-6, 0.05, 1.0])
 @pytest.mark.parametrize("n_sweeps", [4, 400])
-def test_what_is_given_as_the_reason_holds(temperature, n_sweeps):
+@pytest.mark.parametrize("model", [bmlab.toy(), bmlab.ising((3, 3), field=0.1)], ids=["toy", "lattice"])
+def test_what_is_given_as_the_reason_holds(model, temperature, n_sweeps):
     """Of R-hat, round trips and a gap in the ladder, the message blames those that failed and no other."""
     with warnings.catch_warnings(action="ignore"):
-        answer = temper(bmlab.toy().at(temperature), rng=0, burn_in=20, n_sweeps=n_sweeps)
+        answer = temper(model.at(temperature), rng=0, burn_in=20, n_sweeps=n_sweeps)
     failed = {
         "the ladders disagree": not answer.info["rhat"] < 1.1,
         "too few round trips": answer.info["round_trips"] < 10,
