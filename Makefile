@@ -16,7 +16,7 @@ FOLDER = $(if $(SOURCES),notebooks,course)
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
-# Without the teacher's menus of nbgrader, and without Jupyter's question about news.
+# Without Jupyter's question about news.
 FOR_STUDENTS = JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
 ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test fuzz lint coverage test-class test-browser test-site refresh handouts grade mark bench tables claims lock site lite dist clean
+.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock site lite dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,21 +33,25 @@ help:  ## list these commands
 setup: $(INSTALLED)  ## create .venv and install the course in it (done once; the others call it)
 
 # The stamp is written last: an interrupted installation is started again.
-$(INSTALLED): requirements.lock pyproject.toml
+$(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
 	@$(PYTHON_CHECK)
 	@echo "Installing the course in .venv; this is done once."
 	@$(PYTHON) -m venv .venv
 	@$(INSTALL) uv && $(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
-	@$(INSTALL) --no-deps --editable .
+	@$(INSTALL) --no-deps --editable . --editable teaching
 	@touch $@
 
 lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
-	@$(if $(SOURCES),,$(IN_VENV) -m bmlab.teaching.working_copies)
+	@$(if $(SOURCES),,$(IN_VENV) -m bmlab.working_copies)
 	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FOLDER)/00_start.ipynb $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests
+		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests teaching/tests
+
+processors: setup  ## run the notebooks as other processors would (ON="Haswell nudged": as these; TESTS=...: tests as well)
+	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
+		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(TESTS)
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
 	@$(IN_VENV) -m ruff format --check .
@@ -61,12 +65,12 @@ fuzz: setup  ## type what people type into every function, and count what came o
 
 coverage: setup  ## print how many lines of bmlab the tests run, and which they do not
 	@$(IN_VENV) -m coverage erase
-	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests
+	@$(ONE_THREAD) $(IN_VENV) -m coverage run -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests teaching/tests
 	@$(IN_VENV) -m coverage combine --quiet
 	@$(IN_VENV) -m coverage report
 
-test-class: setup  ## grade a class of 120 awkward submissions (about five minutes)
-	@$(ONE_THREAD) STUDENTS=120 $(IN_VENV) -m pytest -rP tests/test_teaching_class.py
+test-class: setup  ## grade a class of 120 awkward submissions (some minutes)
+	@$(ONE_THREAD) STUDENTS=120 $(IN_VENV) -m pytest -rP teaching/tests/test_class.py
 
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest tests/browser
@@ -77,24 +81,25 @@ test-site: site lite  ## open every page of the site in Chromium, all other host
 refresh: setup  ## run the notebooks again and store what they print
 	@$(ONE_THREAD) $(IN_VENV) tests/refresh.py
 
-handouts: setup  ## make student versions, zips, and the teacher's solutions and slides, in handouts/
-	@$(IN_VENV) -m bmlab.teaching handouts
+handouts: setup  ## make student versions, zips, and the teacher's page of solutions, in handouts/
+	@$(IN_VENV) -m bmlab_teaching handouts
 
-grade: setup  ## grade what was returned: make grade IN=folder (OUT= ROSTER= DUE= LATE=) writes to graded/
-	@$(ONE_THREAD) $(IN_VENV) -m bmlab.teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
-		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") \
-		$(if $(ROSTER),--roster "$(ROSTER)") $(if $(DUE),--due "$(DUE)") $(if $(LATE),--late "$(LATE)") $(if $(TRUST),--trust)
+grade: setup  ## grade what was returned: make grade IN=folder-or-zip (OUT=) writes to graded/
+	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
+		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") $(if $(TRUST),--trust)
 
-mark: setup  ## open nbgrader's menu for points and comments by hand, on what make grade wrote
-	@cd "$(or $(OUT),graded)/course" && "$(CURDIR)/$(IN_VENV)" -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/formgrader/gradebook \
-		$(ALLOW_ROOT) $(LAB_FLAGS)
+demo: setup  ## grade a class of five that ships with the course, in graded/demo
+	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --seconds 50 --out graded/demo
+
+mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=)
+	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)")
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
 
 tables: setup  ## make the notebooks' stored tables again (about an hour)
 	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
-	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 315 --csv notebooks/tables/05_report_card.csv
+	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --machines 130 --seconds 0.3 --csv notebooks/tables/05_report_card.csv
 
 claims: setup  ## try to refute every sentence of the notebooks; writes tests/claims/verdicts.csv
 	@$(ONE_THREAD) $(IN_VENV) tests/claims/referee.py
@@ -104,7 +109,7 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 	@$(PYTHON) -m venv .venv
 	@$(INSTALL) uv
 	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
-		--custom-compile-command "make lock" $(LOCK_FLAGS) --output-file requirements.lock pyproject.toml
+		--custom-compile-command "make lock" $(LOCK_FLAGS) --no-emit-package bmlab --output-file requirements.lock pyproject.toml teaching/pyproject.toml
 
 site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name)
 	@LAUNCH="$(LAUNCH)" $(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
@@ -123,4 +128,4 @@ dist: setup  ## build a wheel and an sdist in dist/, and check them
 
 clean:  ## remove .venv, caches and build products
 	rm -rf .venv build dist handouts *.egg-info .pytest_cache .hypothesis .ruff_cache .coverage* .ipynb_checkpoints notebooks/.ipynb_checkpoints
-	find bmlab tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find bmlab teaching tests notebooks -name __pycache__ -type d -prune -exec rm -rf {} +

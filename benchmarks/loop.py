@@ -100,7 +100,7 @@ def of_a_step(rng, visible, hidden, infer, clamped):
         for before, after in islice(pairwise(made), count):
             infer(after.model, start=before.free.state)
             if clamped:
-                clamped(after.model, data, start=before.data.state)
+                clamped(after.model, data, start=before.clamped.state)
 
     return least(10, steps, phases)
 

@@ -98,6 +98,39 @@ def zoo(rng, most=36):
     return _heated(learnt.weights[kept][:, kept] * _share(rng), learnt.biases[kept], rng)
 
 
+def couples(rng, most=36):
+    """Pairs of units that are coupled strongly, and to all others weakly."""
+    half = int(rng.integers(5, most // 2 + 1))
+    weights = np.array(bmlab.sherrington_kirkpatrick(2 * half, rng, 0.2).weights)
+    first = 2 * np.arange(half)
+    weights[first, first + 1] = weights[first + 1, first] = rng.normal(scale=_scale(rng), size=half)
+    return _heated(weights, _biases(2 * half, 0.5, rng), rng)
+
+
+def ring(rng, most=36):
+    """Each unit coupled to the next, all alike or with random signs."""
+    n = int(rng.integers(10, most + 1))
+    weights, unit = np.zeros((n, n)), np.arange(n)
+    weights[unit, (unit + 1) % n] = _scale(rng) * (rng.choice([-1.0, 1.0], size=n) if rng.integers(2) else 1.0)
+    return _heated(weights + weights.T, _biases(n, 0.5, rng), rng)
+
+
+def crowds(rng, most=36):
+    """Two or three groups: within a group all attract each other, between two they hardly feel each other."""
+    n = int(rng.integers(10, most + 1))
+    group = np.arange(n) % int(rng.integers(2, 4))
+    scale = _scale(rng)
+    weights = np.where(group[:, None] == group, 2 * scale / n, 0.1 * scale / n * rng.choice([-1.0, 1.0]))
+    np.fill_diagonal(weights, 0)
+    return _heated(weights, _biases(n, 0.2, rng), rng)
+
+
+def repelling(rng, most=36):
+    """All units repel all others alike."""
+    n = int(rng.integers(10, most + 1))
+    return _heated((np.eye(n) - 1) * _scale(rng) / np.sqrt(n), _biases(n, 0.3, rng), rng)
+
+
 def _share(rng):
     """Some of a learnt machine's couplings, up to all."""
     return rng.choice([0.3, 0.6, 1.0])
@@ -125,6 +158,10 @@ KINDS = {
     "hopfield": hopfield,
     "digits": digits,
     "zoo": zoo,
+    "couples": couples,
+    "ring": ring,
+    "crowds": crowds,
+    "repelling": repelling,
 }
 
 

@@ -3,8 +3,8 @@
     python benchmarks/sampling.py
 
 Every sampler starts from the same chains, which have settled before, and must keep their energy: so all do the same
-work.  Each time is the median of repeats after one call to warm up, on one thread unless a row says otherwise; printed
-are millions of updates a second and ratios.  The C kernel (gibbs.c) is compiled here, if there is a gcc.
+work.  Each time is the median of repeats after one call to warm up, on one core; printed are millions of updates a second and
+ratios.  The C kernel (gibbs.c) is compiled here, if there is a gcc.
 """
 
 import ctypes
@@ -13,9 +13,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from itertools import count as count_from
 from pathlib import Path
 
@@ -27,7 +26,7 @@ import bmlab
 from bmlab.infer.sampling.chains import Chains
 
 REPEATS = 5
-PEERS = {}  # peer -> (machine, chains, threads) -> its speed, timed once
+PEERS = {}  # peer -> (machine, chains) -> its speed, timed once
 SECONDS = 0.1  # a timed call is at least so long
 SETTLE = {100: 500, 1000: 100, 4096: 1000}  # sweeps before anything is timed
 FIRST = """
@@ -40,16 +39,15 @@ model = bmlab.sherrington_kirkpatrick(10, np.random.default_rng(0))
 bmlab.gibbs(model, rng=np.random.default_rng(0), n_chains=20, burn_in=10, n_sweeps=100, backend=sys.argv[1])
 print(imported - begin, process_time() - imported)
 """
-CASES = (  # name, machine, chains, threads, backend, aims: times dwave, share of C
-    ("dense 100 x 1", 100, 1, 1, "numba", 3, 0.5),
-    ("dense 1000 x 1", 1000, 1, 1, "numba", 6.5, 0.6),
-    ("dense 100 x 1000", 100, 1000, 1, "numba", 8, 0.5),
-    ("  on two threads", 100, 1000, 2, "numba", 16, None),
-    ("dense 1000 x 1000", 1000, 1000, 1, "numba", 7, 0.6),
-    ("lattice 64x64 x 1", 4096, 1, 1, "numba", 1.5, None),
-    ("lattice 64x64 x 128", 4096, 128, 1, "numba", 30, None),
-    ("NumPy 100 x 1000", 100, 1000, 1, "numpy", 2, None),
-    ("NumPy 1000 x 1000", 1000, 1000, 1, "numpy", 4.5, None),
+CASES = (  # name, machine, chains, backend, aims: times dwave, share of C
+    ("dense 100 x 1", 100, 1, "numba", 3, 0.5),
+    ("dense 1000 x 1", 1000, 1, "numba", 6.5, 0.6),
+    ("dense 100 x 1000", 100, 1000, "numba", 5, 0.5),
+    ("dense 1000 x 1000", 1000, 1000, "numba", 7, 0.6),
+    ("lattice 64x64 x 1", 4096, 1, "numba", 1.5, None),
+    ("lattice 64x64 x 128", 4096, 128, "numba", 25, None),
+    ("NumPy 100 x 1000", 100, 1000, "numpy", 1.5, None),
+    ("NumPy 1000 x 1000", 1000, 1000, "numpy", 4.5, None),
 )
 
 
@@ -113,15 +111,14 @@ def by_dwave(model, s):
     return sweep
 
 
-def by_c(model, s, threads=1):
-    """The kernels of gibbs.c, each call with new random numbers, on so many shares of the chains side by side."""
-    kernel = _sparse_c if model.is_sparse else _dense_c
-    shares = [kernel(model, share) for share in np.array_split(s, threads, axis=1)]
-    temperature, seeds, pool = ctypes.c_double(model.temperature), count_from(1), ThreadPoolExecutor(threads)
+def by_c(model, s):
+    """The kernels of gibbs.c, each call with new random numbers."""
+    walk, new = (_sparse_c if model.is_sparse else _dense_c)(model, s)
+    temperature, seeds = ctypes.c_double(model.temperature), count_from(1)
 
     def sweep(count):
-        calls = [partial(walk, ctypes.c_long(count), temperature, ctypes.c_uint64(next(seeds))) for walk, _ in shares]
-        return once(lambda: list(pool.map(lambda call: call(), calls)))[0], np.hstack([new for _, new in shares])
+        seconds, _ = once(lambda: walk(ctypes.c_long(count), temperature, ctypes.c_uint64(next(seeds))))
+        return seconds, new
 
     return sweep
 
@@ -134,7 +131,7 @@ def _sparse_c(model, s):
 
 
 def _dense_c(model, s):
-    from bmlab.infer.sampling.whole_numbers import aligned
+    from bmlab.infer.sampling.numba_engine import _aligned as aligned
 
     n, chains, p = *s.shape, -(-model.n // 8) * 8
     weights, fields, new = aligned((n, p)), aligned((chains, p)), np.array(s.T, float, order="C")
@@ -252,21 +249,15 @@ def check_energy(name, ours, settled_energy):
 
 def row(case, missing):
     """Print one line of the table: this package, and each peer that there is."""
-    name, n, chains, threads, backend, aim, share = case
+    name, n, chains, backend, aim, share = case
     model, s = machine(n), settled(n, chains)
     energy, found = model.energy(s.T.astype(float)) / n, {}
-    samplers = {
-        "bmlab": lambda model, s: by_bmlab(model, s, backend),
-        "dwave": by_dwave,
-        "C": lambda model, s: by_c(model, s, threads),
-        "thrml": by_thrml,
-    }
+    samplers = {"bmlab": lambda model, s: by_bmlab(model, s, backend), "dwave": by_dwave, "C": by_c, "thrml": by_thrml}
     for peer, sampler in samplers.items():
-        asked = n, chains, threads if peer == "C" else 1
+        asked = n, chains
         if peer != "bmlab" and asked in PEERS.get(peer, {}):
             found[peer] = PEERS[peer][asked]
             continue
-        set_threads(threads if peer == "bmlab" else 1)
         try:
             found[peer], energies = speed(model, s, sampler)
             check_energy(f"{name}, {peer}", energies, energy)
@@ -282,15 +273,6 @@ def row(case, missing):
         f"{found['thrml'] / 1e6:9.2f}{ratios[2]:8.1f}",
         flush=True,
     )
-
-
-def set_threads(count):
-    """Let Numba's engine use so many threads, if Numba is there."""
-    try:
-        import numba
-    except ModuleNotFoundError:
-        return
-    numba.config.NUMBA_NUM_THREADS = count
 
 
 def public_path():
@@ -328,14 +310,13 @@ def main():
     """Print the table, then what a user waits for."""
     missing = {}
     print(f"M updates/s{'':12}bmlab    dwave   ratio (aim)        C  share (aim)       thrml   ratio")
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_core(), threadpool_limits(limits=1, user_api="blas"):
         for case in CASES:
             row(case, missing)
     for (peer, problem), name in missing.items():
         print(f"{peer} not timed ({name} and the like): {problem}")
     held = hasattr(os, "sched_setaffinity")
     print("JAX (thrml) " + ("was kept on one core" if held else "may have used all cores: this system cannot pin it"))
-    set_threads(os.cpu_count())
     public_path()
     first_call()
 

@@ -1,4 +1,4 @@
-"""What parts cost beside the whole, and what follows for machines and chains that one computer does not hold.
+"""What parts cost beside the whole, and what follows for machines that one computer does not hold.
 
     python benchmarks/scale.py              what parts cost, and the rest on paper (two minutes)
     python benchmarks/scale.py --units 44   log Z of so many units on two workers of Dask, of which one is killed
@@ -11,7 +11,7 @@ import os
 import pickle
 import signal
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,11 +24,8 @@ import distributed
 import numpy as np
 
 import bmlab
-from bmlab.engines import cores
-from bmlab.infer.exact import clamped_parts
-from bmlab.infer.exact.matrix_products import sum_by_products
-from bmlab.infer.sampling import stretches
-from bmlab.parallel import in_parts
+from bmlab.infer.exact.matrix_products import held_units, sum_by_products
+from bmlab.parallel import cores, in_parts
 from bmlab.threads import one_thread_only
 
 CORES = 16, 256, 4096
@@ -37,16 +34,18 @@ KILLED = 60  # seconds after the beginning
 
 
 class Listening:
-    """A map that is the built-in one, and knows how many parts there were, and how large they and the task."""
+    """An executor that does each part at once, and knows how many there were, and how large they and the task."""
+
+    _max_workers = 1
 
     def __init__(self):
         self.parts, self.part, self.task = 0, 0, 0
 
-    def __call__(self, task, parts):
-        for part in parts:
-            self.parts += task is not abs  # by which workers() tries a map
-            self.part, self.task = max(self.part, len(pickle.dumps(part))), max(self.task, len(pickle.dumps(task)))
-            yield task(part)
+    def submit(self, task, part):
+        future, self.parts = Future(), self.parts + 1
+        self.part, self.task = max(self.part, len(pickle.dumps(part))), max(self.task, len(pickle.dumps(task)))
+        future.set_result(task(part))
+        return future
 
 
 def glass(n):
@@ -70,18 +69,9 @@ def beside_the_whole(name, whole, cut):
     engine.parts //= 2
     print(
         f"{name}: {alone:.2f} s as a whole, {apart:.2f} s in {engine.parts} parts ({apart / alone:.2f}), "
-        f"at most {engine.part / 1000:.1f} kB a part, and once a worker {engine.task / 1000:.1f} kB"
+        f"at most {engine.part / 1000:.1f} kB a part, and for each {engine.task / 1000:.1f} kB"
     )
     return apart / engine.parts
-
-
-def together(call):
-    """Call with chains that are not cut."""
-    most, stretches.UPDATES = stretches.UPDATES, np.inf
-    try:
-        call()
-    finally:
-        stretches.UPDATES = most
 
 
 def two_workers():
@@ -93,7 +83,7 @@ def two_workers():
 
 def by_the_scheduler():
     """Print, and return, the seconds that Dask's scheduler takes for a part that does nothing."""
-    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client):
+    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client.get_executor()):
         list(in_parts(abs, range(100)))
         begin = perf_counter()
         list(in_parts(abs, range(TASKS)))
@@ -105,7 +95,7 @@ def by_the_scheduler():
 def in_earnest(n):
     """Sum a machine without biases on two workers, kill one, and compare the time with its price."""
     model = bmlab.BoltzmannMachine(glass(n).weights, np.zeros(n))
-    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client):
+    with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client.get_executor()):
         (pid, *_) = client.run(os.getpid).values()
         killer = Timer(KILLED, os.kill, (pid, signal.SIGKILL))
         price = bmlab.plan(model, want="log_z")
@@ -138,14 +128,15 @@ def rows_of_a_file(count=1_000_000, width=100):
         with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
             seconds, peak = fresh.submit(read, path).result()
     rate = count * width / 1e9 / seconds
-    print(f"rows, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most")
+    print(
+        f"moments, {count:,} x {width} int8: {rate:.2f} GB a processor second, {peak:.0f} MB beyond the start at most"
+    )
 
 
 def read(path):
-    """Processor seconds of rows(), and by how many MB the peak of this process has grown."""
+    """Processor seconds of moments(), and by how many MB the peak of this process has grown."""
     before = getrusage(RUSAGE_SELF).ru_maxrss
-    with bmlab.workers(map):
-        seconds = spent(lambda: bmlab.rows(path))
+    seconds = spent(lambda: bmlab.moments(np.load(path, mmap_mode="r")))
     return seconds, (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1000
 
 
@@ -157,20 +148,14 @@ def main():
     if options.units:
         in_earnest(options.units)
         return
-    bmlab.gibbs(glass(100), rng=0, n_chains=2000, n_sweeps=200, backend="numba")  # compiles
     large = glass(34)
     part = beside_the_whole("exact, 34 units", partial(sum_by_products, large), partial(bmlab.exact, large))
-    chains = partial(bmlab.gibbs, glass(100), rng=0, n_chains=10_000, n_sweeps=250, backend="numba")
-    stretch = beside_the_whole("gibbs, 10,000 chains x 350 sweeps of 100 units", partial(together, chains), chains)
-    runs = partial(bmlab.ais, glass(100), rng=0, n_chains=10_000, n_temperatures=200)
-    beside_the_whole("ais, 10,000 runs of 200 steps, 100 units", partial(together, runs), runs)
     rows_of_a_file()
     overhead = by_the_scheduler()
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
-        on_paper(f"{n} units", 2 ** clamped_parts.held_units(n), 8 * part, overhead)
-    on_paper("10^6 chains x 350 sweeps of 100 units", 10**6 * 100 // stretches.NUMBERS, stretch, overhead)
+        on_paper(f"{n} units", 2 ** held_units(n), 8 * part, overhead)
 
 
 if __name__ == "__main__":

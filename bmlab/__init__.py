@@ -11,7 +11,7 @@ from . import data, plain
 from ._version import __version__
 from .arrays import bits, spins, states, symmetric
 from .choosing import auto, bracket
-from .estimate import Estimate, LogZ, Method, NotConverged
+from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.enumeration import entropy, exact
@@ -36,21 +36,21 @@ from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
+from .learn.moments import moments
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
 from .parallel import workers
 from .progress_bars import progress
-from .row_chunks import rows
 
 __all__ = [
     "BoltzmannMachine",
+    "Bounded",
     "Bracket",
     "Completion",
     "Estimate",
     "Fit",
-    "LogZ",
     "Method",
     "NotConverged",
     "Step",
@@ -91,6 +91,7 @@ __all__ = [
     "maximize",
     "mean_field",
     "medium",
+    "moments",
     "pcd",
     "plain",
     "plan",
@@ -99,7 +100,6 @@ __all__ = [
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
-    "rows",
     "sample",
     "sherrington_kirkpatrick",
     "show",

@@ -138,9 +138,67 @@ def largest(matrix: Any) -> float:
 
 
 def names_of(data: Any) -> tuple[str, ...]:
-    """Return the columns of a DataFrame where all are strings, else ()."""
-    names = tuple(getattr(data, "columns", ()))
-    return names if all(isinstance(name, str) for name in names) else ()
+    """Return the names of the units in a table, () where it has none: this and units_of() are the one rule for names.
+
+    Names are the columns of a DataFrame or a record batch, and the labels of a Series; a table whose columns are
+    numbered from 0 has none.  Raises ValueError for other labels, and where two columns have one name.
+    """
+    schema = getattr(getattr(data, "schema", None), "names", None)  # of pyarrow, whose .columns are the numbers
+    labels = schema if isinstance(schema, list) else getattr(data, "columns", getattr(data, "index", None))
+    names = tuple(labels) if np.iterable(labels) else ()  # .index of a list is a method
+    if names == tuple(range(len(names))):
+        return ()
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise ValueError(f"columns must have strings for names, found {wrong[0]!r}; rename them, or pass .to_numpy()")
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise ValueError(f"there are {names.count(twice[0])} columns called {twice[0]!r}; rename or drop all but one")
+    return names
+
+
+def units_of(data: Any, names: tuple[str, ...], *, whole: bool = False) -> np.ndarray | None:
+    """Return which unit of a machine with these `names` each column of a table is (k,); None where it has no names.
+
+    Raises ValueError where a column is no unit, where the machine has no names, or where a unit lacks a column of a
+    table that must be `whole`; and as names_of() does.
+    """
+    found = names_of(data)
+    if not found:
+        return None
+    if not names:
+        way_out = "pass .to_numpy(), or dataclasses.replace(machine, names=[...])"
+        raise ValueError(f"the columns have names ({found[0]!r}, ...), and the units have none; {way_out}")
+    unit = {name: k for k, name in enumerate(names)}
+    for name in found:
+        if name not in unit:
+            raise ValueError(f"{name!r} is no unit; {near(name, names)}")
+    lacking = [name for name in names if name not in found]
+    if whole and lacking:
+        raise ValueError(f"unit {lacking[0]!r} has no column ({len(lacking)} such units); pass one column a unit")
+    return np.array([unit[name] for name in found])
+
+
+def by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "", *, whole: bool = False) -> np.ndarray:
+    """Return a table (..., k) as numbers in the order of the units; nan for a unit that has no column and is not last.
+
+    Raises ValueError as units_of() and check_array() do.
+    """
+    units, values = units_of(data, names, whole=whole), check_array(what, data, advice)
+    if units is None:
+        return values
+    placed = np.full((*values.shape[:-1], units.max() + 1), np.nan)
+    placed[..., units] = values
+    return placed
+
+
+def near(name: str, names: tuple[str, ...]) -> str:
+    """Return what may have been meant by a name that is none."""
+    from difflib import get_close_matches  # for the message alone
+
+    for close in get_close_matches(name, names, 1):
+        return f"did you mean {close!r}?"
+    return "see machine.names"
 
 
 def read_only(array: Any) -> Any:

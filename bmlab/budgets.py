@@ -1,13 +1,8 @@
-"""What time and memory a call may take, and how to say so."""
+"""What memory a call may take, and how to say times and sizes."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from contextvars import ContextVar
-from math import inf
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
-from time import perf_counter
 
 try:
     import resource
@@ -16,66 +11,6 @@ except ImportError:  # Windows
 
 
 SMALL = 2.0**20  # bytes of which nobody asks whether they are there
-_until = ContextVar("moment of perf_counter() by which the loops of this call must end", default=inf)
-_left: ContextVar[Event | None] = ContextVar("what says that nobody waits for this call any more", default=None)
-_seconds = ContextVar("seconds that this call may take", default=inf)
-
-
-class OutOfTime(Exception):
-    """A loop went on until the deadline, or until nobody waited for it; whoever set it knows what to do without."""
-
-
-def deadline(until: float) -> AbstractContextManager[None]:
-    """Let every loop inside raise OutOfTime after this moment of perf_counter()."""
-    return _at_most(_until, until)
-
-
-@contextmanager
-def ending(until: float, left: Event | None) -> Iterator[None]:
-    """Let every loop inside raise OutOfTime after this moment, or once the event says that nobody waits for it."""
-    token = _left.set(left)
-    try:
-        with deadline(until):
-            yield
-    finally:
-        _left.reset(token)
-
-
-def end_of_call() -> tuple[float, Event | None]:
-    """Return when the loops of this call end, as ending() takes it."""
-    return _until.get(), _left.get()
-
-
-def within(seconds: float) -> AbstractContextManager[None]:
-    """Let seconds_to_spend() say inside that the call may take no longer."""
-    return _at_most(_seconds, seconds)
-
-
-@contextmanager
-def _at_most(variable, value):
-    token = variable.set(min(value, variable.get()))
-    try:
-        yield
-    finally:
-        variable.reset(token)
-
-
-def timed(things: Iterable) -> Iterable:
-    """Return the things to be gone through, until the deadline where there is one, or until nobody waits for them."""
-    until, left = end_of_call()
-    return things if until == inf and left is None else _timed(things, until, left)
-
-
-def _timed(things, until, left):
-    for thing in things:
-        if perf_counter() > until or (left is not None and left.is_set()):
-            raise OutOfTime
-        yield thing
-
-
-def seconds_to_spend() -> float:
-    """Return the seconds that the call may take in all; infinity where nobody has said."""
-    return _seconds.get()
 
 
 def memory_to_spend() -> float:

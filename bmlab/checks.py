@@ -126,6 +126,8 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
         array: Any = values.toarray() if is_sparse(values) else values
         masked = hasattr(array, "filled")  # not by np.ma, which takes 0.03 s to load
         array = array.astype(float).filled(np.nan) if masked else np.asarray(array)
+        if array.dtype.kind == "O" and "pandas" in sys.modules:  # whose NA is no number
+            array = np.where(sys.modules["pandas"].isna(array), np.nan, array)
         texts = array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array.flat)
         if array.dtype.kind not in "biufO" or texts or values is None:
             raise TypeError

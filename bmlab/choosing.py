@@ -1,53 +1,62 @@
-"""auto and bracket: exact where it fits the time, else the best of the other methods, with its error or its proof.
+"""auto and bracket: exact where it fits the budget, else the best of the other methods, with its error or its proof.
+
+The budget is work, and no clock is read: `seconds` are those of one fixed machine, the reference, on one of whose cores
+a walk by Numba multiplies PRODUCTS pairs a second.  So the same generator has the same answer on every machine and
+under any load; a slower one only takes longer.
 
 What exact() would cost is known beforehand (planning.py), and Bethe's error is foretold (bethe_error.py).  All theories
 can miss the same valley, so a trial of samples has a veto, and so have proven bounds; and samples go on where their
-error would be smaller in the time that is left.  `python benchmarks/choosing.py` grades auto() against exact.
+error would be smaller with the work that is left.  `python benchmarks/choosing.py` grades auto() against exact.
 """
 
-from collections import deque
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .budgets import OutOfTime, deadline, memory_to_spend, time_in_words, within
+from .budgets import time_in_words
 from .checks import check_choice, check_positive, generator
-from .estimate import Estimate, LogZ, quietly, warned
-from .infer.bethe_error import FITS, SURE, checked, doubtful, moments_of, rms, tested, weigh
+from .estimate import Bounded, Estimate, quietly, warned
+from .infer.bethe_error import FITS, SURE, checked, moments_of, rms, tested, weigh
 from .infer.bounds.bracketing import LARGEST, Bracket, between, lower_bounds, upper_bounds
 from .infer.exact.enumeration import exact
-from .infer.exact.planning import plan
-from .infer.exact.prices import Plan
-from .infer.rounds import CHAINS, LEAST, first_amount, grow
+from .infer.exact.planning import Plan, plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
-from .infer.sampling.temperature_ladders import Ladder
-from .infer.sampling.tempering import temper
+from .infer.sampling.tempering import Ladder, temper
 from .infer.sampling.visited import visited
 from .model import BoltzmannMachine, check_model
 
-PRICE = 4e-6  # seconds times n^2 that the three theories take
-SEARCH = 3e-7  # seconds a coupling that it takes to write a machine down as a graph, before any search
-SHARE, TRIAL = 0.1, 0.15  # of the time: for a bracket, and for a trial of one sampler
-SLACK = 0.1  # of the time: how much later than it was to the last run of a sampler may end
+PRODUCTS, OWN = 1e10, 50  # products a second, and what a unit costs in a sweep beside its couplings, in products
+STEP = 1e-4  # seconds that a sweep of temper() or ais() takes beside the walk
+NEW, KEPT, KEPT_SPARSE = 1e-6, 2e-8, 2e-7  # and one state in visited(), with each of its units, dense and sparse
+SEARCH, WRITE = 1e-4, 3e-7  # seconds a coupling that the search for an exact road takes, and where there is none
+THIN = 27  # partners of some unit beyond which there is none
+MEMORY = 2.0**31  # bytes of the reference machine that exact() may take
+SHARE, TRIAL = 0.1, 0.15  # of the budget: for a bracket, and for a trial of one sampler
+CHAINS, LADDERS = 100, 32  # of gibbs, and the least of ais; of temper
+LEAST = 10  # sweeps of the shortest run
+PILOT = 350  # sweeps that temper() takes to choose a ladder
 ALIKE, MIXES = 5, 0.02  # independent draws a chain (R-hat 1.1), and in a draw, above which Gibbs needs no rival
 EASY = 500  # temperatures below which ais needs none
 
 
 def auto(
-    model: BoltzmannMachine, *, rng: Any, start: Any = None, seconds: float = 5.0, want: str = "moments"
+    model: BoltzmannMachine,
+    *,
+    rng: np.random.Generator | int,
+    start: Any = None,
+    seconds: float = 5.0,
+    want: str = "moments",
 ) -> Estimate:
-    """Answer by the method that should err least within about `seconds`; `message` says why this one.
+    """Answer by the method that should err least for `seconds` of work; `message` says why this one.
 
     start     `state` of an earlier answer: handed on to the sampler that it is of (chains to gibbs, a ladder to
               temper) if that one is tried and the start fits the machine, else ignored
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
-    seconds   one short run of gibbs is made whatever it takes (at 2,000 coupled units some seconds), and the first call
-              of a process loads SciPy first; below 4 Numba is not loaded for it
+    seconds   of one core of the reference machine, see above: a budget of work, not a deadline.  The same generator has
+              the same answer on every machine.  One short run of a sampler is made whatever it takes.
     info      "error": what the rms error of the moments, or the error of log Z, stays below in about 95 of 100
               machines; for samples it is two standard errors, for Bethe it is foretold, which proves nothing.
     Raises ValueError where want or seconds is none of these.
@@ -59,18 +68,18 @@ def auto(
     check_model(model)
     rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
     check_choice("want", want, tuple(FITS))
-    until, way = perf_counter() + seconds, _planned(model, seconds)
-    if way is not None and _fits(way, seconds):
-        return _explained(exact(model), 0.0, f"exact takes about {time_in_words(way.seconds)}")
-    answer = without_exact(model, rng, until - perf_counter(), want, start)
-    price = "too long to foretell" if way is None else time_in_words(way.seconds)
-    return warned(replace(answer, message=f"exact would take {price}; {answer.message}"))
+    way = _planned(model, seconds)
+    if _fits(way, seconds):
+        return _explained(exact(model, max_seconds=1e3 * (1 + seconds)), 0.0, f"exact takes about {_price(way)}")
+    answer = without_exact(model, rng, seconds, want, start)
+    return warned(replace(answer, message=f"exact would take {_price(way)}; {answer.message}"))
 
 
-def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Bracket:
-    """Return the tightest proven interval around log Z that was found within about `seconds`; exact where that fits.
+def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, seconds: float = 5.0) -> Bracket:
+    """Return the tightest proven interval around log Z that `seconds` of work find; exact where that fits.
 
-    Every bound is proven for real numbers; in doubles it is right to about 1e-12 of its size.
+    The seconds are a budget of work, as in auto().  Every bound is proven for real numbers; in doubles it is right to
+    about 1e-12 of its size.
     Raises ValueError where seconds is not positive.
 
     >>> found = bmlab.bracket(bmlab.medium(), rng=0)
@@ -79,99 +88,138 @@ def bracket(model: BoltzmannMachine, *, rng: Any, seconds: float = 5.0) -> Brack
     """
     check_model(model)
     rng, seconds = generator(rng), check_positive("seconds", seconds, 5)
-    until, way = perf_counter() + seconds, _planned(model, seconds, "couplings")
-    if way is None or not _fits(way, seconds):
-        with within(seconds):
-            return bracket_without_exact(model, rng, until - perf_counter())
-    log_z = exact(model, pairs="couplings").log_z
+    if not _fits(_planned(model, seconds, "couplings"), seconds):
+        return bracket_without_exact(model, rng, seconds)
+    log_z = exact(model, pairs="couplings", max_seconds=1e3 * (1 + seconds)).log_z
     return Bracket(log_z, "exact", "exact", {"exact": log_z.value})
 
 
-def _planned(model, seconds, pairs=None):
-    """Return the plan; None where the search for the cheapest road takes half of the time."""
-    if model.coupling_count() * SEARCH > seconds / 2:
-        return None
-    with deadline(perf_counter() + seconds / 2), suppress(OutOfTime):
-        return plan(model, pairs=pairs)
-    return None
+def _planned(model, seconds, pairs=None) -> Plan | None:
+    """Return the plan; None where the search for the cheapest road would take half of the budget."""
+    count = model.coupling_count()
+    partners = np.diff(model.weights.indptr) if model.is_sparse else np.count_nonzero(model.weights, axis=0)
+    is_searched = count >= model.n > 0 and partners.min() < THIN
+    return plan(model, pairs=pairs) if count * (SEARCH if is_searched else WRITE) <= seconds / 2 else None
 
 
-def _fits(way: Plan, seconds):
-    return way.seconds <= seconds and way.bytes <= memory_to_spend()
+def _fits(way, seconds):
+    return way is not None and way.core_seconds <= seconds and way.bytes <= MEMORY
+
+
+def _price(way):
+    return "too long to foretell" if way is None else time_in_words(way.core_seconds)
 
 
 def without_exact(
     model: BoltzmannMachine, rng: np.random.Generator, seconds: float, want: str, start: Any = None
 ) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact(), without a warning."""
-    until = perf_counter() + seconds
-    with quietly(), within(seconds):
-        affordable = PRICE * model.n**2 < seconds / 4
-        evidence = doubtful("linear response would take too long")
-        with deadline(until - seconds / 2), suppress(OutOfTime):
-            evidence = weigh(model) if affordable else evidence
+    with quietly():
+        evidence = weigh(model, seconds / 4)
         if want == "moments":
-            return _chosen(model, rng, until, want, evidence, seconds, start)
+            return _chosen(model, rng, seconds, want, evidence, start)
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z
-        return _within(_chosen(model, rng, until, want, checked(evidence, proven), seconds, start), proven)
+        return _within(_chosen(model, rng, seconds, want, checked(evidence, proven), start), proven)
 
 
 def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float) -> Bracket:
-    """Return the bracket of all other methods."""
-    begin = perf_counter()
-    until = begin + seconds / 3
-    below = lower_bounds(model, until)
-
-    def visit(n_sweeps, last):
-        return visited(model, rng=rng, start=last and last.answer.state, n_sweeps=n_sweeps), n_sweeps
-
-    first = first_amount(model, "visited", until - perf_counter())
-    if model.n <= LARGEST and first >= LEAST:
-        with quietly(), deadline(until + SLACK * seconds), suppress(OutOfTime):
-            for ran in grow(visit, first, until):
-                below["visited"] = max(ran.answer.log_z.lower, below.get("visited", -np.inf))
-    return between(below, upper_bounds(model, begin + seconds))
+    """Return the bracket of all other methods; each side gets its share of the work."""
+    below = lower_bounds(model, seconds / 3)
+    state = NEW + (KEPT_SPARSE if model.is_sparse else KEPT) * model.n
+    n_sweeps = int(seconds / 3 / CHAINS / (sweep_seconds(model) + state))
+    if model.n <= LARGEST and n_sweeps >= LEAST:
+        with quietly():
+            below["visited"] = visited(model, rng=rng, n_chains=CHAINS, n_sweeps=n_sweeps).log_z.lower
+    return between(below, upper_bounds(model, seconds / 3))
 
 
-def _chosen(model, rng, until, want, evidence, seconds, start):
-    """Try the samplers until one is known to do; return Bethe where it should err less than that one would."""
-    name, rounds, ran = _best_sampler(model, rng, until, want, seconds, start)
+def sweep_seconds(model: BoltzmannMachine) -> float:
+    """Return what a sweep of one chain takes on the reference machine."""
+    return (2 * model.coupling_count() + OWN * model.n) / PRODUCTS
+
+
+class Ran(NamedTuple):
+    """Hold the answer of one run of a sampler, the steps of each of its chains, and the seconds of its work."""
+
+    answer: Estimate
+    steps: int
+    seconds: float
+
+
+def run_gibbs(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, start: Any, last: Ran | None) -> Ran:
+    """Sweep for about so many seconds, on from the last run, or from a start that fits."""
+    state = last.answer.state if last else start if is_chains_of(model, start) else None
+    chains = CHAINS if state is None else len(state)
+    price = chains * sweep_seconds(model)
+    n_sweeps = max(LEAST, int(seconds / price / 1.2))
+    answer = gibbs(model, rng=rng, start=state, n_chains=chains, burn_in=n_sweeps // 5, n_sweeps=n_sweeps)
+    return Ran(answer, n_sweeps, 1.2 * n_sweeps * price)
+
+
+def run_temper(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, start: Any, last: Ran | None) -> Ran:
+    """Sweep and swap for about so many seconds; without a ladder to go on from it is chosen first."""
+    state = last.answer.state if last else start if is_ladder_of(model, start) else None
+    rungs = len(state.temperatures) if state else rungs_of(model)
+    ladders = len(state.s) if state else LADDERS
+    price = ladders * rungs * sweep_seconds(model) + STEP
+    n_sweeps = max(5 * LEAST, int((seconds - (0 if state else PILOT * price)) / price / 1.2))
+    answer = temper(
+        model, rng=rng, start=state, n_chains=None if state else ladders, burn_in=n_sweeps // 5, n_sweeps=n_sweeps
+    )
+    price = ladders * len(answer.state.temperatures) * sweep_seconds(model) + STEP
+    return Ran(answer, n_sweeps, (1.2 * n_sweeps + (0 if state else PILOT)) * price)
+
+
+def rungs_of(model: BoltzmannMachine) -> float:
+    """Return about how many rungs a ladder gets: steps of 1 / (spread of E at beta = 0)."""
+    squares = model.weights.multiply(model.weights).sum() if model.is_sparse else (model.weights**2).sum()
+    return 2 + float(np.sqrt(squares / 2 + (model.biases**2).sum())) / model.temperature
+
+
+def run_ais(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, _: Any, last: Ran | None) -> Ran:
+    """Anneal for about so many seconds: so slowly that the log weights vary by about 0.5, by what the last run saw."""
+    price = 2 * sweep_seconds(model)
+    n_temperatures = int(np.clip(seconds / (CHAINS * price + STEP), LEAST, CHAINS))
+    if last:
+        n_temperatures = int(np.clip(2 * last.answer.state.log_weights.var() * last.steps, 50, 5000))
+    n_chains = max(CHAINS, int((seconds / n_temperatures - STEP) / price))
+    answer = ais(model, rng=rng, n_chains=n_chains, n_temperatures=n_temperatures)
+    return Ran(answer, n_temperatures, n_temperatures * (n_chains * price + STEP))
+
+
+SAMPLERS: dict[str, Callable[..., Ran]] = {"gibbs": run_gibbs, "ais": run_ais, "temper": run_temper}
+
+
+def _chosen(model, rng, seconds, want, evidence, start):
+    """Try samplers; return Bethe where it should err less than the better one would with the work that is left."""
+    name, ran, left = _best_sampler(model, rng, want, seconds, start)
     error = _stderr(model, ran.answer, want)
-    reach = error * np.sqrt(ran.seconds / max(until - perf_counter(), ran.seconds))
     evidence = tested(model, evidence, ran.answer, error, want)
-    expected = evidence.error(want)
+    reach, expected = error * np.sqrt(min(1.0, ran.seconds / max(left, 1e-300))), evidence.error(want)
     if expected < reach:
         alike = "mean field, TAP and Bethe are alike, so Bethe should err by"
         because = f"{alike} {expected:.1g}, where {name} would err by {reach:.1g}"
         return _explained(evidence.answer, evidence.most(want), because)
-    last = deque([ran], maxlen=1)
-    with deadline(until + SLACK * seconds), suppress(OutOfTime):
-        last.extend(rounds)
-    (ran,) = last
-    error = _stderr(model, ran.answer, want)
+    if left > ran.seconds:
+        ran = SAMPLERS[name](model, rng, left, start, ran)
+        error = _stderr(model, ran.answer, want)
     against = evidence.doubt or f"Bethe might err by {evidence.most(want):.1g}"
     return _explained(ran.answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
 
 
-def _best_sampler(model, rng, until, want, seconds, start):
-    """Return (name, its rounds to go on with, its last Ran)."""
-    plain, tried = ("gibbs" if want == "moments" else "ais"), []
-    for name in (plain, "temper"):
-        first = max(LEAST, first_amount(model, name, until - perf_counter()))
-        rounds = grow(partial(SAMPLERS[name], model, rng, start), first, until)
-        stop = perf_counter() + TRIAL * seconds
-        ran = next(rounds) if name == plain else None  # one run must be made, whatever it takes; the rival's need not
-        with deadline(until), suppress(OutOfTime, StopIteration):
-            while ran is None or perf_counter() + (0 if name == plain else 4 * ran.seconds) <= stop:
-                ran = next(rounds)
-        if ran is None:  # its pilot alone has used up the time
-            return tried[0]
-        tried.append((name, rounds, ran))
-        if name == plain and _is_easy(ran):
-            return tried[0]
-    if not _usable(tried[0][2].answer):
-        return tried[1]
-    return min(tried, key=lambda one: _stderr(model, one[2].answer, want) ** 2 * one[2].seconds)
+def _best_sampler(model, rng, want, seconds, start):
+    """Return the better sampler's name, its trial, and the seconds that are left."""
+    plain = "gibbs" if want == "moments" else "ais"
+    ran = SAMPLERS[plain](model, rng, TRIAL * seconds, start, None)
+    left = seconds - ran.seconds
+    shortest = (PILOT + 5 * LEAST) * (LADDERS * rungs_of(model) * sweep_seconds(model) + STEP)
+    if _is_easy(ran) or shortest > left / 2:
+        return plain, ran, left
+    rival = run_temper(model, rng, TRIAL * seconds, start, None)
+    left -= rival.seconds
+    prices = [_stderr(model, one.answer, want) ** 2 * one.seconds for one in (ran, rival)]
+    is_better = not _usable(ran.answer) or prices[1] < prices[0]
+    return ("temper", rival, left) if is_better else (plain, ran, left)
 
 
 def _usable(answer):
@@ -193,29 +241,14 @@ def independent_draws(answer: Estimate) -> float:
     return ((1 - answer.mean[moving] ** 2) / stderr[moving] ** 2).min(initial=np.inf)
 
 
-def _chains(sampler, model, rng, start, n_sweeps, last):
-    state = last.answer.state if last else start if _is_state_of(sampler, model, start) else None
-    n_chains = CHAINS if state is None else None
-    return sampler(model, rng=rng, start=state, n_chains=n_chains, burn_in=n_sweeps // 5, n_sweeps=n_sweeps), n_sweeps
+def is_ladder_of(model: BoltzmannMachine, start: Any) -> bool:
+    """Whether temper() can start from it."""
+    return isinstance(start, Ladder) and start.s.shape[2] == model.n and start.temperatures[0] == model.temperature
 
 
-def _is_state_of(sampler, model, start):
-    if isinstance(start, Ladder):
-        return sampler is temper and start.s.shape[2] == model.n and start.temperatures[0] == model.temperature
-    is_chains = isinstance(start, np.ndarray) and start.shape[1:] == (model.n,) and (np.abs(start) == 1).all()
-    return sampler is gibbs and is_chains
-
-
-def _ais(model, rng, _, steps, last):
-    """As many temperatures as bring the variance of the log weights to about 0.5, as many chains as steps are left."""
-    n_temperatures = int(np.clip(steps // CHAINS, LEAST, CHAINS))
-    if last:
-        n_temperatures = int(np.clip(2 * last.answer.state.log_weights.var() * last.steps, 50, 5000))
-    n_chains = max(CHAINS, steps // n_temperatures)
-    return ais(model, rng=rng, n_chains=n_chains, n_temperatures=n_temperatures), n_temperatures
-
-
-SAMPLERS = {"gibbs": partial(_chains, gibbs), "ais": _ais, "temper": partial(_chains, temper)}
+def is_chains_of(model: BoltzmannMachine, start: Any) -> bool:
+    """Whether gibbs() can start from it."""
+    return isinstance(start, np.ndarray) and start.shape[1:] == (model.n,) and bool((np.abs(start) == 1).all())
 
 
 def _stderr(model, answer, want):
@@ -233,4 +266,4 @@ def _explained(answer, error, because):
 def _within(answer, proven):
     """Put the proven bounds beside log Z, and log Z between them: it is there."""
     value = float(np.clip(answer.log_z.value, proven.lower, proven.upper))
-    return replace(answer, log_z=LogZ(value, answer.log_z.stderr, lower=proven.lower, upper=proven.upper))
+    return replace(answer, log_z=Bounded(value, answer.log_z.stderr, lower=proven.lower, upper=proven.upper))

@@ -233,7 +233,7 @@ def _number(text):
 
 MISSING = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 YES = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
-NO = {"n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
+NO = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
 
 
 class Zoo(NamedTuple):
@@ -310,8 +310,8 @@ def yes_no(frame: Any) -> YesNo:
     """Return the two-valued columns of a DataFrame as -1/+1, nan where missing, and say why others are left out.
 
     +1 is yes, y, true, 1 or the like; of two other words the later in the alphabet, of two numbers the larger, and the
-    column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing.  Case and spaces
-    around a word do not count.
+    column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing, and - is where no
+    cell is +.  Case and spaces around a word do not count.
     Raises ValueError where `frame` is no DataFrame, where two columns have the same name, and where no column is left.
 
     >>> import pandas
@@ -323,12 +323,19 @@ def yes_no(frame: Any) -> YesNo:
     kept, yes, left_out = {}, {}, {}
     for name in names:
         answers = [_plain(value) for value in frame[name]]
+        if "+" in answers:  # then "-" is the other answer, and not a missing one
+            answers = [
+                "-" if str(value).strip() == "-" else answer for value, answer in zip(frame[name], answers, strict=True)
+            ]
         known = sorted({a for a in answers if a is not None}, key=_order)
         if len(known) != 2:
             left_out[name] = _why(name, known, next((v for v in frame[name] if _plain(v) is not None), None))
             continue
         plus = next((a for a in known if str(a) in YES), known[1]) if _is_yes_no(known) else known[1]
         title = str(name) if _is_yes_no(known) else f"{name} = {plus}"
+        if title in kept or (title != name and title in names):
+            left_out[name] = f"{name!r} would be called {title!r}, as another column is; rename one of the two"
+            continue
         kept[title] = [np.nan if a is None else 1.0 if a == plus else -1.0 for a in answers]
         yes[title] = plus
     if not kept:
@@ -342,7 +349,9 @@ def _columns(frame: Any) -> list:
     """Return the names of the columns of a DataFrame, each of which there is once."""
     names = getattr(frame, "columns", None)
     if not isinstance(names, Iterable) or not hasattr(frame, "index"):
-        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.read_csv('answers.csv')")
+        way_out = "pass frame.to_pandas()" if hasattr(frame, "to_pandas") else "try pandas.read_csv('answers.csv')"
+        found = f"one of {type(frame).__module__.partition('.')[0]}" if hasattr(frame, "to_pandas") else in_words(frame)
+        raise ValueError(f"frame must be a DataFrame of pandas, found {found}; {way_out}")
     names = list(names)
     twice = [name for name in names if names.count(name) > 1]
     if twice:

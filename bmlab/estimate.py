@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import signature
+from numbers import Integral
 from typing import Any, Protocol, TypeVar
 from warnings import warn
 
@@ -23,16 +25,16 @@ from .html_repr import estimate_card
 from .model import BoltzmannMachine
 
 
-class LogZ(float):
+class Bounded(float):
     """Hold log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
     value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
 
-    >>> log_z = bmlab.LogZ(2.5, stderr=0.1, lower=2)
+    >>> log_z = bmlab.Bounded(2.5, stderr=0.1, lower=2)
     >>> log_z, log_z + 1
-    (LogZ(2.5000 ± 0.1 (proven: at least 2.0000)), 3.5)
+    (Bounded(2.5000 ± 0.1 (proven: at least 2.0000)), 3.5)
     """
 
     stderr: float
@@ -48,7 +50,9 @@ class LogZ(float):
         return self.value, self.stderr, self.lower, self.upper
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"{name} of a LogZ cannot be changed; make a new one, LogZ(value, stderr, lower, upper)")
+        raise AttributeError(
+            f"{name} of a Bounded cannot be changed; make a new one, Bounded(value, stderr, lower, upper)"
+        )
 
     @property
     def value(self) -> float:
@@ -56,7 +60,7 @@ class LogZ(float):
         return float(self)
 
     def __repr__(self):
-        return f"LogZ({self})"
+        return f"Bounded({self})"
 
     def __str__(self):
         if np.isnan(self) and not np.isfinite([self.lower, self.upper]).any():
@@ -74,7 +78,7 @@ class LogZ(float):
         return f" (proven: at most {_digits(self.upper)})" if np.isfinite(self.upper) else ""
 
 
-UNKNOWN = LogZ()
+UNKNOWN = Bounded()
 
 
 def _digits(x):
@@ -88,7 +92,7 @@ class NotConverged(UserWarning):
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", bmlab.NotConverged)
-    ...     bmlab.mean_field(bmlab.medium(), max_sweeps=1).converged
+    ...     bmlab.mean_field(bmlab.medium(), max_steps=1).converged
     False
     """
 
@@ -115,7 +119,7 @@ class Estimate:
     mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0: nothing was sampled)
     corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
                         where the machine's weights are sparse
-    log_z               LogZ
+    log_z               Bounded
     converged, message  whether the method's own test was passed, and in a sentence why it stopped
     draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
@@ -132,7 +136,7 @@ class Estimate:
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
-    log_z: LogZ = UNKNOWN
+    log_z: Bounded = UNKNOWN
     mean_stderr: np.ndarray | float = 0.0
     corr_stderr: np.ndarray | scipy.sparse.csr_array | float = 0.0
     method: str = ""
@@ -148,7 +152,7 @@ class Estimate:
         return dense_corr(self.corr) - np.outer(self.mean, self.mean)
 
     @property
-    def correlation(self) -> np.ndarray:
+    def pearson(self) -> np.ndarray:
         """Pearson's correlations, the covariance over the spreads, shape (n, n); nan also where a unit is constant."""
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -186,7 +190,7 @@ class Ended(Protocol):
     """What says whether it got to where it was to get, and why it ended: an Estimate, or the Fit of a learner."""
 
     @property
-    def converged(self) -> bool: ...
+    def converged(self) -> bool | None: ...
 
     @property
     def message(self) -> str: ...
@@ -197,7 +201,7 @@ Answer = TypeVar("Answer", bound=Ended)
 
 def warned(answer: Answer, stacklevel: int = 3) -> Answer:
     """Return the answer; where it has not converged, warn whoever called the method with its message."""
-    if not answer.converged and not _silent.get():
+    if answer.converged is False and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)
     return answer
 
@@ -267,3 +271,47 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
 def asked(name: str, method: Any, *about: Any, **start: Any) -> Estimate:
     """Return what a method answers; raise ValueError where that is no Estimate."""
     return check_estimate(f"the answer of {name}", method(*about, **start))
+
+
+def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> None:
+    """Raise ValueError as check_method() does, and for a seed that is bound: each step would draw the same noise."""
+    check_method(name, method, *about, **start)
+    while isinstance(method, partial):
+        rng = method.keywords.get("rng")
+        if isinstance(rng, (Integral, np.random.SeedSequence)):
+            seed = rng if isinstance(rng, Integral) else 0
+            raise ValueError(
+                f"{name} would draw the same noise at each step, with rng={in_words(rng)} bound to it; bind a "
+                f"generator, functools.partial(..., rng=np.random.default_rng({seed}))"
+            )
+        method = method.func
+
+
+IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus this is none
+
+
+def check_possible(moments: Estimate) -> Estimate:
+    """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
+    mean, corr = np.asarray(moments.mean), moments.corr
+    held: Any = corr.data if is_sparse(corr) else np.asarray(corr)
+    for name, values in (("mean", mean), ("corr", held)):
+        wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
+        if wrong.size:
+            raise ValueError(
+                f"{name} of -1/+1 units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>"
+            )
+    if is_sparse(corr):
+        row, col = corr.nonzero()
+        pairs = np.asarray(corr[row, col]).ravel()
+        alike, apart = 1 + pairs - np.abs(mean[row] + mean[col]), 1 - pairs - np.abs(mean[row] - mean[col])
+        found = np.minimum(alike, apart).min(initial=0.0) / 4
+    else:
+        if np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
+            raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
+        found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)
+    if found < -IMPOSSIBLE:
+        raise ValueError(
+            f"no data have these moments (a variance or a probability would be {found:.2g}); pass the mean and the "
+            "<s_i s_j> of the same rows"
+        )
+    return moments

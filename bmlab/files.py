@@ -3,14 +3,19 @@
 import os
 import time
 from contextlib import suppress
+from glob import escape
 from io import BytesIO
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 import numpy as np
 
 from .budgets import memory_to_spend, size_in_words
 from .checks import in_words
+
+NEW = ".new"  # ends the name of a file that is being written
+STALE = 60  # seconds without a byte after which nobody writes it any more
 
 
 def check_path(name: str, path: Any) -> Path:
@@ -30,21 +35,40 @@ def check_folder(folder: Any) -> Path:
 def write_arrays(path: Path, arrays: dict[str, Any], keep: Path | None = None) -> None:
     """Write an .npz wholly or not at all: the old file stays, at `keep` if that is asked for, until the new is whole.
 
+    A symbolic link stays one, and the file its mode; into a pipe or a device the bytes are written as they come.  What
+    a process that was killed has left beside the file is removed after a minute, by the next that writes it.
     Raises OSError where the disk is full, or the folder missing.
     """
-    new, body = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}.new"), BytesIO()
+    body = BytesIO()
+    np.savez(body, **arrays)
     try:
-        np.savez(body, **arrays)
+        place = path.resolve()
+        if place.exists() and not place.is_file():
+            place.write_bytes(body.getbuffer())
+            return
+        _replace(place, body.getbuffer(), keep)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
+
+
+def _replace(path, content, keep):
+    """Put a new file beside its place, and then there."""
+    for old in path.parent.glob(f"{escape(path.name)}.*{NEW}"):
+        with suppress(OSError):  # another process may have been quicker
+            if old.stat().st_mtime < time.time() - STALE:
+                old.unlink()
+    new = path.with_name(f"{path.name}.{os.getpid()}.{time.monotonic_ns()}{NEW}")
+    try:
         with open(new, "wb") as file:
-            file.write(body.getbuffer())
+            if path.exists():
+                new.chmod(S_IMODE(path.stat().st_mode))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if keep is not None and path.exists():
             os.replace(path, keep)
         os.replace(new, path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
     finally:
         with suppress(OSError):
             new.unlink()

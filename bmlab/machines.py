@@ -48,7 +48,7 @@ def ising(
 
     >>> ring = bmlab.ising(4)  # log Z = log((2 cosh 1)^4 + (2 sinh 1)^4)
     >>> bmlab.exact(ring).log_z
-    LogZ(4.7977 (exact))
+    Bounded(4.7977 (exact))
     >>> bmlab.ising((3, 4)).coupling_count()  # two a unit
     24
     """

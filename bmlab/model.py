@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import Frozen, check_weights, read_only
+from .arrays import Frozen, by_name, check_weights, near, read_only
 from .budgets import check_memory
 from .checks import (
     check_names,
@@ -137,12 +137,18 @@ class BoltzmannMachine:
         return classes(self.weights, self.weight_count)
 
     def field(self, s: ArrayLike) -> np.ndarray:
-        """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field."""
-        return field_of(self, check_states(self.n, s))
+        """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field.
+
+        Columns of a DataFrame, and labels of a Series, are matched by name, here and wherever states are taken.
+        """
+        return field_of(self, self._checked(s))
 
     def energy(self, s: ArrayLike) -> np.ndarray:
         """Return E(s) of the states (or means) s (..., n), in shape (...)."""
-        return energy_of(self, check_no_bits(check_states(self.n, s)))
+        return energy_of(self, check_no_bits(self._checked(s)))
+
+    def _checked(self, s):
+        return check_states(self.n, by_name("states", s, self.names, whole=True))
 
     def log_prob(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
@@ -169,11 +175,8 @@ class BoltzmannMachine:
     def _index(self, name: str) -> int:
         if name in self.names:
             return self.names.index(name)
-        from difflib import get_close_matches  # for the message alone
-
-        way_out = "see machine.names" if self.names else f"the units have no names, write a number up to {self.n - 1}"
-        for close in get_close_matches(name, self.names, 1):
-            way_out = f"did you mean {close!r}?"
+        nameless = f"the units have no names, write a number up to {self.n - 1}"
+        way_out = near(name, self.names) if self.names else nameless
         raise ValueError(f"{name!r} is no unit; {way_out}")
 
     def at(self, temperature: float) -> BoltzmannMachine:

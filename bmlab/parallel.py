@@ -1,62 +1,61 @@
-"""Parts of a long computation, done by whatever can map: the cores here, a pool, a cluster.
+"""Parts of a long computation, done side by side: by the cores of this machine, or by an executor.
 
-    with bmlab.workers(client):  # a dask.distributed Client; or an executor, a pool, a callable like map
+    with bmlab.workers(client.get_executor()):  # here of Dask
         bmlab.exact(machine_of_46_units, max_seconds=np.inf)
 
-Three laws make the answer the same, to the bit, however many workers there are, and whichever of them die:
+The answer is the same to the bit, however many workers there are, and whichever of them die, because
     the parts follow from the question, never from the number of workers;
     a part is a pure function of its arguments, done with one thread: it may be done again elsewhere;
     the answers are put together in the order of the parts.
 Bits are those of one kind of processor and one version of NumPy: a mixed cluster agrees to rounding.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
+from threading import Event
 from typing import Any
 
-from .budgets import end_of_call, ending
-from .checks import needed
-from .engines import Engine, adapted, cores
-from .kept_threads import side_by_side
-from .progress_bars import showing, shown, watched
-from .threads import one_thread_only
+from .checks import in_words
+from .progress_bars import until_left, watched
+from .threads import has_threads, one_thread_only
 
-_engine: ContextVar[Engine | None] = ContextVar("what does the parts", default=None)
+AHEAD = 4  # parts a worker that are handed out before the first of them is back
+_executor: ContextVar[Executor | None] = ContextVar("what does the parts; None for the cores here", default=None)
 _inside = ContextVar("this is done inside a part", default=False)
 
 
-def workers(engine: Any) -> AbstractContextManager[None]:
-    """Let `engine` do the parts of every long computation inside a `with` block.
+def workers(executor: Executor) -> AbstractContextManager[None]:
+    """Let an executor do the parts of every long computation inside a `with` block.
 
-    engine   a dask.distributed Client, or the address of a scheduler ("tcp://..."); an executor (concurrent.futures,
-             loky, mpi4py.futures, ipyparallel's); a Pool (multiprocessing, Ray); a joblib.Parallel; or a callable
-             like map(function, parts)
+    executor   a concurrent.futures.Executor, or what has its submit(); docs/workers.md tells how to get one from Dask,
+               ipyparallel, MPI and Ray
     Without it the parts are done on the cores of this machine.  Workers need the same versions of Python, NumPy and
-    bmlab.  Where one dies Dask goes on; the others raise, each by its own name.
-    Raises ValueError for what cannot map.
+    bmlab.  Where a worker dies Dask does its parts again; other executors raise an error of their own.
+    Raises ValueError for what is no executor.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
     ...     answer = bmlab.exact(bmlab.medium())
     """
-    return _connected(engine) if isinstance(engine, str) and "://" in engine else _given(adapted(engine))
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        raise ValueError(
+            f"executor must be a concurrent.futures.Executor, found {in_words(executor)}; "
+            "try concurrent.futures.ProcessPoolExecutor()"
+        )
+    return _given(executor)
 
 
 @contextmanager
-def _connected(address):
-    distributed = needed("distributed", "workers() of a scheduler's address", '"bmlab[cluster]"')
-    with distributed.Client(address, set_as_default=False) as client, _given(adapted(client)):
-        yield
-
-
-@contextmanager
-def _given(engine):
-    token = _engine.set(engine)
+def _given(executor):
+    token = _executor.set(executor)
     try:
         yield
     finally:
-        _engine.reset(token)
+        _executor.reset(token)
 
 
 def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
@@ -64,9 +63,16 @@ def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[A
 
     Left early and closed, nothing is left waiting.  What a part raises names the part in a note.
     """
-    answers = iter(_answers(task, parts))
+    executor, done = _executor.get(), 0
+    local = executor is None or _inside.get()
+    answers = on_cores(task, parts) if local else _submitted(executor, Part(task), parts, worker_count())
     try:
-        yield from watched(_named(answers, unit, len(parts)), unit, len(parts))
+        for answer in watched(answers, unit, len(parts)):
+            yield answer
+            done += 1
+    except Exception as error:
+        error.add_note(f"This was {unit} {done + 1} of {len(parts)}.")
+        raise
     finally:
         getattr(answers, "close", lambda: None)()
 
@@ -77,59 +83,74 @@ def unpacked(task: Callable, part: Sequence) -> Any:
 
 
 def worker_count() -> int:
-    """Return how many parts are done at a time."""
-    engine = _engine.get()
+    """Return how many parts are done at a time: as many as the executor tells, or as there are cores."""
+    executor = _executor.get()
     if _inside.get():
         return 1
-    return max(1, engine.count() if engine else cores())
+    if client := getattr(executor, "_client", None):  # of Dask
+        return max(1, sum(client.nthreads().values()))
+    found = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
+    return next((count for count in found if isinstance(count, int)), cores())
 
 
 def parts_run_here() -> bool:
     """Whether parts share this process, and its memory."""
-    return _engine.get() is None
+    return _executor.get() is None
+
+
+def cores() -> int:
+    """Return how many cores this process may use; one where there are no threads."""
+    if not has_threads():
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def on_cores(task: Callable, parts: Sequence) -> Iterable:
     """Return task(part) of each part, done on the cores of this machine: for parts that write where others read."""
     if _inside.get():  # a part of a part stays where it is
         return map(task, parts)
-    return side_by_side(Part(task), parts)
+    count = min(cores(), len(parts))
+    return _by_threads(task, parts, count) if count > 1 else map(Part(task), parts)
 
 
-def _answers(task, parts):
-    engine = _engine.get()
-    if engine is None or _inside.get():
-        return on_cores(task, parts)
-    return engine.map(Part(task), parts)
+def _by_threads(task, parts, count):
+    """Yield the answers; left early, wait for the parts that have begun, whose loops end at their next turn."""
+    left = Event()
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield from _submitted(pool, Part(task, left), parts, count)
+        finally:
+            left.set()
 
 
-def _named(answers, unit, count):
-    """Yield the answers; a note says which part has failed."""
-    made = 0
+def _submitted(executor, task, parts, count) -> Iterator[Any]:
+    """Yield the answers, with some more parts handed out than are being done; left early, cancel what waits."""
+    waiting = deque()
     try:
-        for answer in answers:
-            yield answer
-            made += 1
-    except Exception as error:
-        error.add_note(f"This was {unit} {made + 1} of {count}.")
-        raise
+        for part in parts:
+            waiting.append(executor.submit(task, part))
+            if len(waiting) > AHEAD * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 class Part:
     """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of.
 
-    On the cores here it ends at the caller's deadline, or when nobody waits for it any more, and the thread that asks
-    shows the bars of its parts.
+    `left` ends its loops when it is set, which says that nobody waits for the answer any more.
     """
 
-    def __init__(self, task: Callable):
-        self.task = task
+    def __init__(self, task: Callable, left: Event | None = None):
+        self.task, self.left = task, left
 
     def __call__(self, part: Any) -> Any:
-        until, left = end_of_call()
-        return Context().run(self._alone, part, until, left, shown() if left else None)
+        return Context().run(self._alone, part)
 
-    def _alone(self, part, until, left, bars):
+    def _alone(self, part):
         _inside.set(True)
-        with ending(until, left), showing(bars), one_thread_only():
+        with until_left(self.left), one_thread_only():
             return self.task(part)

@@ -9,13 +9,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from operator import length_hint
+from threading import Event
 from time import perf_counter
 
-from .budgets import timed
 from .checks import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
+_left: ContextVar[Event | None] = ContextVar("what says that nobody waits for this call any more", default=None)
+
+
+class Left(Exception):
+    """A loop went on in a thread after nobody waited for it any more."""
 
 
 @contextmanager
@@ -27,33 +32,38 @@ def progress() -> Iterator[None]:
     """
     _tqdm()
     bars = set()
-    try:
-        with showing(bars):
-            yield
-    finally:
-        for bar in bars:  # a loop that was interrupted lives on in the traceback, which IPython keeps
-            bar.close()
-
-
-@contextmanager
-def showing(bars: set | None) -> Iterator[None]:
-    """Show the bars of loops inside among these; none where None."""
     token = _bars.set(bars)
     try:
         yield
     finally:
         _bars.reset(token)
+        for bar in bars:  # a loop that was interrupted lives on in the traceback, which IPython keeps
+            bar.close()
 
 
-def shown() -> set | None:
-    """Return the bars that are shown here; None where none are to be."""
-    return _bars.get()
+@contextmanager
+def until_left(left: Event | None) -> Iterator[None]:
+    """Let every loop inside raise Left once the event is set: Ctrl-C reaches the main thread alone."""
+    token = _left.set(left)
+    try:
+        yield
+    finally:
+        _left.reset(token)
 
 
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the things to be gone through, with a bar where bars are shown, until it is over, see timed()."""
-    total, bars = total or length_hint(things) or None, _bars.get()
-    return timed(things) if bars is None else _late(timed(things), unit, total, bars)
+    """Return the things to be gone through, with a bar where bars are shown, until nobody waits for it any more."""
+    total, bars, left = total or length_hint(things) or None, _bars.get(), _left.get()
+    if left is not None:
+        things = _awaited(things, left)
+    return things if bars is None else _late(things, unit, total, bars)
+
+
+def _awaited(things, left):
+    for thing in things:
+        if left.is_set():
+            raise Left
+        yield thing
 
 
 def _late(things, unit, total, bars):

@@ -92,12 +92,6 @@ def may_start_threads() -> bool:
     return not _alone.get()
 
 
-def thread_count() -> int:
-    """Return how many threads a product inside all_threads() gets."""
-    with all_threads():
-        return max((blas.num_threads for blas in _libraries()), default=1)
-
-
 def _let_go(me, depth, *_):
     """Go back to a depth, even where Ctrl-C comes in between."""
     try:

@@ -13,8 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bmlab.teaching.handouts import tables
-from bmlab.teaching.working_copies import PROGRESS, working_copy
+from bmlab.working_copies import PROGRESS, tables, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE, LITE = ROOT / "build/lite-sources", ROOT / "build/lite"
@@ -53,7 +52,7 @@ def main() -> None:
         "federated_extensions": [
             str(Path(place) / "share/jupyter/labextensions" / name) for name, place in EXTENSIONS.items()
         ],
-        "ignore_sys_prefix": True,  # nbgrader's menus are for teachers
+        "ignore_sys_prefix": True,  # what a teacher has installed beside it stays out
         "no_sourcemaps": True,
         "output_dir": str(LITE),
     }

@@ -21,19 +21,15 @@ import nbformat
 import reference
 import views
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
 from bmlab import __version__
-from bmlab.teaching.course import processed
-from bmlab.teaching.exercises import record
-from bmlab.teaching.handouts import student_version, tables
 from bmlab.widgets.view import HERE
+from bmlab.working_copies import record, student_version, tables, without_hidden_tests, without_solutions
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-CUT = [lambda: ClearSolutions(code_stub={"python": "# YOUR CODE HERE"}), ClearHiddenTests, ClearMarkScheme]
 HOME = "https://github.com/bmlab/bmlab"
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
@@ -97,7 +93,7 @@ def smaller(png: str) -> str:
 def page(path: Path, teacher: bool) -> NotebookNode:
     """Return a notebook as its page shows it."""
     source, seen = nbformat.read(path, as_version=4), views.of(path)
-    notebook = source if teacher else processed(nbformat.from_dict(source), CUT)
+    notebook = source if teacher else without_hidden_tests(without_solutions(source, "# YOUR CODE HERE"))
     cells = []
     for cell in notebook.cells:
         about = record(cell)

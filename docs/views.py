@@ -21,10 +21,10 @@ import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
-from bmlab.teaching.slicing import needed_cells
 from bmlab.widgets import DrawView, LatticeView, LearningView, MachineView, PaintView
 from bmlab.widgets.exploring import Explorer
 from bmlab.widgets.view import HERE, View
+from bmlab_teaching.slicing import needed_cells
 
 LIVE = Path(__file__).resolve().parents[1] / "build/extra/live"
 KINDS = {kind.__name__: kind for kind in (DrawView, Explorer, LatticeView, LearningView, MachineView, PaintView)}

@@ -35,8 +35,7 @@ def join_lines(record):
 @pytest.fixture(scope="session")
 def handouts(tmp_path_factory):
     """The folder that `make handouts` writes."""
-    pytest.importorskip("nbgrader")
-    from bmlab.teaching.handouts import hand_out
+    from bmlab_teaching.handouts import hand_out
 
     out = tmp_path_factory.mktemp("handouts")
     hand_out(FILES[0].parent, out, say=lambda line: None)

@@ -2,7 +2,7 @@
 its own dies by SIGKILL, and prints a dot for each step that the child made, and how it ended.
 
 A moment is counted over all that a checkpoint can be caught in: between two steps, in the midst of a write, before it
-is flushed, between its two renames. The parent imports, and its children share nothing else.
+is flushed, before it is put in place. The parent imports, and its children share nothing else.
 """
 
 import builtins

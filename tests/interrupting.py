@@ -24,7 +24,6 @@ from tqdm import tqdm
 import bmlab
 from bmlab import progress_bars, threads
 from bmlab.estimate import dense_corr, quietly
-from bmlab.infer.sampling import stretches
 from bmlab.learn import contrastive_divergence
 
 ALIVE = 10  # moments that a process lives through
@@ -58,12 +57,6 @@ def resumed():
     return bmlab.fit(BLANK, DATA[:, :8], infer, steps=12, rate=0.1, batch=20, rng=rng, checkpoint="run.npz")
 
 
-def in_stretches():
-    """A walk that is cut, as a long one is."""
-    with patch.object(stretches, "UPDATES", 2**12):
-        return bmlab.gibbs(large(), rng=0, n_sweeps=200)
-
-
 def in_shares():
     """Steps that are made in shares, as wide ones are."""
     with patch.object(contrastive_divergence, "WIDE", 2**12):
@@ -74,7 +67,6 @@ def in_shares():
 CALLS = {
     "gibbs": lambda: answer(bmlab.gibbs(GLASS, rng=0, n_sweeps=200)),
     "gibbs, compiled": lambda: answer(bmlab.gibbs(GLASS, rng=0, n_sweeps=1000, backend="numba")),
-    "gibbs, in stretches": lambda: answer(in_stretches()),
     "temper": lambda: answer(bmlab.temper(GLASS, rng=0, n_chains=4, burn_in=10, n_sweeps=40)),
     "ais": lambda: answer(bmlab.ais(GLASS, rng=0, n_chains=100, n_temperatures=60)),
     "visited": lambda: answer(bmlab.visited(GLASS, rng=0, n_sweeps=60)),

@@ -1,1406 +1,250 @@
-"""The classic bugs.  Each is one edit of the package's source; tests/test_mutants.py shows that a law catches it."""
+"""The classic bugs, and the law that notices each: tests/test_mutants.py shows that it does.
 
+Two kinds.  WRONG methods answer, by what anybody can call, as a package with the bug would: they show that the laws of
+test_contract.py can fail.  EDITS change the syntax tree of a function of the package, all places of a kind ("nothing is
+divided by the temperature"): they show that its own tests can.  No line of the package is quoted: its names may change.
+"""
+
+import __future__
+
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import test_annealed_importance
-import test_ascent
-import test_belief_propagation
-import test_bracketing
-import test_checkpoints
-import test_choosing
-import test_clamped_batches
-import test_completion
+import numpy as np
 import test_contract as law
-import test_contrastive_divergence
-import test_coordinate_descent
-import test_diagnostics
-import test_enumeration
-import test_estimate
-import test_estimators
-import test_exact_sampling
-import test_fitting
-import test_gaussian_integral
-import test_gibbs_sampling
-import test_interop
-import test_inversion
-import test_likelihood
-import test_linear_response
-import test_maximum_likelihood
-import test_model
-import test_pseudolikelihood
-import test_replica_exchange
-import test_roads
-import test_simulated_annealing
-import test_structured_mean_field
-import test_tap_equations
-import test_threads
-import test_tree_reweighting
-import test_visited_states
 
 import bmlab
-from bmlab import arrays, checks, estimate, files, interop, model, threads
-from bmlab.estimators import binary_features, classifier, density
-from bmlab.infer import bethe_error, choosing, rounds
-from bmlab.infer.bounds import bracketing, gaussian_integral, spanning_trees, structured_mean_field, tree_reweighting
-from bmlab.infer.exact import (
-    cutset_conditioning,
-    enumeration,
-    exact_sampling,
-    matrix_products,
-    planning,
-    roads,
-    small_tables,
-    tree_contraction,
-    variable_elimination,
-)
-from bmlab.infer.sampling import (
-    annealed_importance,
-    diagnostics,
-    gibbs_sampling,
-    narrow_engine,
-    numpy_engine,
-    replica_exchange,
-    simulated_annealing,
-    visited_states,
-)
-from bmlab.infer.variational import (
-    belief_propagation,
-    cooling,
-    coordinate_descent,
-    linear_response,
-    naive_mean_field,
-    tap_equations,
-)
-from bmlab.learn import (
-    ascent,
-    checkpoints,
-    clamped_batches,
-    completion,
-    contrastive_divergence,
-    few_unknown,
-    inversion,
-    likelihood,
-    maximum_likelihood,
-    newton,
-    observations,
-    pooling,
-    pseudolikelihood,
-)
+
+# Wrong methods: each takes a right one
 
 
-class Mutant(NamedTuple):
-    """Hold one bug: an edit of a function, and the law that must notice."""
+def of_another_machine(change):
+    """Return a bug: the method is asked about change(model) instead of the model."""
+
+    def bug(method):
+        return lambda model, *rest, **options: method(change(model), *rest, **options)
+
+    return bug
+
+
+def with_answer(change):
+    """Return a bug: of a right answer, change(answer) is told."""
+
+    def bug(method):
+        return lambda *rest, **options: change(method(*rest, **options))
+
+    return bug
+
+
+def with_log_z(change):
+    """Return a bug: change(value, stderr, lower, upper) are told of log Z."""
+
+    def told(answer):
+        z = answer.log_z
+        return replace(answer, log_z=type(z)(*change(z.value, z.stderr, z.lower, z.upper, len(answer.mean))))
+
+    return with_answer(told)
+
+
+def paired(answer, change):
+    corr = change(np.array(law.full(answer.corr)), answer.mean)
+    return replace(answer, corr=corr)
+
+
+def off_diagonal(values):
+    return values * (1 - np.eye(len(values)))
+
+
+forgets_temperature = of_another_machine(lambda model: model.at(1.0))
+forgets_biases = of_another_machine(lambda model: replace(model, biases=np.zeros(model.n)))
+drops_offset = of_another_machine(lambda model: replace(model, offset=0.0))
+offset_forgets_temperature = of_another_machine(lambda model: replace(model, offset=model.offset * model.temperature))
+loses_factor_two = of_another_machine(lambda model: model.at(2 * model.temperature))
+counts_couplings_twice = of_another_machine(lambda model: replace(model, weights=2 * model.weights))
+turns_signs = of_another_machine(lambda model: replace(model, weights=-model.weights, biases=-model.biases))
+shifts_units = with_answer(lambda answer: replace(answer, mean=np.roll(answer.mean, 1)))
+tells_covariances = with_answer(lambda answer: replace(answer, corr=answer.covariance))
+tells_products = with_answer(partial(paired, change=lambda corr, m: np.outer(m, m)))
+tells_empty_diagonal = with_answer(partial(paired, change=lambda corr, m: off_diagonal(corr)))
+tells_zero_for_unknown = with_answer(partial(paired, change=lambda corr, m: np.nan_to_num(corr)))
+tells_no_reason = with_answer(lambda answer: replace(answer, message="Done."))
+is_too_sure = with_answer(
+    lambda answer: replace(answer, mean_stderr=answer.mean_stderr / 3, corr_stderr=answer.corr_stderr / 3)
+)
+is_too_unsure = with_answer(
+    lambda answer: replace(answer, mean_stderr=answer.mean_stderr * 3, corr_stderr=answer.corr_stderr * 3)
+)
+forgets_n_log_2 = with_log_z(lambda value, error, low, high, n: (value - n * np.log(2), error, low, high))
+calls_it_a_lower_bound = with_log_z(
+    lambda value, error, low, high, n: (value, error, value + 0.01, max(high, value + 1))
+)
+calls_it_an_upper_bound = with_log_z(lambda value, error, low, high, n: (value, error, low, min(high, low + 1e-3)))
+
+
+def ignores_the_seed(method):
+    return lambda model, seed=0, **options: method(model, seed=np.random.default_rng(), **options)
+
+
+# Wrong sweeps
+
+
+def all_at_once(model, s, u):
+    """Update each unit given the states of all others before the sweep."""
+    one = [bmlab.sweep(model, s, u[..., i, None], units=[i])[..., i] for i in range(model.n)]
+    return np.stack(one, axis=-1)
+
+
+def greedy(model, s, u):
+    return bmlab.sweep(model.at(1e-3), s, u)
+
+
+def accepts_by_half(model, s, u):
+    return bmlab.sweep(model.at(2 * model.temperature), s, u, rule="metropolis")
+
+
+class Wrong(NamedTuple):
+    """Hold a law, the right method that it holds of, and the bug."""
 
     name: str
-    function: Callable  # where the bug is put
-    old: str  # stands in its source exactly once
-    new: str
-    law: partial  # raises AssertionError when the bug is in
+    law: Callable
+    method: Callable
+    bug: Callable
 
 
-def in_a_folder(of_a_folder):
-    """Hold a law that needs a folder to write in."""
-    with TemporaryDirectory() as folder:
-        of_a_folder(Path(folder))
+def wrong(law_, method, *bugs):
+    """List the Wrongs of one law and one method."""
+    return [Wrong(f"{law_.__name__}: {name}", law_, method, globals()[name]) for name in bugs]
 
 
-MUTANTS = [
-    Mutant(
-        "the arrays inside sparse weights can be written to",
-        arrays.read_only,
-        "(array.data, array.indices, array.indptr)",
-        "()",
-        partial(test_model.check_frozen),
-    ),
-    Mutant(
-        "the factor 2 of -1/+1 units is lost",
-        gibbs_sampling.sweep,
-        "2 * h / model.temperature",
-        "h / model.temperature",
-        partial(law.law_invariance),
-    ),
-    Mutant(
-        "the sampler ignores T", gibbs_sampling.sweep, "2 * h / model.temperature", "2 * h", partial(law.law_invariance)
-    ),
-    Mutant(
-        "the sampler forgets its biases", gibbs_sampling.sweep, " + model.biases[i]", "", partial(law.law_invariance)
-    ),
-    Mutant(
-        "all units of a block are updated at once",
-        numpy_engine.NumpyEngine._update,
-        "inner[r, :r] @ flips[:r]",
-        "0.0",
-        partial(law.law_invariance, law.SWEEPS["NumPy, sequential"]),
-    ),
-    Mutant(
-        "a doubtful draw is decided by a coin",
-        numpy_engine.NumpyEngine._choose,
-        "whole.flat[doubt] + digits < p.flat[doubt]",
-        "digits < 0.5",
-        partial(law.law_invariance, law.SWEEPS["NumPy, sequential"]),
-    ),
-    Mutant(
-        "Metropolis accepts by the energy of one unit alone",
-        numpy_engine.chance_of_plus,
-        "np.minimum(-s * x, 0)",
-        "np.minimum(-s * x / 2, 0)",
-        partial(law.law_invariance, law.SWEEPS["NumPy, Metropolis"]),
-    ),
-    Mutant(
-        "the engines read the random stream in different orders",
-        numpy_engine.NumpyEngine._choose,
-        "place + row",
-        "place - row",
-        partial(law.law_engines_agree, bmlab.ising((10, 10)).at(2.3), 1000),
-    ),
-    Mutant(
-        "single precision forgets that numbers were rounded",
-        narrow_engine.NarrowEngine._margin,
-        "(whole.error + whole.q)",
-        "whole.q",
-        partial(test_gibbs_sampling.law_margin),
-    ),
-    Mutant(
-        "single precision forgets that thresholds are rounded",
-        narrow_engine.NarrowEngine._margin,
-        "whole.error + whole.q",
-        "whole.error + 0",
-        partial(test_gibbs_sampling.law_margin),
-    ),
-    Mutant(
-        "single precision forgets that edges are rounded",
-        narrow_engine.NarrowEngine._margin,
-        " + FLOAT",
-        "",
-        partial(test_gibbs_sampling.law_margin),
-    ),
-    Mutant(
-        "a draw left open by single precision is decided by the units as they were",
-        narrow_engine.NarrowEngine._in_double,
-        "s[before] = new",
-        "s[before] += 0 * new",
-        partial(test_gibbs_sampling.law_margin),
-    ),
-    Mutant(
-        "sweeps are taken for independent draws",
-        diagnostics.mean_and_stderr,
-        "np.sqrt(spread * count / (count - 1))",
-        "np.sqrt((1 - mean**2) / (64 * 40))",
-        partial(law.law_coverage, law.correlated_chains),
-    ),
-    Mutant(
-        "the standard error lacks its 1/sqrt(chains)",
-        diagnostics.mean_and_stderr,
-        "spread * count /",
-        "spread * count**2 /",
-        partial(law.law_coverage, law.correlated_chains),
-    ),
-    Mutant(
-        "R-hat compares whole chains",
-        diagnostics.halves,
-        "np.vstack([x[:, :half], x[:, -half:]])",
-        "x[:, : 2 * half]",
-        partial(test_diagnostics.law_arviz),
-    ),
-    Mutant(
-        "the sum of autocorrelations goes on into the noise",
-        diagnostics.effective_size,
-        "int((pairs <= 0).argmax()) if (pairs <= 0).any() else len(pairs) - 1",
-        "len(pairs) - 1",
-        partial(test_diagnostics.law_arviz),
-    ),
-    Mutant(
-        "equal values take different ranks",
-        diagnostics.normal_scores,
-        "rank[which]",
-        "1.0 + x.ravel().argsort().argsort()",
-        partial(test_diagnostics.law_arviz),
-    ),
-    Mutant(
-        "duplicates are counted in the visited sum",
-        visited_states.merged,
-        "np.unique(key, return_index=True, return_inverse=True)",
-        "key, np.arange(len(key)), np.arange(len(key))",
-        partial(test_visited_states.law_once),
-    ),
-    Mutant(
-        "the visited sum forgets T",
-        visited_states.log_sum,
-        "seen.energy / model.temperature",
-        "seen.energy",
-        partial(test_visited_states.law_bound),
-    ),
-    Mutant(
-        "the visited sum drops the offset",
-        visited_states.distinct,
-        "energy_of(model, s)",
-        "energy_of(model, s) - model.offset",
-        partial(test_visited_states.law_bound),
-    ),
-    Mutant(
-        "log Z of the start is forgotten",
-        annealed_importance.ais,
-        "_first_log_z(model, first) + np",
-        "np",
-        partial(test_annealed_importance.law_uncoupled),
-    ),
-    Mutant(
-        "n ln 2 is forgotten in AIS",
-        arrays.log_2cosh,
-        "return x + np.log1p(np.exp(-2 * x))",
-        "return x + np.log1p(np.exp(-2 * x)) - np.log(2)",
-        partial(test_annealed_importance.law_uncoupled),
-    ),
-    Mutant(
-        "annealing drops the offset",
-        annealed_importance._first_log_z,
-        " - model.offset / model.temperature",
-        "",
-        partial(test_annealed_importance.law_uncoupled),
-    ),
-    Mutant(
-        "annealed chains ignore T",
-        annealed_importance._anneal,
-        "np.full_like(chains.beta, high / temperature)",
-        "np.full_like(chains.beta, high)",
-        partial(test_annealed_importance.law_unbiased),
-    ),
-    Mutant(
-        "the weights ignore T",
-        annealed_importance._anneal,
-        "(high - low) / temperature * inner",
-        "(high - low) * inner",
-        partial(test_annealed_importance.law_unbiased),
-    ),
-    Mutant(
-        "the weight is taken after the sweep",
-        annealed_importance._anneal,
-        "s = chains.s[others].astype(float)",
-        "chains.beta, chains.biases = np.full_like(chains.beta, high / temperature), (rest + first / high)[:, 0]; "
-        "chains.sweep(); s = chains.s[others].astype(float)",
-        partial(test_annealed_importance.law_unbiased),
-    ),
-    Mutant(
-        "the class summed over is swept last",
-        annealed_importance._anneal,
-        "chains.classes[0]",
-        "chains.classes[-1]",
-        partial(test_annealed_importance.law_unbiased, test_annealed_importance.MACHINES["restricted"]),
-    ),
-    Mutant(
-        "the start's biases fade with the couplings",
-        annealed_importance._anneal,
-        "first / high",
-        "first",
-        partial(test_annealed_importance.law_unbiased),
-    ),
-    Mutant(
-        "swaps go the wrong way",
-        replica_exchange.swap_chance,
-        "np.diff(beta) * np.diff(energies)",
-        "-np.diff(beta) * np.diff(energies)",
-        partial(test_replica_exchange.law_detailed_balance),
-    ),
-    Mutant(
-        "n ln 2 is forgotten in temper",
-        replica_exchange.Tally.log_z,
-        "self.replicas.model.n * np.log(2) + total.sum()",
-        "total.sum()",
-        partial(test_replica_exchange.law_log_z),
-    ),
-    Mutant(
-        "log Z is left to the trapezoid rule",
-        replica_exchange.Tally.log_z,
-        "hot - cold - self.step",
-        "-self.step",
-        partial(test_replica_exchange.law_coverage),
-    ),
-    Mutant(
-        "temperatures stay where they were after a swap",
-        replica_exchange.Replicas.sweeps,
-        "self.chains.beta[self.at] = self.beta",
-        "self.chains.beta[:] = np.tile(self.beta, len(self.at))",
-        partial(test_replica_exchange.law_log_z),
-    ),
-    Mutant(
-        "the errors of the parts of log Z are averaged, not added",
-        replica_exchange.Tally.log_z,
-        "noise.sum(1)",
-        "noise.mean(1)",
-        partial(test_replica_exchange.law_coverage),
-    ),
-    Mutant(
-        "annealing keeps the last state, not the best",
-        simulated_annealing._cool,
-        "now < energies",
-        "now < np.inf",
-        partial(test_simulated_annealing.law_best_of_the_walk),
-    ),
-    Mutant(
-        "annealing takes T for 1/T",
-        simulated_annealing._cool,
-        "1 / temperature",
-        "temperature",
-        partial(test_simulated_annealing.law_best_of_the_walk),
-    ),
-    Mutant(
-        "exact ignores T",
-        small_tables.sum_by_tables,
-        "q /= model.temperature",
-        "q /= 1",
-        partial(law.law_same, bmlab.exact, law.hotter),
-    ),
-    Mutant(
-        "the offset of clamped units is dropped",
-        enumeration._estimate,
-        "log_z - model.offset / model.temperature",
-        "log_z",
-        partial(law.law_referee, bmlab.exact),
-    ),
-    Mutant(
-        "the offset forgets T",
-        enumeration._estimate,
-        "model.offset / model.temperature",
-        "model.offset",
-        partial(law.law_same, bmlab.exact, law.hotter),
-    ),
-    Mutant(
-        "a face of the triangle is not turned",
-        matrix_products._tiles,
-        "right[:, tile].T @ left.T",
-        "left[tile] @ right",
-        partial(law.law_referee, bmlab.exact, (15,)),
-    ),
-    Mutant(
-        "the largest entry of a face is not put back",
-        matrix_products._faces,
-        "log_scale += top",
-        "log_scale += 0",
-        partial(law.law_referee, bmlab.exact, (15,)),
-    ),
-    Mutant(
-        "the couplings inside a group are left out of its face",
-        matrix_products._faces,
-        "w[i, i][products[k].pairs]",
-        "0",
-        partial(law.law_referee, bmlab.exact, (15,)),
-    ),
-    Mutant(
-        "the correlations inside a group are not told",
-        matrix_products.sum_by_products,
-        "moments[size:, 0]",
-        "0",
-        partial(law.law_referee, bmlab.exact, (15,)),
-    ),
-    Mutant(
-        "all pairs of a dense machine are not asked for",
-        planning.wants_all,
-        "pairs is None and",
-        "False and",
-        partial(test_enumeration.law_pairs),
-    ),
-    Mutant(
-        "two branches of an elimination do not meet",
-        variable_elimination.all_pairs,
-        "below, given = np.append(below, units), np.vstack([given, means])",
-        "below, given = np.append(units, v), np.vstack([means, given[:1]])",
-        partial(test_roads.law_branches),
-    ),
-    Mutant(
-        "the degeneracy is counted beside an offset",
-        exact_sampling.ground_state,
-        "offset=0.0",
-        "offset=model.offset",
-        partial(test_exact_sampling.law_offset),
-    ),
-    Mutant(
-        "of two limits on BLAS, the second remembers the first",
-        threads._hold,
-        "if depth and not _before",
-        "if depth and not was_inside",
-        partial(test_threads.law_overlap),
-    ),
-    Mutant(
-        "a wide product does not lift the limit of whoever asks",
-        matrix_products._tiles,
-        "all_threads() if",
-        "nullcontext() if",
-        partial(test_threads.law_wide_products),
-    ),
-    Mutant(
-        "n ln 2 is forgotten",
-        roads._by_product,
-        "log_2cosh(field).sum()",
-        "np.log(np.cosh(field)).sum()",
-        partial(law.law_no_weights, bmlab.exact, (300,)),
-    ),
-    Mutant(
-        "the cutset is summed without the others",
-        cutset_conditioning._alone,
-        "log_sum = size.sum(0)",
-        "log_sum = 0 * size.sum(0)",
-        partial(test_roads.law_cutset),
-    ),
-    Mutant(
-        "a tile forgets how the sum was scaled",
-        cutset_conditioning.sum_by_cutset,
-        "total = total * fade",
-        "total = total",
-        partial(test_roads.law_cutset),
-    ),
-    Mutant(
-        "a message forgets T",
-        variable_elimination.eliminate,
-        "/ model.temperature",
-        "",
-        partial(test_roads.law_elimination),
-    ),
-    Mutant(
-        "the way back forgets the parent",
-        variable_elimination.hand_back,
-        "_marginal(tables[parent], [scope[0], *order.scopes[parent]], scope)",
-        "np.full((2,) * len(scope), 0.5 ** len(scope))",
-        partial(test_roads.law_elimination),
-    ),
-    Mutant(
-        "two neighbours of a unit that has gone are not coupled by it",
-        tree_contraction._outward,
-        "(logs[0, 0] - logs[0, 1] - logs[1, 0] + logs[1, 1]) / 4",
-        "0.0",
-        partial(test_roads.law_trees),
-    ),
-    Mutant(
-        "a pair is read from its other end",
-        tree_contraction.sum_by_contraction,
-        "r.turned[:, k]",
-        "~r.turned[:, k]",
-        partial(test_roads.law_trees),
-    ),
-    Mutant(
-        "perfect samples of a tree forget the neighbours",
-        tree_contraction.draw_by_contraction,
-        "(s[:, r.near] * j[r.edge]).sum(2)",
-        "0 * s[:, r.unit]",
-        partial(test_exact_sampling.law_samples, "tree contraction", test_exact_sampling.TREE),
-    ),
-    Mutant(
-        "perfect samples take the third group on its own",
-        matrix_products.draw_by_products,
-        "(bc[b[k]] * ca[:, a[k]])",
-        "bc[b[k]]",
-        partial(test_exact_sampling.law_samples, "matrix products"),
-    ),
-    Mutant(
-        "perfect samples turn the odds round",
-        variable_elimination.draw,
-        "expit(table[given])",
-        "expit(-table[given])",
-        partial(test_exact_sampling.law_samples, "variable elimination"),
-    ),
-    Mutant(
-        "mean field counts each coupling twice",
-        naive_mean_field.free_energy_of,
-        "energy_of(model, m)",
-        "2 * energy_of(model, m) + model.biases @ m - model.offset",
-        partial(law.law_bounds, bmlab.mean_field),
-    ),
-    Mutant(
-        "the diagonal is in the mean-field energy",
-        naive_mean_field.free_energy_of,
-        "energy_of(model, m)",
-        "energy_of(model, m) - m @ m",
-        partial(law.law_bounds, bmlab.mean_field),
-    ),
-    Mutant(
-        "the entropy is forgotten",
-        naive_mean_field.free_energy_of,
-        "- model.temperature * entropy",
-        "",
-        partial(law.law_no_weights, bmlab.mean_field),
-    ),
-    Mutant(
-        "the entropy forgets T",
-        naive_mean_field.free_energy_of,
-        "model.temperature * entropy",
-        "entropy",
-        partial(law.law_same, bmlab.mean_field, law.hotter),
-    ),
-    Mutant(
-        "the response has the wrong sign",
-        linear_response.curvature_matrix,
-        "np.diag(own) - pull",
-        "np.diag(own) + pull",
-        partial(law.law_weak_weights, bmlab.mean_field),
-    ),
-    Mutant(
-        "correlations are taken for products of means",
-        linear_response.respond,
-        "root[i] * root[j] * at_couplings + m[i] * m[j]",
-        "m[i] * m[j]",
-        partial(law.law_weak_weights, bmlab.mean_field),
-    ),
-    Mutant(
-        "coupled units are updated at once",
-        coordinate_descent.rows_by_class,
-        "model.colours",
-        "[np.arange(model.n)]",
-        partial(test_coordinate_descent.law_falls, naive_mean_field.theory, test_coordinate_descent.MACHINES["sparse"]),
-    ),
-    Mutant(
-        "Newton's step is taken wherever it leads",
-        coordinate_descent._newton,
-        "theory.value(there) <= now + ROUNDING * abs(now)",
-        "True",
-        partial(test_coordinate_descent.law_newton, naive_mean_field.theory, test_coordinate_descent.MACHINES["dense"]),
-    ),
-    Mutant(
-        "the highest of several valleys is the answer",
-        coordinate_descent._fixed_points,
-        "values.argsort(",
-        "(-values).argsort(",
-        partial(test_coordinate_descent.law_valleys),
-    ),
-    Mutant(
-        "the offset blurs the free energies",
-        naive_mean_field.theory,
-        "replace(model, offset=0.0)",
-        "model",
-        partial(test_coordinate_descent.law_offset, bmlab.mean_field),
-    ),
-    Mutant(
-        "the second start has the sign of LAPACK's vector",
-        coordinate_descent._leading_fields,
-        "np.where(model.biases @ vectors < 0, -1, 1)",
-        "1",
-        partial(test_coordinate_descent.law_mirror, bmlab.mean_field),
-    ),
-    Mutant(
-        "a saddle is taken for an answer",
-        coordinate_descent.solution,
-        " and response.stable",
-        "",
-        partial(test_linear_response.law_saddle, bmlab.mean_field),
-    ),
-    Mutant(
-        "one fixed point is told several times",
-        coordinate_descent._fixed_points,
-        "> SAME",
-        ">= 0",
-        partial(test_coordinate_descent.law_distinct, bmlab.mean_field),
-    ),
-    Mutant(
-        "each temperature starts afresh",
-        cooling._cooled,
-        "start=state",
-        "start=None",
-        partial(test_coordinate_descent.law_cooled, bmlab.mean_field),
-    ),
-    Mutant(
-        "the echo does not turn with its unit",
-        tap_equations._without_echo,
-        "field - x - echo * t)",
-        "field - x - echo)",
-        partial(test_tap_equations.law_equation),
-    ),
-    Mutant(
-        "the echo forgets T",
-        tap_equations.theory,
-        "(model.weights / model.temperature) ** 2",
-        "model.weights ** 2",
-        partial(law.law_same, bmlab.tap, law.hotter),
-    ),
-    Mutant(
-        "the echo is missing in TAP's response",
-        tap_equations._curvature,
-        "1 + v * row_sums(model, j**2 * v[col])",
-        "np.ones(model.n)",
-        partial(test_linear_response.law_response, bmlab.tap),
-    ),
-    Mutant(
-        "the second order counts each pair twice",
-        tap_equations.plefka_orders,
-        "v[col]).sum() / 4",
-        "v[col]).sum() / 2",
-        partial(test_tap_equations.law_orders),
-    ),
-    Mutant(
-        "the third order lacks its triangles",
-        tap_equations.plefka_orders,
-        "+ _triangles(model, v)",
-        "",
-        partial(test_tap_equations.law_orders),
-    ),
-    Mutant(
-        "messages come back to their sender",
-        belief_propagation._settle,
-        "u[mine].sum() - u[mine]",
-        "u[mine].sum()",
-        partial(test_belief_propagation.law_forests),
-    ),
-    Mutant(
-        "messages are those of the ground state",
-        belief_propagation.through,
-        "np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))",
-        "0.0",
-        partial(test_belief_propagation.law_messages),
-    ),
-    Mutant(
-        "units are counted once too often in Bethe's log Z",
-        belief_propagation._beliefs,
-        "(1 - degree)",
-        "(2 - degree)",
-        partial(law.law_no_weights, bmlab.bethe),
-    ),
-    Mutant(
-        "messages forget T",
-        belief_propagation.graph_of,
-        " / model.temperature",
-        "",
-        partial(law.law_same, bmlab.bethe, law.hotter),
-    ),
-    Mutant(
-        "Bethe's response is that of mean field",
-        belief_propagation.curvature,
-        "np.bincount(graph.row, covariance * slope, model.n) + 1.0",
-        "np.ones(model.n)",
-        partial(test_belief_propagation.law_forests),
-    ),
-    Mutant(
-        "trees do not share out the couplings",
-        tree_reweighting.bound_of,
-        "graph.j / share",
-        "graph.j",
-        partial(law.law_bounds, law.few_trees),
-    ),
-    Mutant(
-        "trees do not share out the fields",
-        tree_reweighting.bound_of,
-        "share * u",
-        "u",
-        partial(test_tree_reweighting.law_average),
-    ),
-    Mutant(
-        "the upper bound drops the offset",
-        tree_reweighting.trw,
-        "found[1].value - offset",
-        "found[1].value",
-        partial(law.law_bounds, law.few_trees),
-    ),
-    Mutant(
-        "messages that do not agree cost nothing",
-        tree_reweighting.bound_of,
-        "log_z / 2 - single) + slack",
-        "log_z / 2 - single)",
-        partial(test_tree_reweighting.law_average),
-    ),
-    Mutant(
-        "an edge in a random tree is counted from one end",
-        spanning_trees._by_inverse,
-        "(at[graph.row] + at[graph.col])",
-        "2 * at[graph.row]",
-        partial(test_tree_reweighting.law_shares),
-    ),
-    Mutant(
-        "a pair may contradict its means in the proof that no trees are better",
-        tree_reweighting.floor_of,
-        "abs(one + other) - 1, 1 - abs(one - other)",
-        "-1, 1",
-        partial(test_tree_reweighting.law_floor),
-    ),
-    Mutant(
-        "that proof takes the average tree in place of the one with most information",
-        tree_reweighting.floor_of,
-        "information[tree].sum()",
-        "found.share @ information[:-1] / 2",
-        partial(test_tree_reweighting.law_floor),
-    ),
-    Mutant(
-        "a unit that is taken out joins none of its neighbours",
-        spanning_trees._by_elimination,
-        "] += ahead[:, None]",
-        "] += 0 * ahead[:, None]",
-        partial(test_tree_reweighting.law_shares),
-    ),
-    Mutant(
-        "weights of trees may not be as far apart",
-        spanning_trees.shares,
-        "(_by_elimination, RANGE)",
-        "(_by_elimination, RANGE_BY_INVERSE)",
-        partial(test_tree_reweighting.law_levels),
-    ),
-    Mutant(
-        "the inverse that loses digits serves small machines, too",
-        spanning_trees.shares,
-        "model.is_sparse and model.n > LARGEST",
-        "True",
-        partial(test_tree_reweighting.law_rounding),
-    ),
-    Mutant(
-        "the information of a pair is its entropy",
-        tree_reweighting._information,
-        "alone - scipy.special.entr(p).sum(0)",
-        "scipy.special.entr(p).sum(0)",
-        partial(test_tree_reweighting.law_slope),
-    ),
-    Mutant(
-        "the children ignore how likely their parent is",
-        structured_mean_field._minus_bound,
-        "(chance * entropy).sum()",
-        "entropy[:, 1:].mean(0).sum() + entropy[0, 0]",
-        partial(test_structured_mean_field.law_definition),
-    ),
-    Mutant(
-        "the way back forgets the variance of the parent",
-        structured_mean_field._back,
-        " - 2 * m[p] * here[p]",
-        "",
-        partial(test_structured_mean_field.law_gradient),
-    ),
-    Mutant(
-        "noise costs half of d, not two thirds",
-        gaussian_integral._bound,
-        "2 / 3 * d.sum()",
-        "d.sum() / 2",
-        partial(test_gaussian_integral.law_bound),
-    ),
-    Mutant(
-        "n ln 2 is forgotten under the Gaussian",
-        gaussian_integral._bound,
-        "np.log(np.pi / 2)",
-        "np.log(2 * np.pi)",
-        partial(test_gaussian_integral.law_free_units),
-    ),
-    Mutant(
-        "the worst of the upper bounds ends the bracket",
-        bracketing.between,
-        "min(above, ",
-        "max(above, ",
-        partial(test_bracketing.law_ends),
-    ),
-    Mutant(
-        "n ln 2 is forgotten beside the couplings",
-        bracketing.upper_bounds,
-        "log_2cosh(model.biases / model.temperature)",
-        "abs(model.biases / model.temperature)",
-        partial(test_bracketing.law_couplings),
-    ),
-    Mutant(
-        "hidden pairs are averaged as if independent",
-        likelihood._put_hidden,
-        "pairs[np.ix_(unknown, unknown)] = hidden",
-        "hidden",
-        partial(law.law_gradient, infer=law.one_by_one),
-    ),
-    Mutant(
-        "the unknown units of a pattern are averaged as if independent",
-        few_unknown.over_states,
-        "share[block, None, None] * spread",
-        "0 * spread",
-        partial(law.law_gradient),
-    ),
-    Mutant(
-        "each weight between two unknown units counts twice",
-        few_unknown.over_states,
-        "u_pairs.T / 2",
-        "u_pairs.T",
-        partial(law.law_likelihood),
-    ),
-    Mutant(
-        "the clamped phase averages hidden units before it multiplies",
-        likelihood._summed_out,
-        "= np.tanh(f)",
-        "= np.tanh(f).mean(0)",
-        partial(law.law_gradient, False),
-    ),
-    Mutant(
-        "rare patterns count as much as common ones",
-        observations.distinct,
-        "count / len(s)",
-        "np.full(len(count), 1 / len(count))",
-        partial(law.law_gradient),
-    ),
-    Mutant(
-        "pcd loses the factor 2 of -1/+1 units",
-        contrastive_divergence._draw,
-        "u *= -2",
-        "u *= -1",
-        partial(test_contrastive_divergence.law_step),
-    ),
-    Mutant(
-        "pcd forgets one T",
-        contrastive_divergence.RestrictedAscent.step,
-        "float(rate) / T**2 ",
-        "float(rate) / T ",
-        partial(test_contrastive_divergence.law_step),
-    ),
-    Mutant(
-        "the centre is forgotten in the hidden biases",
-        contrastive_divergence.RestrictedAscent.__init__,
-        "hidden + self.origin @ weights",
-        "hidden",
-        partial(test_contrastive_divergence.law_step),
-    ),
-    Mutant(
-        "persistent chains begin at the data",
-        contrastive_divergence.RestrictedAscent.step,
-        "_draw(free, rng)",
-        "_draw(seen[np.arange(d - c) % (b - a)], rng)",
-        partial(test_contrastive_divergence.law_persistence),
-    ),
-    Mutant(
-        "one sweep is made whatever n_sweeps",
-        contrastive_divergence.RestrictedAscent.step,
-        "range(n_sweeps - 1)",
-        "range(0)",
-        partial(test_contrastive_divergence.law_step, "data", 3),
-    ),
-    Mutant(
-        "pcd's penalty grows with T",
-        contrastive_divergence.RestrictedAscent.step,
-        "rate * T**2 * penalty",
-        "rate * penalty",
-        partial(test_contrastive_divergence.law_penalty),
-    ),
-    Mutant(
-        "shares of a step draw the same numbers",
-        contrastive_divergence.RestrictedAscent._shares,
-        "[self.rng, *map(np.random.default_rng, seeds)]",
-        "map(np.random.default_rng, [7] * count)",
-        partial(test_contrastive_divergence.law_shares),
-    ),
-    Mutant(
-        "a step is cut by the cores there are",
-        contrastive_divergence.RestrictedAscent._shares,
-        "worth.bit_length()",
-        "__import__('bmlab').kept_threads.cores()",
-        partial(test_contrastive_divergence.law_shares),
-    ),
-    Mutant(
-        "the answer is the mean of all steps",
-        contrastive_divergence.pcd,
-        "k >= steps // 2",
-        "k >= 0",
-        partial(test_contrastive_divergence.law_average),
-    ),
-    Mutant(
-        "batches are drawn with replacement",
-        ascent.batches,
-        "rng.permutation(n_rows)",
-        "rng.integers(n_rows, size=n_rows)",
-        partial(test_fitting.law_batches),
-    ),
-    Mutant(
-        "every epoch has the same order",
-        ascent.batches,
-        "rng.permutation(n_rows)",
-        "np.arange(n_rows)",
-        partial(test_fitting.law_batches),
-    ),
-    Mutant(
-        "a hidden unit's part of a turned unit forgets T",
-        pseudolikelihood._gain_of_turning,
-        "_across(model, visible) / model.temperature",
-        "_across(model, visible)",
-        partial(test_contrastive_divergence.law_score),
-    ),
-    Mutant(
-        "annealing runs are samples, whatever their weights",
-        density.draw,
-        "p=share",
-        "p=None",
-        partial(test_estimators.law_weights),
-    ),
-    Mutant(
-        "classes are equally frequent",
-        classifier.BoltzmannClassifier._joint,
-        " + np.log(self.class_count_[k])",
-        "",
-        partial(test_estimators.law_bayes),
-    ),
-    Mutant(
-        "samples are written with the wrong sign",
-        binary_features.Binary._written,
-        "(s > 0)",
-        "(s < 0)",
-        partial(test_estimators.law_frequencies),
-    ),
-    Mutant(
-        "patterns count once",
-        density._merged,
-        "distinct(s, counts)",
-        "distinct(s, counts**0)",
-        partial(test_estimators.law_more_rows),
-    ),
-    Mutant(
-        "a turned unit moves fields by one, not two",
-        pseudolikelihood._gain_of_turning,
-        "f - 2 * data",
-        "f - data",
-        partial(test_contrastive_divergence.law_score),
-    ),
-    Mutant(
-        "the entropy of hidden units counts twice",
-        clamped_batches.clamped_mean_field,
-        "(entropy - ",
-        "(2 * entropy - ",
-        partial(test_clamped_batches.law_lower),
-    ),
-    Mutant(
-        "a missing entry is hidden in every row",
-        clamped_batches.clamped_gibbs,
-        "np.where(free, rng.random(fixed.shape), fixed)",
-        "rng.random(fixed.shape)",
-        partial(test_clamped_batches.law_holes),
-    ),
-    Mutant(
-        "errors are those of one chain's sweeps",
-        clamped_batches.clamped_gibbs,
-        "mean_and_stderr(means.mean(0), equal)",
-        "mean_and_stderr(means.reshape(-1, model.n), np.ones(means[..., 0].size))",
-        partial(test_clamped_batches.law_covers),
-    ),
-    Mutant(
-        "missing entries are taken as -1",
-        likelihood.clamped_alike,
-        "rows, unknown, share)",
-        "np.nan_to_num(rows, nan=-1), unknown[:0], share)",
-        partial(test_likelihood.law_missing),
-    ),
-    Mutant(
-        "each set of unknowns counts alike",
-        pooling.averaged,
-        "p * part",
-        "part / len(share)",
-        partial(test_likelihood.law_missing),
-    ),
-    Mutant(
-        "the L1 penalty pushes through zero",
-        ascent._towards_zero,
-        "np.maximum(np.abs(weights) - much, 0)",
-        "(np.abs(weights) - much)",
-        partial(test_fitting.law_l1),
-    ),
-    Mutant(
-        "momentum weakens the L1 penalty",
-        ascent.Rule.moved,
-        "size * self.l1 / (1 - self.momentum)",
-        "size * self.l1",
-        partial(test_fitting.law_l1, 0.8),
-    ),
-    Mutant(
-        "the gradient norm forgets the L2 penalty",
-        ascent.Rule.penalised,
-        "d_weights - self.penalty * model.weights",
-        "d_weights",
-        partial(test_fitting.law_gradient_norm),
-    ),
-    Mutant(
-        "the gradient norm counts a weight twice",
-        ascent.Rule.length,
-        "d @ d / 2 +",
-        "d @ d +",
-        partial(test_fitting.law_gradient_norm),
-    ),
-    Mutant(
-        "Newton forgets that parameters are over T",
-        newton.Table.slope,
-        "self.pull * theta",
-        "0 * theta",
-        partial(test_maximum_likelihood.law_top),
-    ),
-    Mutant(
-        "a product with itself is not 1",
-        newton.Table.slope,
-        "self.places[:, None] ^ self.places",
-        "self.places[:, None] | self.places",
-        partial(test_maximum_likelihood.law_newton),
-    ),
-    Mutant(
-        "the biases forget the fields at the means",
-        maximum_likelihood._whitened,
-        "- spread(weights) @ mean",
-        "",
-        partial(test_maximum_likelihood.law_top),
-    ),
-    Mutant(
-        "bits are transformed from one side only",
-        newton.transformed,
-        "table.reshape(len(left), len(right)) @ right",
-        "table.reshape(len(left), len(right))",
-        partial(test_maximum_likelihood.law_transform),
-    ),
-    Mutant(
-        "a checkpoint forgets the generators",
-        checkpoints.Checkpoint.save,
-        "self._random()",
-        "np.random.default_rng(7).bit_generator.state",
-        partial(in_a_folder, test_checkpoints.law_resumed),
-    ),
-    Mutant(
-        "the file before is not kept",
-        files.write_arrays,
-        "os.replace(path, keep)",
-        "os.remove(path)",
-        partial(in_a_folder, test_checkpoints.law_torn),
-    ),
-    Mutant(
-        "equal data as a list is another run",
-        checkpoints._identity,
-        "check_array(name, value)",
-        "np.asarray(value)",
-        partial(in_a_folder, test_checkpoints.law_same_run),
-    ),
-    Mutant(
-        "free minus clamped",
-        likelihood.gradient,
-        "clamped.corr - free.corr",
-        "free.corr - clamped.corr",
-        partial(law.law_gradient),
-    ),
-    Mutant(
-        "the gradient forgets T",
-        likelihood.gradient,
-        "(clamped.mean - free.mean) / model.temperature",
-        "(clamped.mean - free.mean)",
-        partial(law.law_gradient),
-    ),
-    Mutant(
-        "the likelihood subtracts bound from like bound",
-        likelihood.log_likelihood,
-        "c.lower - f.upper",
-        "c.lower - f.lower",
-        partial(law.law_likelihood, bmlab.mean_field),
-    ),
-    Mutant(
-        "clamped units forget their own coupling",
-        model.BoltzmannMachine.clamp,
-        "-values @ (across[:, units] @ values) / 2",
-        "0.0",
-        partial(law.law_likelihood, law.one_by_one),
-    ),
-    Mutant(
-        "the constant between 0/1 and -1/+1 is lost",
-        interop.from_bits,
-        "-rows.sum() / 8",
-        "0.0",
-        partial(test_model.check_bits_machine),
-    ),
-    Mutant(
-        "the biases between 0/1 and -1/+1 miss the couplings",
-        interop.from_bits,
-        "biases / 2 + rows / 4",
-        "biases / 2",
-        partial(test_model.check_bits_machine),
-    ),
-    Mutant(
-        "the inverse problem has the wrong sign",
-        inversion.invert_mean_field,
-        "np.arctanh(mean) - weights @ mean",
-        "np.arctanh(mean) + weights @ mean",
-        partial(test_inversion.law_fixed_point),
-    ),
-    Mutant(
-        "noise shrinks correlations like means",
-        inversion._moments,
-        "(1 - 2 * noise) ** 2",
-        "(1 - 2 * noise)",
-        partial(test_inversion.law_noise),
-    ),
-    Mutant(
-        "several fixed points are no reason to doubt",
-        bethe_error.weigh,
-        "len(tap.points) > 1",
-        "False",
-        partial(test_choosing.law_doubts),
-    ),
-    Mutant(
-        "samples have no veto", bethe_error.tested, "SURE * np.hypot", "1e9 * np.hypot", partial(test_choosing.law_veto)
-    ),
-    Mutant(
-        "proven bounds have no veto",
-        bethe_error.checked,
-        "<= evidence.answer.log_z.value <=",
-        "<=",
-        partial(test_choosing.law_veto),
-    ),
-    Mutant(
-        "the error of Bethe is stated without its margin",
-        bethe_error.Evidence.most,
-        " * np.exp(FITS[want].margin)",
-        "",
-        partial(test_choosing.law_foretold),
-    ),
-    Mutant(
-        "the error of log Z does not grow with n",
-        bethe_error.Evidence.error,
-        "size * float",
-        "float",
-        partial(test_choosing.law_foretold),
-    ),
-    Mutant(
-        "runs grow without an eye on the clock",
-        rounds.grow,
-        "4 if more > 16 else more",
-        "4",
-        partial(test_choosing.law_grow),
-    ),
-    Mutant(
-        "log Z stays outside of its proven bounds",
-        choosing._within,
-        "np.clip(answer.log_z.value, proven.lower, proven.upper)",
-        "answer.log_z.value",
-        partial(test_choosing.law_between),
-    ),
-    Mutant(
-        "the proven bounds change sides",
-        choosing._within,
-        "lower=proven.lower, upper=proven.upper",
-        "lower=proven.upper, upper=proven.lower",
-        partial(test_choosing.law_bounds),
-    ),
-    Mutant(
-        "the most probable values are taken for the most probable completion",
-        completion._lowest,
-        "ground_state(model).state",
-        "np.sign(exact(model).mean)",
-        partial(test_completion.law_mode),
-    ),
-    Mutant(
-        "p(query, given) is not divided by p(given)",
-        completion.conditional,
-        "_answer(model, given, infer)",
-        "_answer(model, 0 * given, infer)",
-        partial(test_completion.law_conditional),
-    ),
-    Mutant(
-        "what is given is forgotten beside the query",
-        completion.conditional,
-        "np.where(query, query, given)",
-        "query",
-        partial(test_completion.law_conditional),
-    ),
-    Mutant(
-        "the missing units stand in the first places",
-        completion._filled,
-        "s[..., row == 0] = values",
-        "s[..., :values.shape[-1]] = values",
-        partial(test_completion.law_means),
-    ),
-    Mutant(
-        "answers go to the wrong rows",
-        completion._distinct,
-        'np.argsort(which.ravel(), kind="stable")',
-        "np.arange(len(rows))",
-        partial(test_completion.law_log_p),
-    ),
-    Mutant(
-        "dimod would maximise", interop.to_dimod, "(row, col, -w)", "(row, col, w)", partial(test_interop.law_dimod)
-    ),
-    Mutant(
-        "0/1 variables are read as -1/+1",
-        interop.from_dimod,
-        'bqm.change_vartype("SPIN", inplace=False)',
-        "bqm",
-        partial(test_interop.law_bits),
-    ),
-    Mutant(
-        "every coupling is handed out twice",
-        interop._couplings,
-        "sparse.triu(model.weights, 1).tocoo()",
-        "sparse.coo_array(model.weights)",
-        partial(test_interop.law_dimod),
-    ),
-    Mutant(
-        "the inverse of TAP has the reaction backwards",
-        inversion.tap_machine,
-        "+ mean * (weights**2",
-        "- mean * (weights**2",
-        partial(test_inversion.law_response, "TAP"),
-    ),
-    Mutant(
-        "the inverse of TAP is that of mean field",
-        inversion.tap_machine,
-        "1 + 8 * both * pull",
-        "1 + 0 * both",
-        partial(test_inversion.law_orders),
-    ),
-    Mutant(
-        "the inverse of Bethe takes the pull for the covariance of the pair",
-        inversion.bethe_machine,
-        "np.sqrt(1 + 4 * pull**2 * v)",
-        "1",
-        partial(test_inversion.law_forests),
-    ),
-    Mutant(
-        "the inverse of Bethe swaps the fields of a pair",
-        inversion._from_beliefs,
-        "a + b - c - d",
-        "a - b + c - d",
-        partial(test_inversion.law_forests),
-    ),
-    Mutant(
-        "the inverse of Bethe forgets what the partners tell",
-        inversion.bethe_machine,
-        "np.arctanh(mean) - told.sum(1)",
-        "np.arctanh(mean) - weights @ mean",
-        partial(test_inversion.law_response, "Bethe"),
-    ),
-    Mutant(
-        "pseudolikelihood asks one unit of a pair only",
-        pseudolikelihood._penalised,
-        "weights + weights.T",
-        "2 * weights",
-        partial(test_pseudolikelihood.law_slope),
-    ),
-    Mutant(
-        "pseudolikelihood's penalty has twice the value that its slope has",
-        pseudolikelihood._penalised,
-        "penalty / 4 *",
-        "penalty / 2 *",
-        partial(test_pseudolikelihood.law_slope),
-    ),
-    Mutant(
-        "pseudolikelihood's penalty is twice what fit's is",
-        pseudolikelihood._penalised,
-        "- penalty * w[:-1]",
-        "- 2 * penalty * w[:-1]",
-        partial(test_pseudolikelihood.law_pair, 0.2),
-    ),
-    Mutant(
-        "weights of rows are forgotten where hidden units are summed out",
-        likelihood._closed_form,
-        "share @ log_z",
-        "log_z.mean()",
-        partial(test_likelihood.law_weighted),
-    ),
-    Mutant(
-        "log p of a row forgets log Z of the free machine",
-        likelihood.log_prob,
-        ' - asked("infer", infer, model).log_z.value',
-        "",
-        partial(test_likelihood.law_log_prob),
-    ),
-    Mutant(
-        "moments that are given are taken for the model's own",
-        ascent.begun,
-        "step = replace(step, data=data)",
-        "step = replace(step, data=infer(step.model))",
-        partial(test_ascent.law_moments),
-    ),
-    Mutant(
-        "pseudolikelihood loses the factor 2 of -1/+1 units",
-        pseudolikelihood._by_units,
-        "t = np.tanh(h)",
-        "t = np.tanh(h / 2)",
-        partial(test_pseudolikelihood.law_truth),
-    ),
-    Mutant(
-        "the coordinates of pseudolikelihood forget the means",
-        pseudolikelihood._coordinates,
-        " - mean @ weights",
-        "",
-        partial(test_pseudolikelihood.law_coordinates),
-    ),
-    Mutant(
-        "repeated patterns count once",
-        observations.distinct,
-        "count / len(s)",
-        "count**0 / len(count)",
-        partial(test_pseudolikelihood.law_counts),
-    ),
-    Mutant(
-        "a maximum at infinity passes for one",
-        pseudolikelihood._climbed,
-        "np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0",
-        "0.0",
-        partial(test_pseudolikelihood.law_infinity),
-    ),
-    Mutant(
-        "what is not known of a pair is taken for 0",
-        estimate.dense_corr,
-        "np.nan",
-        "0.0",
-        partial(law.law_known, bmlab.exact, law.as_sparse),
-    ),
-    Mutant(
-        "a correlation of 0 is taken for unknown",
-        estimate.as_corr,
-        "place), shape=model.weights.shape)",
-        "place), shape=model.weights.shape) + 0 * model.weights",
-        partial(test_estimate.test_a_correlation_of_zero_is_known),
-    ),
-    Mutant(
-        "clamping forgets the offset of what was clamped before",
-        model.BoltzmannMachine.clamp,
-        "self.offset + own",
-        "own",
-        partial(law.law_same, bmlab.exact, law.clamped),
-    ),
-    Mutant(
-        "clamping counts the offset twice",
-        model.BoltzmannMachine.clamp,
-        "self.offset + own",
-        "2 * self.offset + own",
-        partial(law.law_same, law.weighted, law.sparse_and_clamped),
-    ),
-    Mutant(
-        "Bethe forgets the offset",
-        belief_propagation._beliefs,
-        " - model.offset / model.temperature",
-        "",
-        partial(law.law_same, bmlab.bethe, law.clamped),
-    ),
-    Mutant(
-        "TAP counts the offset twice",
-        coordinate_descent.solution,
-        "model.offset / model.temperature",
-        "2 * model.offset / model.temperature",
-        partial(law.law_same, bmlab.tap, law.clamped),
-    ),
-    Mutant(
-        "the units of a part come back in the wrong order",
-        enumeration._on_couplings,
-        "units[row], units[col]",
-        "units[::-1][row], units[::-1][col]",
-        partial(law.law_same, bmlab.exact, law.as_sparse, (22,)),
-    ),
-    Mutant(
-        "the listed units stay where the list put them",
-        cutset_conditioning.sum_by_cutset,
-        "back = np.argsort(order)",
-        "back = order",
-        partial(test_roads.law_cutset),
-    ),
-    Mutant(
-        "pairs that are not stored in order are",
-        linear_response.inverse_at,
-        "inverse[row[here], col[here] - begin]",
-        "inverse[col[here] - begin, col[here] - begin]",
-        partial(law.law_same, bmlab.mean_field, law.with_stored_zeros),
-    ),
-    Mutant(
-        "the fields of a sparse machine are those of its first units",
-        numpy_engine._blocks,
-        "np.unique(rows.indices)",
-        "np.arange(len(np.unique(rows.indices)))",
-        partial(test_gibbs_sampling.law_blocks),
-    ),
-    Mutant(
-        "every seed is 0",
-        checks.generator,
-        "np.random.default_rng(rng)",
-        "np.random.default_rng(0)",
-        partial(law.law_coverage, law.correlated_chains),
-    ),
-    Mutant(
-        "a sparse machine lets go of a coupling whose weight is 0",
-        ascent._stepped,
-        "not model.is_sparse",
-        "True",
-        partial(law.law_learning, law.with_stored_zeros),
-    ),
+same_sparse = partial(law.law_same, form=law.permuted)
+same_sparse.__name__ = "law_same"
+known_sparse = partial(law.law_known, form=law.as_sparse)
+known_sparse.__name__ = "law_known"
+at_weak_weights = partial(law.law_weak_weights, order=2)
+at_weak_weights.__name__ = "law_weak_weights"
+
+WRONG = [
+    *wrong(law.law_record, law.on(law.as_it_is, bmlab.exact), "tells_covariances", "tells_empty_diagonal"),
+    *wrong(law.law_message, bmlab.exact, "tells_no_reason"),
+    *wrong(
+        law.law_referee,
+        bmlab.exact,
+        *("forgets_temperature", "forgets_biases", "drops_offset", "offset_forgets_temperature", "loses_factor_two"),
+        *("counts_couplings_twice", "turns_signs", "shifts_units", "tells_products", "forgets_n_log_2"),
+    ),
+    *wrong(law.law_referee, law.seen, "forgets_temperature", "drops_offset"),
+    *wrong(law.law_bounds, bmlab.mean_field, "drops_offset", "calls_it_an_upper_bound"),
+    *wrong(law.law_bounds, law.few_trees, "drops_offset", "calls_it_a_lower_bound"),
+    *wrong(law.law_no_weights, bmlab.bethe, "forgets_temperature", "forgets_biases", "forgets_n_log_2"),
+    *wrong(law.law_no_weights, law.sampled, "loses_factor_two"),
+    *wrong(law.law_no_weights, law.weighted, "drops_offset", "forgets_n_log_2"),
+    *wrong(at_weak_weights, bmlab.mean_field, "tells_products", "counts_couplings_twice"),
+    *wrong(same_sparse, bmlab.tap, "shifts_units"),
+    *wrong(known_sparse, bmlab.bethe, "tells_zero_for_unknown"),
+    *wrong(law.law_seed, law.sampled, "ignores_the_seed"),
+    *wrong(law.law_coverage, law.correlated_chains, "is_too_sure", "is_too_unsure"),
+    *wrong(law.law_likelihood, bmlab.exact, "forgets_temperature"),
+    *wrong(law.law_likelihood, bmlab.mean_field, "calls_it_an_upper_bound"),
 ]
+SWEEPS = {
+    "the factor 2 of -1/+1 units is lost": loses_factor_two(bmlab.sweep),
+    "T is forgotten": forgets_temperature(bmlab.sweep),
+    "biases are forgotten": forgets_biases(bmlab.sweep),
+    "all units are updated at once": all_at_once,
+    "the lower energy is taken": greedy,
+    "Metropolis accepts by half the energy": accepts_by_half,
+}
+
+
+# Edits of the syntax tree
+
+
+def _named(node):
+    """Return the last name of what is read: model.temperature and temperature[:, None] are both `temperature`."""
+    while isinstance(node, (ast.Subscript, ast.UnaryOp)):
+        node = node.value if isinstance(node, ast.Subscript) else node.operand
+    return getattr(node, "attr", getattr(node, "id", None))
+
+
+def without(kinds, name):
+    """Return an edit: of `x kind name`, or `name kind x`, only x is left."""
+
+    def edit(node):
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, kinds):
+            return None
+        if _named(node.right) == name:
+            return node.left
+        return node.right if _named(node.left) == name and not isinstance(node.op, (ast.Sub, ast.Div)) else None
+
+    return edit
+
+
+undivided = partial(without, ast.Div)
+unmultiplied = partial(without, ast.Mult)
+unadded = partial(without, (ast.Add, ast.Sub))
+
+
+def turned_round(part):
+    """Return an edit: `a.part - b.part` becomes `b.part - a.part`."""
+
+    def edit(node):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Sub)
+            and {_named(node.left), _named(node.right)} == {part}
+        ):
+            return ast.BinOp(node.right, ast.Sub(), node.left)
+        return None
+
+    return edit
+
+
+def instead(name, other):
+    """Return an edit: the function `other` is called where `name` was."""
+
+    def edit(node):
+        if isinstance(node, ast.Attribute) and node.attr == name:
+            return ast.Attribute(node.value, other, node.ctx)
+        return ast.Name(other, node.ctx) if isinstance(node, ast.Name) and node.id == name else None
+
+    return edit
+
+
+def uncalled(name):
+    """Return an edit: f(x, ...) is x."""
+
+    def edit(node):
+        return node.args[0] if isinstance(node, ast.Call) and _named(node.func) == name and node.args else None
+
+    return edit
+
+
+class Edited(ast.NodeTransformer):
+    """Make an edit wherever it applies, inside first, and count."""
+
+    def __init__(self, edit):
+        self.edit, self.made = edit, 0
+
+    def visit(self, node):
+        node = self.generic_visit(node)
+        other = self.edit(node)
+        if other is None:
+            return node
+        self.made += 1
+        return ast.copy_location(other, node)
+
+
+def edited(function, edit):
+    """Return the code of a function after an edit, compiled where the function lives; it must apply at least once."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    edits = Edited(edit)
+    tree = ast.fix_missing_locations(edits.visit(tree))
+    assert edits.made, f"there is nothing to edit in {function.__qualname__}"
+    names = {}
+    exec(compile(tree, "mutant", "exec", flags=__future__.annotations.compiler_flag), function.__globals__, names)
+    return names[function.__name__].__code__

@@ -45,7 +45,7 @@ def test_a_step_gains_what_the_gradient_promises():
     """dL = rate * (sum over pairs dL/dw^2 + sum dL/db^2), to first order in the rate."""
     rate = 1e-6
     one, two = bmlab.fit(machine(6, temperature=1.5), DATA, steps=2, rate=rate).steps
-    d_weights, d_biases = bmlab.gradient(one.model, one.data, one.free)
+    d_weights, d_biases = bmlab.gradient(one.model, one.clamped, one.free)
     promised = rate * ((d_weights**2).sum() / 2 + (d_biases**2).sum())
     assert np.isclose(two.log_likelihood.value - one.log_likelihood.value, promised, rtol=1e-3)
 
@@ -53,7 +53,7 @@ def test_a_step_gains_what_the_gradient_promises():
 def test_a_step_holds_a_model_with_its_own_moments():
     for step in bmlab.fit(machine(5), DATA, steps=5, rate=0.5).steps:
         assert (step.free.mean == bmlab.exact(step.model).mean).all()
-        assert (step.data.corr == bmlab.clamped(step.model, DATA).corr).all()
+        assert (step.clamped.corr == bmlab.clamped(step.model, DATA).corr).all()
 
 
 @pytest.mark.parametrize(("chains", "expected"), [("previous", [None, "state 1", "state 2"]), ("fresh", [None] * 3)])
@@ -104,7 +104,7 @@ def test_couplings_are_the_only_weights_that_move():
 
 def test_a_penalty_ends_where_the_gradient_balances_it():
     last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, penalty=0.1).steps[-1]
-    d_weights, _ = bmlab.gradient(last.model, last.data, last.free)
+    d_weights, _ = bmlab.gradient(last.model, last.clamped, last.free)
     assert np.allclose(d_weights, 0.1 * last.model.weights, atol=1e-6)
 
 
@@ -125,7 +125,7 @@ def test_the_loop_is_a_generator_and_fit_its_drain():
 
 def test_a_schedule_of_rates_is_followed_and_ends_the_loop():
     one, two, three = bmlab.ascend(blank(4), DATA, rate=[0.2, 0.0, 0.1])
-    assert (two.model.biases == one.model.biases + 0.2 * (one.data.mean - one.free.mean)).all()
+    assert (two.model.biases == one.model.biases + 0.2 * (one.clamped.mean - one.free.mean)).all()
     assert (three.model.weights == two.model.weights).all()
 
 
@@ -170,15 +170,56 @@ def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
     """The first step has no couplings, the second all: the state of the one has to do for the other."""
     data = bmlab.states(4)[[0, 0, 3, 5, 15, 15, 15]]
     first, *_, last = bmlab.fit(blank(4), data, infer, steps=20, rate=0.05).steps
-    true = [bmlab.log_likelihood(step.data, bmlab.exact(step.model)).value for step in (first, last)]
+    true = [bmlab.log_likelihood(step.clamped, bmlab.exact(step.model)).value for step in (first, last)]
     assert true[1] > true[0] + 0.1
 
 
-def test_the_theory_can_be_read_in_fifteen_lines(capsys):
+def test_the_rule_stands_in_ascend_itself(capsys):
     bmlab.show(bmlab.ascend)
-    lines = capsys.readouterr().out.strip("\n").splitlines()
-    assert len(lines) <= 15 and sum("clamped minus free" in line for line in lines) == 1
-    assert any("gradient(model, clamped, free)" in line for line in lines) and "yield step" in lines[-1]
+    source = capsys.readouterr().out
+    assert "gradient(model, seen, free)  # clamped minus free, over T" in source and "kwargs" not in source
+
+
+def test_a_misspelt_option_is_an_error_of_ascend():
+    with pytest.raises(TypeError, match=r"ascend\(\) got an unexpected keyword argument 'rat'"):
+        bmlab.ascend(blank(4), DATA, rat=0.1)
+
+
+OTHER = bmlab.states(4)[[1, 1, 2, 7, 11]]
+
+
+@pytest.mark.parametrize("n", [4, 5, 6], ids=["visible", "hidden", "coupled hidden"])
+@pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field], ids=["exact", "mean field"])
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_a_step_that_is_given_other_data_learns_from_these(n, infer):
+    """Its old moments were restated: two units that agreed went on agreeing with data that disagree."""
+    last = bmlab.fit(machine(n), DATA, infer, steps=3, rate=0.1).steps[-1]
+    moments = bmlab.Estimate(OTHER.mean(0), OTHER.T @ OTHER / len(OTHER))
+    for data in (OTHER, np.where(OTHER[::-1] == DATA[:5], OTHER, np.nan), *([moments] if n == 4 else [])):
+        step = next(bmlab.ascend(last, data, infer, rate=0.1))
+        rows = OTHER if data is moments else data
+        assert np.allclose(step.clamped.mean, bmlab.clamped(step.model, rows, infer).mean, atol=1e-6)
+        ends = bmlab.fit(last, data, infer, steps=2, rate=0.1).steps
+        assert ends[0].clamped.log_z.value == pytest.approx(step.clamped.log_z.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [3, np.int64(3), np.random.SeedSequence(3)])
+@pytest.mark.parametrize("name", ["infer", "clamped"])
+def test_a_seed_that_is_bound_to_a_method_is_refused(name, seed):
+    """Each step would draw the same noise."""
+    methods = {"infer": partial(bmlab.gibbs, rng=seed), "clamped": partial(partial(bmlab.clamped_gibbs, rng=seed))}
+    sentence = rf"{name} would draw the same noise at each step.*rng=np.random.default_rng\("
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.fit(blank(6), DATA, steps=3, rate=0.1, **{name: methods[name]})
+    if name == "infer":
+        with pytest.raises(ValueError, match=sentence):
+            bmlab.maximize(blank(4), DATA, methods["infer"])
+
+
+def test_batches_of_a_step_that_had_none_are_drawn_by_rng():
+    last = bmlab.fit(blank(4), DATA, steps=3, rate=0.1).steps[-1]
+    runs = [bmlab.fit(last, DATA, steps=3, rate=0.1, batch=2, rng=np.random.default_rng(0)).model for _ in range(2)]
+    assert (runs[0].biases == runs[1].biases).all()
 
 
 def law_moments():

@@ -103,7 +103,7 @@ def test_a_cold_tree_is_no_harder():
 @quietly
 def test_what_has_not_settled_says_so():
     with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):
-        assert not bmlab.bethe(bmlab.medium(), max_sweeps=1).converged
+        assert not bmlab.bethe(bmlab.medium(), max_steps=1).converged
 
 
 def test_its_state_is_where_it_goes_on():
@@ -113,3 +113,18 @@ def test_its_state_is_where_it_goes_on():
     assert again.info["sweeps"] == 1 and np.abs(again.mean - first.mean).max() < 1e-12
     with pytest.raises(ValueError, match=r"the `state` of a bethe\(\) answer for 10 units, found shape \(10,\)"):
         bmlab.bethe(model, start=np.zeros(10))
+
+
+@quietly
+def test_what_has_settled_is_a_fixed_point():
+    """Small moves because steps were halved again and again are not enough: pairs must agree with their units."""
+    state, settled = None, 0
+    for temperature in np.geomspace(8, 0.3, 12):
+        model = bmlab.medium().at(temperature)
+        answer = bmlab.bethe(model, start=state)
+        state = answer.state
+        if answer.converged:
+            again = bmlab.bethe(model, start=state, max_steps=3)
+            assert again.converged and np.abs(again.mean - answer.mean).max() < 1e-10
+            settled += 1
+    assert settled > 6

@@ -4,14 +4,12 @@ import io
 import json
 import os
 import pickle
-import re
 import signal
 import subprocess
 import sys
 import zipfile
 from functools import partial
 from pathlib import Path
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pandas as pd
@@ -79,9 +77,6 @@ METHODS = {
     "named": (bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=list("abcd")), lambda rng: bmlab.mean_field),
     "bethe": (blank(4), lambda rng: bmlab.bethe),
     "bethe, sparse": (THIN, lambda rng: bmlab.bethe),
-    "trw": (blank(4), lambda rng: partial(bmlab.trw, max_steps=2)),
-    "temper": (blank(4), lambda rng: partial(bmlab.temper, rng=rng, n_chains=3, burn_in=5, n_sweeps=9)),
-    "ais": (blank(4), lambda rng: partial(bmlab.ais, rng=rng, n_chains=5, n_temperatures=4)),
     "hidden": (bmlab.sherrington_kirkpatrick(6, np.random.default_rng(0), 0.3), gibbs_with),
     "another generator": (blank(4), gibbs_with),
 }
@@ -102,7 +97,7 @@ def test_every_method_of_the_package_can_go_on(name, tmp_path):
     assert abs(rest.model.weights - whole.model.weights).max() == 0 and (rest.model.biases == whole.model.biases).all()
 
 
-GLOBAL = np.random.default_rng(0)
+GLOBAL, RNG = np.random.default_rng(0), np.random.default_rng(1)
 
 
 def helper():
@@ -142,15 +137,16 @@ def with_odd_state(model, start=None):
 @pytest.mark.parametrize(
     ("infer", "sentence"),
     [
-        (gibbs_with(np.random.default_rng(0)), "infer holds a Generator; write methods as plain functions"),
+        (gibbs_with(np.random.default_rng(0)), r"infer holds a Generator, .*; write methods as plain functions"),
         (Method(), "infer holds a Method"),
         (Method().bound, "infer holds a method"),
+        (partial(bmlab.temper, rng=RNG, n_chains=3, burn_in=5, n_sweeps=9), "cannot hold a Ladder"),
         (by_default, "answers differently when"),
         (by_helper, "answers differently when it is asked twice with rng set back"),
         (partial(bmlab.gibbs, rng={"a": 1}), "infer holds a dict"),
         (with_odd_state, "a checkpoint cannot hold a Odd"),
     ],
-    ids=["another generator", "object", "bound method", "default", "called helper", "dictionary", "state"],
+    ids=["another generator", "object", "bound method", "ladder", "default", "called helper", "dictionary", "state"],
 )
 def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_path):
     """Each of these was resumed with other random numbers, or would not be read back."""
@@ -162,7 +158,7 @@ def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_p
             yield 0.1
 
     with pytest.raises(ValueError, match=sentence):
-        bmlab.fit(blank(4), DATA, infer, steps=9, rate=np.full(9, 0.1), rng=1, checkpoint=tmp_path / "a.bm")
+        bmlab.fit(blank(4), DATA, infer, steps=9, rate=np.full(9, 0.1), rng=RNG, checkpoint=tmp_path / "a.bm")
     assert not (tmp_path / "a.bm").exists()
     with pytest.raises(ValueError, match="rate holds a generator"):
         bmlab.fit(blank(4), DATA, steps=9, rate=watch(), checkpoint=tmp_path / "a.bm")
@@ -177,7 +173,7 @@ def captured(scale):
 
 
 def test_a_closure_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="infer holds a function; write methods as plain functions"):
+    with pytest.raises(ValueError, match=r"infer holds a function, .*; write methods as plain functions"):
         bmlab.fit(blank(4), DATA, captured(2.0), steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
 
 
@@ -214,12 +210,12 @@ def test_a_file_runs_no_code(tmp_path):
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
     objects = io.BytesIO()
-    np.savez(objects, checkpoint=np.array([Bomb()], dtype=object))
+    np.savez(objects, json=np.array([Bomb()], dtype=object))
     path.write_bytes(objects.getvalue())
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
     told = json.dumps({"dict": {"run": {"os.system": {"command": "true"}}}})
-    np.savez(path.open("wb"), checkpoint=np.frombuffer(told.encode(), np.uint8))
+    np.savez(path.open("wb"), json=np.frombuffer(told.encode(), np.uint8))
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
     assert not (tmp_path / "exploded").exists()
@@ -228,40 +224,28 @@ def test_a_file_runs_no_code(tmp_path):
 def test_the_file_is_an_ordinary_one(tmp_path):
     run(tmp_path / "a.bm", 3)
     with np.load(tmp_path / "a.bm", allow_pickle=False) as file:
-        told = json.loads(file[checkpoints.JSON].tobytes())
+        told = json.loads(file["json"].tobytes())
         assert {file[name].dtype.kind for name in file.files} <= set("biuf")
-    assert set(told["dict"]) == {"run", "step", "best", "random"}
+    assert [list(part) for part in told["list"][:3]] == [["dict"], ["Step"], ["Best"]]
 
 
 def law_torn(folder):
-    """A file cut anywhere, or with a byte of what it holds changed, is refused; the one before it is used."""
+    """A file cut anywhere, or with a byte of what it holds changed, is refused."""
     path = folder / "a.bm"
     run(path, 6, every=2)
     data = path.read_bytes()
-    assert path.with_name("a.bm.before").exists()
     with zipfile.ZipFile(path) as parts_of_it:
         inside = [part.header_offset + 200 for part in parts_of_it.infolist() if part.file_size > 200]
     changed = [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in inside]
     assert len(changed) > 2
     for torn in (b"", data[:10], data[: len(data) // 2], data[:-1], *changed):
         path.write_bytes(torn)
-        with catch_warnings(record=True) as told:
-            simplefilter("always")
-            assert saved(path) == 4
-        assert re.search(r"a\.bm holds no whole checkpoint.*; going on from .*a\.bm\.before", str(told[0].message))
+        with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint"):
+            run(path, 12)
 
 
-def test_a_torn_file_is_refused_and_the_one_before_is_used(tmp_path):
+def test_a_torn_file_is_refused(tmp_path):
     law_torn(tmp_path)
-    path = tmp_path / "a.bm"
-    with pytest.warns(bmlab.NotConverged, match="holds no whole checkpoint") as told:
-        found = run(path, 12, every=2)
-    assert alike(found, run(None, 12)) and found.converged and f"({told[0].message})" in found.message
-    assert Path(told[0].filename).name == "crashing.py"  # where fit() was called
-    path.write_bytes(b"torn")
-    path.with_name("a.bm.before").unlink()
-    with pytest.raises(ValueError, match=r"a\.bm holds no whole checkpoint .*, and there is none before it; delete it"):
-        run(path, 12)
 
 
 def test_the_file_of_another_run_is_refused(tmp_path):
@@ -288,7 +272,7 @@ def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
 
 
 def saved(path):
-    """The number of the step in the file, or in the one before; -1 where there is none."""
+    """The number of the step in the file; -1 where there is none."""
     infer, loop = parts()
     rng = loop.pop("rng")
     defaults = {"held_out": None, "chains": "previous", "clamped": None, "couplings": None, "penalty": 0.0, "l1": 0.0}

@@ -30,7 +30,7 @@ def law_lower():
     for seed in range(20):
         model = machine(7, seed, temperature=0.8)
         for sweeps in (0, 1, 100):
-            found = bmlab.clamped_mean_field(model, missing(DATA, seed), max_sweeps=sweeps)
+            found = bmlab.clamped_mean_field(model, missing(DATA, seed), max_steps=sweeps)
             assert found.log_z.lower <= bmlab.clamped(model, missing(DATA, seed)).log_z.value
 
 

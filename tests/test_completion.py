@@ -42,7 +42,7 @@ def chance(model, *conditions):
 def both_bounds(model):
     """Answer by mean field, with the upper bound on log Z that trees prove."""
     answer = bmlab.mean_field(model)
-    return replace(answer, log_z=bmlab.LogZ(answer.log_z, 0.0, answer.log_z.lower, bmlab.trw(model).log_z.upper))
+    return replace(answer, log_z=bmlab.Bounded(answer.log_z, 0.0, answer.log_z.lower, bmlab.trw(model).log_z.upper))
 
 
 # What is missing

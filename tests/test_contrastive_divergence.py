@@ -7,7 +7,7 @@ import pytest
 from test_contract import machine
 
 import bmlab
-from bmlab import kept_threads
+from bmlab import parallel
 from bmlab.learn import contrastive_divergence as module
 from bmlab.learn.ascent import batches
 from bmlab.learn.contrastive_divergence import pcd
@@ -227,7 +227,7 @@ def law_shares():
             law_step(chains, 3)
         model, data, found = harmonium(), np.repeat(some_data(rows=1), 1000, axis=0), []
         for cores in (1, 2, 3):
-            patch.setattr(kept_threads, "cores", lambda cores=cores: cores)
+            patch.setattr(parallel, "cores", lambda cores=cores: cores)
             climb = begun(model, data, 1000, np.random.default_rng(4))
             climb.h[:] = climb.h[0]
             assert len(climb._shares(1000, 1000)) == 2

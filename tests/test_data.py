@@ -172,6 +172,30 @@ def test_each_column_that_is_left_out_says_why():
     assert "== 'Rome'" in found.left_out["town"] and "infinite" in found.left_out["one"]
 
 
+def test_plus_and_minus_are_yes_and_no_and_a_minus_alone_is_missing():
+    found = data.yes_no(table(a=["+", " - ", "+", None], b=["y", "n", "-", ""]))
+    expected = [[1, -1, 1, np.nan], [1, -1, np.nan, np.nan]]
+    assert np.array_equal(found.data.to_numpy().T, expected, equal_nan=True) and found.yes["a"] == "+"
+
+
+@pytest.mark.parametrize("names", [["party", "party = rep"], ["party = rep", "party"]])
+def test_no_column_takes_the_place_of_another(names):
+    answers = {"party": ["dem", "rep", "rep"], "party = rep": ["y", "n", "y"]}
+    found = data.yes_no(table(**{name: answers[name] for name in names}))
+    assert found.data["party = rep"].tolist() == [1, -1, 1] and list(found.data) == ["party = rep"]
+    assert found.left_out == {
+        "party": "'party' would be called 'party = rep', as another column is; rename one of the two"
+    }
+
+
+def test_a_frame_of_another_library_is_sent_to_pandas():
+    pyarrow = pytest.importorskip("pyarrow")
+    with pytest.raises(
+        ValueError, match=r"frame must be a DataFrame of pandas, found one of pyarrow; pass frame\.to_pandas"
+    ):
+        data.yes_no(pyarrow.table({"a": ["y", "n"]}))
+
+
 @pytest.mark.parametrize(
     "frame", [None, [[1, 0]], table(age=[1, 2, 3]), table(), pd.concat([table(a=[0, 1])] * 2, axis=1)]
 )

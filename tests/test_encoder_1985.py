@@ -1,6 +1,7 @@
 """The encoders of 1985: the compiled kernel against exact enumeration, the protocol as printed, the stored tables."""
 
 import csv
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import encoder_1985 as encoder
@@ -195,7 +196,7 @@ def test_the_interval_of_a_median_covers_as_it_says():
 def test_a_run_is_the_same_here_and_by_workers():
     tasks = [("4-2-4", noise, seed) for noise in NOISE for seed in range(3)]
     one = encoder.run_all(tasks, 120)
-    with bmlab.workers(map):
+    with ThreadPoolExecutor(1) as pool, bmlab.workers(pool):
         two = encoder.run_all(tasks[::-1], 120)
     assert one[0] == two[0][::-1] and sorted(one[1], key=str) == sorted(two[1], key=str)
     assert len(set(one[0])) == len(tasks)

@@ -17,12 +17,12 @@ from bmlab.estimate import dense_corr, quietly, warned
 @pytest.mark.parametrize(
     ("log_z", "text"),
     [
-        (bmlab.LogZ(2.0, 0.0, 2.0, 2.0), "2.0000 (exact)"),
-        (bmlab.LogZ(2.0, 0.125), "2.0000 ± 0.12"),
-        (bmlab.LogZ(2.0, lower=1.5), "2.0000 (proven: at least 1.5000)"),
-        (bmlab.LogZ(2.0, upper=2.5), "2.0000 (proven: at most 2.5000)"),
-        (bmlab.LogZ(2.0, 0.5, 1.5, 2.5), "2.0000 ± 0.5 in [1.5000, 2.5000]"),
-        (bmlab.LogZ(np.nan), "unknown"),
+        (bmlab.Bounded(2.0, 0.0, 2.0, 2.0), "2.0000 (exact)"),
+        (bmlab.Bounded(2.0, 0.125), "2.0000 ± 0.12"),
+        (bmlab.Bounded(2.0, lower=1.5), "2.0000 (proven: at least 1.5000)"),
+        (bmlab.Bounded(2.0, upper=2.5), "2.0000 (proven: at most 2.5000)"),
+        (bmlab.Bounded(2.0, 0.5, 1.5, 2.5), "2.0000 ± 0.5 in [1.5000, 2.5000]"),
+        (bmlab.Bounded(np.nan), "unknown"),
     ],
 )
 def test_log_z_says_how_sure_it_is(log_z, text):
@@ -61,12 +61,12 @@ def test_what_a_learner_seldom_looks_at_is_worked_out_once_and_travels_as_number
 
 
 def test_log_z_is_a_number_with_its_proof_beside_it():
-    log_z = bmlab.LogZ(2.0, 0.5, 1.5, 2.5)
+    log_z = bmlab.Bounded(2.0, 0.5, 1.5, 2.5)
     assert np.exp(log_z) == np.exp(2.0) and np.array([log_z, log_z]).shape == (2,) and f"{log_z:.1f}" == "2.0"
     assert (log_z.value, log_z.stderr, log_z.lower, log_z.upper) == (2.0, 0.5, 1.5, 2.5)
     for copy in (pickle.loads(pickle.dumps(log_z)), deepcopy(log_z)):
         assert vars(copy) == vars(log_z) and copy == log_z and str(copy) == str(log_z)
-    with pytest.raises(AttributeError, match="stderr of a LogZ cannot be changed; make a new one"):
+    with pytest.raises(AttributeError, match="stderr of a Bounded cannot be changed; make a new one"):
         log_z.stderr = 0.0
 
 
@@ -79,7 +79,7 @@ def test_what_is_not_known_of_a_pair_is_nan(model):
     assert known.sum() == (model.n + model.weights.nnz if model.is_sparse else model.n**2)
     assert np.abs((answer.covariance - truth.covariance)[known]).max() < 1e-12
     spread = np.sqrt(np.diag(truth.covariance))
-    assert np.abs((answer.correlation - truth.covariance / np.outer(spread, spread))[known]).max() < 1e-12
+    assert np.abs((answer.pearson - truth.covariance / np.outer(spread, spread))[known]).max() < 1e-12
 
 
 def dense(weights):

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from functools import partial
 from itertools import product
 
 import joblib
@@ -359,3 +360,13 @@ def test_scores_are_the_same_each_time(kind, seed, by_annealing):
     X, _ = patterns()
     estimator = kind(random_state=seed).fit(X)
     assert (estimator.score_samples(X) == estimator.score_samples(X)).all()
+
+
+@pytest.mark.parametrize("make", [BoltzmannDensity, partial(RestrictedBoltzmann, 2, random_state=0)])
+def test_samples_are_written_as_the_chunks_were(make):
+    for low in (0, -1):
+        chunks = np.ones((3, 4)), np.where(bmlab.states(4) > 0, 1, low)
+        estimator = make()
+        for chunk in chunks:  # the first alone does not tell 0/1 from -1/+1
+            estimator.partial_fit(chunk)
+        assert set(np.unique(estimator.sample(200, random_state=0))) == {low, 1}

@@ -4,6 +4,8 @@ import errno
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,6 @@ import pytest
 
 import bmlab
 from bmlab import budgets, files
-from bmlab.estimate import quietly
-from bmlab.learn import checkpoints
 
 DATA = bmlab.states(3)
 
@@ -28,6 +28,39 @@ def test_a_full_disk_leaves_the_good_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match=r"machine.npz cannot be written \(No space left on device\); give another path"):
         bmlab.medium().save(path)
     assert bmlab.load(path).n == 3 and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links, modes and pipes as POSIX has them")
+def test_what_stands_at_the_path_stays_what_it_is(tmp_path):
+    real, link, pipe = tmp_path / "real.npz", tmp_path / "link.npz", tmp_path / "pipe.npz"
+    bmlab.toy().save(real)
+    real.chmod(0o600)
+    link.symlink_to(real)
+    bmlab.medium().save(link)
+    assert link.is_symlink() and bmlab.load(real).n == 10 and real.stat().st_mode & 0o777 == 0o600
+    link.unlink()
+    link.symlink_to(tmp_path / "not yet.npz")
+    bmlab.toy().save(link)
+    assert link.is_symlink() and bmlab.load(tmp_path / "not yet.npz").n == 3
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as reader:
+        read = reader.submit(pipe.read_bytes)
+        bmlab.toy().save(pipe)
+        real.write_bytes(read.result(timeout=60))
+    assert pipe.is_fifo() and bmlab.load(real).n == 3
+    bmlab.toy().save("/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_what_a_killed_process_has_left_is_removed(tmp_path):
+    path, beside = tmp_path / "machine[1].npz", tmp_path / "other.npz.12.34.new"
+    left, written = (tmp_path / f"{path.name}.{pid}.34.new" for pid in (12, 13))
+    for file in (left, written, beside):
+        file.write_bytes(b"torn")
+    for file in (left, beside):
+        os.utime(file, (time.time() - 3600, time.time() - 3600))
+    bmlab.toy().save(path)
+    assert sorted(tmp_path.iterdir()) == sorted([path, written, beside])
 
 
 @pytest.mark.parametrize("indptr", [[0, -(10**8), 2, 4], [0, 3, 1, 4], [0, 2, 3, 10**8], [0.0, 1.5, 3, 4]])
@@ -58,23 +91,6 @@ def test_every_flipped_byte_gets_a_machine_or_one_sentence(tmp_path):
             assert bmlab.load(path).n == 3
         except ValueError as error:
             assert "machine.npz holds no whole machine" in str(error)
-
-
-def test_the_second_of_two_runs_on_one_checkpoint_is_told(tmp_path):
-    told = {"model": bmlab.toy(), "data": DATA, "infer": bmlab.exact, "clamped": None}
-    one, other = (checkpoints.Checkpoint(tmp_path / "run.npz", told, None) for _ in range(2))
-    step = bmlab.fit(bmlab.toy(), DATA, steps=1, rate=0.1).steps[-1]
-    one.save(step, checkpoints.Best())
-    with pytest.raises(ValueError, match=r"run\.npz is written by another run at the same time; give each"):
-        other.save(step, checkpoints.Best())
-    one.save(step, checkpoints.Best())
-
-
-def test_a_deadline_ends_every_loop_and_a_pilot():
-    with budgets.deadline(0.0), pytest.raises(budgets.OutOfTime):
-        bmlab.temper(bmlab.medium(), rng=0)
-    with quietly():
-        assert bmlab.temper(bmlab.toy(), rng=0, n_sweeps=10, burn_in=0).mean.shape == (3,)
 
 
 def test_under_a_small_address_space_what_is_too_large_is_a_sentence():

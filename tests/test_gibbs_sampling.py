@@ -7,27 +7,14 @@ import tracemalloc
 import warnings
 import weakref
 from functools import partial
-from itertools import count
-from weakref import proxy
 
 import numpy as np
 import pytest
-from test_contract import seeds_of
-from test_roads import kaufman_log_z
+from test_planning import kaufman_log_z
 
 import bmlab
-from bmlab import threads
 from bmlab.infer import sampling
-from bmlab.infer.sampling import (
-    averages,
-    chains,
-    diagnostics,
-    gibbs,
-    narrow_engine,
-    numpy_engine,
-    stretches,
-    whole_numbers,
-)
+from bmlab.infer.sampling import averages, chains, diagnostics, gibbs
 
 ENGINES = ("numpy", "numba")
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -104,8 +91,8 @@ def test_averages_do_not_depend_on_how_many_sweeps_come_at_a_time(model, monkeyp
 
 
 @quietly
-def test_the_error_is_the_spread_of_groups_of_chains_or_of_stretches_of_time():
-    """With 64 chains each pair is a group; a single chain is cut into 32 stretches."""
+def test_the_error_is_the_spread_of_groups_of_chains_or_of_parts_of_time():
+    """With 64 chains each pair is a group; a single chain is cut into 32 parts."""
     for n_chains, n_sweeps, shape in ((64, 10, (10, 32, 2)), (1, 320, (32, 10))):
         answer = bmlab.gibbs(
             bmlab.medium(), rng=np.random.default_rng(2), n_chains=n_chains, n_sweeps=n_sweeps, draws=n_sweeps
@@ -207,31 +194,6 @@ def test_numba_is_asked_for_by_name_only_where_it_is_installed(monkeypatch):
     monkeypatch.delattr(sampling, "numba_engine", raising=False)
     with pytest.raises(ValueError, match="needs Numba, which is not installed; pip install numba, or backend='numpy'"):
         bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), backend="numba")
-
-
-def test_auto_goes_over_to_numba_in_mid_walk_and_nobody_notices(monkeypatch):
-    seconds = count()
-    monkeypatch.setattr(chains, "perf_counter", lambda: next(seconds))
-    monkeypatch.setattr(chains.Chains, "seconds", chains.WORTH - 3)
-    monkeypatch.setattr(chains, "BATCH", 30_000)
-    walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0))
-    plain = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), backend="numpy")
-    assert (np.concatenate(list(walk.draws(1000))) == np.concatenate(list(plain.draws(1000)))).all()
-    assert walk._plain and walk._compiled
-
-
-def test_what_a_session_loads_at_its_first_walk_is_no_reason_to_load_numba_too(monkeypatch):
-    clock, libraries = [0.0], threads._libraries
-
-    def loaded():
-        clock[0] += 10 * chains.WORTH
-        return libraries()
-
-    monkeypatch.setattr(threads, "_libraries", loaded)
-    monkeypatch.setattr(chains, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(chains.Chains, "seconds", 0.0)
-    chains.Chains(bmlab.toy(), np.ones((3, 4)), np.random.default_rng(0)).sweep()
-    assert clock[0] > 0 and chains.Chains.seconds == 0
 
 
 @quietly
@@ -337,11 +299,78 @@ def test_start_says_how_many_chains_and_n_chains_may_only_agree(method):
         method(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0)
 
 
+@pytest.mark.parametrize("kind", ["full", "biases change"])
+def test_kept_fields_are_those_of_the_states(kind):
+    """Fields that flips change stay those of states and biases, summed anew where somebody else changes these."""
+    pytest.importorskip("numba")
+    model = bmlab.sherrington_kirkpatrick(40, 1)
+    walks = [chains.Chains(model, np.ones((40, 9)), np.random.default_rng(2), backend=b) for b in ENGINES]
+    for _ in range(2**17 // 360):  # a few draws are in doubt
+        for walk in walks:
+            walk.biases = walk.biases + (1 / 1024 if kind != "full" else 0)
+            walk.sweep(3)
+        assert (walks[0].s == walks[1].s).all()
+        walks[0].s[3] = walks[1].s[3] = 1
+
+
+@pytest.mark.parametrize(
+    ("model", "n_chains", "n_sweeps", "engine"),
+    [
+        (bmlab.toy(), 100, 100, "numpy"),
+        (bmlab.toy(), 100, 10_000, "numba"),
+        (bmlab.sherrington_kirkpatrick(100, 0), 100, 1, "numba"),
+        (bmlab.restricted(np.ones((300, 300)), np.zeros(300), np.zeros(300)), 100, 1000, "numpy"),
+    ],
+    ids=["short", "long", "wide", "layers"],
+)
+def test_size_and_kind_choose_the_engine_and_history_does_not(model, n_chains, n_sweeps, engine):
+    """The same question has the same engine, before and after a long walk."""
+    pytest.importorskip("numba")
+    for walked in (0, 1000):
+        chains.Chains(bmlab.medium(), np.ones((10, 100)), np.random.default_rng(0)).sweep(walked)
+        start = np.ones((model.n, n_chains))
+        assert chains.Chains(model, start, np.random.default_rng(0), n_sweeps=n_sweeps).backend == engine
+
+
+@quietly
+@pytest.mark.parametrize("temperature", [1.0, 0.1, 0.01])
+def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
+    """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is known."""
+    for seed in range(5):
+        for model in (bmlab.sherrington_kirkpatrick(8, seed), bmlab.ising((3, 3), coupling=-1.0)):
+            for options in ({"n_sweeps": 1}, {"n_sweeps": 20}, {"n_sweeps": 20, "n_chains": 3}):
+                answers = [bmlab.gibbs(model.at(temperature), rng=seed, burn_in=5, **options)]
+                answers += [bmlab.temper(model.at(temperature), rng=seed, burn_in=5, n_sweeps=options["n_sweeps"])]
+                for answer in answers:
+                    off = model.weights != 0
+                    errors = answer.corr_stderr[off]
+                    assert (np.asarray(answer.mean_stderr) > 0).all() and (np.asarray(errors) > 0).all()
+
+
+STARVED = """
+import resource, sys
+from pathlib import Path
+import numpy as np, bmlab
+bmlab.gibbs(bmlab.toy(), rng=0, n_sweeps=1, backend="numpy")  # loads SciPy's linear algebra
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[1]) * 2**20,) * 2)
+glass = bmlab.sherrington_kirkpatrick(12, 0)
+for method in (bmlab.temper, bmlab.visited, bmlab.gibbs):
+    method(glass, rng=0, n_sweeps=6000)
+bmlab.annealed(glass, np.geomspace(4, 0.1, 6000), rng=0)
+assert "numba" not in sys.modules
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
+@pytest.mark.parametrize("room", [100, 200, 500])
+def test_where_memory_is_short_every_sampler_walks_by_numpy(room):
+    subprocess.run([sys.executable, "-W", "ignore", "-c", STARVED, str(room)], check=True, timeout=60)
+
+
 FORKED = """
 import multiprocessing, numpy as np, bmlab
-from numba import config
 from bmlab.infer.sampling.chains import Chains
-config.NUMBA_NUM_THREADS = 2
 
 def walk(seed):
     chains = Chains(bmlab.medium(), np.ones((10, 64)), np.random.default_rng(seed), backend="numba")
@@ -376,171 +405,6 @@ def test_dense_and_sparse_weights_walk_alike():
     law_blocks()
 
 
-@pytest.mark.parametrize("order", ["colours", "sequential"])
-@pytest.mark.parametrize("kind", ["full", "layers", "wide layers"])
-def test_products_with_compiled_decisions_walk_alike(kind, order):
-    """A sweep of new biases, as a learner's, and large layers go by products: the states are NumPy's, to the bit."""
-    rng, n = np.random.default_rng(0), {"full": 0, "layers": 70, "wide layers": 300}[kind]
-    model = bmlab.restricted(rng.normal(size=(n, n)) / 9, rng.normal(size=n), np.zeros(n))
-    if kind == "full":
-        model = bmlab.sherrington_kirkpatrick(140, rng)
-    walks = [
-        chains.Chains(model, np.ones((model.n, 40)), np.random.default_rng(2), backend=b, order=order) for b in ENGINES
-    ]
-    for _ in range(2**17 // (40 * model.n) + 30):  # a few draws are in doubt
-        for walk in walks:
-            walk.biases = walk.biases + 1 / 1024
-            walk.sweep()
-        assert (walks[0].s == walks[1].s).all()
-    assert walks[1]._compiled.products and walks[1]._compiled.fields is None
-
-
-def test_fields_are_kept_where_a_walk_goes_on_and_taken_from_products_in_layers():
-    rng = np.random.default_rng(0)
-    layers = bmlab.restricted(rng.normal(size=(300, 300)), np.zeros(300), np.zeros(300))
-    thin = bmlab.restricted(np.eye(300), np.zeros(300), np.zeros(300))
-    full = bmlab.medium()
-    for model, by_products, kept in ((layers, True, False), (thin, False, False), (full, False, True)):
-        walk = chains.Chains(model, np.ones((model.n, 2)), rng, backend="numba")
-        walk.sweep(3)
-        assert (bool(walk._compiled.products), walk._compiled.fields is not None) == (by_products, kept)
-
-
-def test_layers_are_summed_in_single_precision_and_what_that_leaves_open_in_double():
-    """Fields off by up to their slack decide as the true ones; those of a product are off by less than it says."""
-    pytest.importorskip("numba")
-    from bmlab.infer.sampling import kernels, numba_engine
-
-    rng = np.random.default_rng(0)
-    weights, slack = rng.normal(size=(30, 300)) * 10.0 ** rng.uniform(-3, 1, (30, 300)), rng.uniform(0, 0.1, 30)
-    near, biases = rng.choice([-1, 1], (300, 2000)).astype(np.float32), rng.normal(size=30)
-    true = weights @ near
-    k, beta2, seeds = rng.integers(0, 2**16, (30, 2000)).astype(np.uint16), rng.uniform(0, 1, 2000), np.arange(2000)
-    found = []
-    for off in (np.zeros(30), slack):
-        h, s = true + off[:, None] * rng.uniform(-0.99, 0.99, true.shape), np.empty((30, 2000), np.float32)
-        kernels.decide_layer(h, off, weights, near, biases, s, k, beta2, seeds.astype(np.uint64), np.uint64(7))
-        found.append(s)
-    assert (found[0] == found[1]).all()
-    *_, narrow, most = numba_engine._narrowed(np.arange(30), np.arange(300), weights, None)
-    off = np.abs(narrow @ near - true).max(1)
-    assert narrow.dtype == np.float32 and (most / 3000 < off).all() and (off < most).all()
-
-
-# fields in single precision
-
-
-def coarse(largest):
-    """A machine with one weight so large that in single precision the others keep a few digits."""
-    weights = np.array(bmlab.sherrington_kirkpatrick(24, 1).weights)
-    weights[0, 1] = weights[1, 0] = largest
-    return bmlab.BoltzmannMachine(weights, np.random.default_rng(2).normal(size=24), 1.3)
-
-
-@pytest.mark.parametrize("largest", [0.1, 1e3, -1e4])
-def test_single_precision_is_off_by_no_more_than_it_says_and_the_chains_by_nothing(largest, monkeypatch):
-    """However many flips: sums of whole numbers up to 2^24 are not rounded; what is in doubt is decided in double."""
-    pytest.importorskip("numba")
-    from bmlab.infer.sampling import kept_fields
-
-    monkeypatch.setattr(kept_fields, "pays", lambda updates, weights: True)
-    monkeypatch.setattr(kept_fields, "WIDEST", 1.0)
-    model, start = coarse(largest), np.random.default_rng(3).choice([-1, 1], (24, 40))
-    walks = [chains.Chains(model, start, np.random.default_rng(5), backend=backend) for backend in ENGINES]
-    for beta in (1.0, 0.3):
-        for walk in walks:
-            walk.beta = walk.beta * beta
-            walk.biases = walk.biases * beta  # rounded anew
-        for block in zip(*(walk.draws(1000) for walk in walks), strict=True):  # chains that differed soon meet again
-            assert (block[0] == block[1]).all()
-        fields = walks[1]._compiled.fields
-        h = walks[1].s.T @ model.weights + walks[1].biases
-        off = np.abs(fields.rounded.q * fields.h[:, :24].astype(float) - h)
-        assert fields.h.dtype == np.float32 and 0 < off.max() <= fields.rounded.error + 1e-9
-
-
-@pytest.mark.parametrize(
-    ("model", "n_chains", "sweeps", "dtype"),
-    [
-        (coarse(1.0), 40, 37, np.float32),
-        (coarse(1.0), 40, 36, np.float64),  # fewer than 2^15 updates and 4 a weight
-        (coarse(1.0), 4, 600, np.float64),
-        (coarse(1e6), 40, 37, np.float64),
-        (coarse(1.0).at(1e-4), 40, 37, np.float64),
-    ],
-    ids=["many and long", "short", "few", "rounded too much", "cold"],
-)
-def test_single_precision_is_for_many_chains_long_walks_and_small_margins(model, n_chains, sweeps, dtype):
-    pytest.importorskip("numba")
-    walk = chains.Chains(model, np.ones((24, n_chains)), np.random.default_rng(0), backend="numba")
-    walk.sweep(sweeps)
-    assert walk._compiled.fields.h.dtype == dtype
-
-
-def law_margin():
-    """NumPy's engine in single precision walks as in double, to the bit, where fields lie on the edges of their draws.
-
-    The second unit feels 63/32, once as a bias and once as 256 + (63/32 - 256): nothing of that is rounded, the edges
-    and the thresholds are.  Temperatures are such that 2 h / T is logit(K / 65536), and u is K / 65536, both but for
-    1e-8.  Then 400 sweeps of a machine whose weights keep few digits: there the rounded numbers are what is off.
-    """
-    rng = np.random.default_rng(4)
-    for pull in (0.0, 256.0):
-        edge, below = rng.integers(33_000, 65_000, 4000), rng.integers(0, 2, 4000)
-        walks = list(pairs_of_engines(bmlab.BoltzmannMachine([[0, pull], [pull, 0]], [0, 63 / 32 - pull]), 4000))
-        beta = np.log(edge / (65536 - edge)) * 16 / 63 * (1 + rng.uniform(-1e-8, 1e-8, 4000))
-        for walk in walks:
-            walk.beta, walk.s[...] = beta, 1
-            walk.seeds = seeds_of(np.where(below, 1 - 2.0**-40, 2.0**-40), 2 * walk.count + 1)
-            bits = np.array([0 * edge, edge - below], np.uint16)
-            walk.advance(bits[None], np.array([[0, 1]]), np.empty((0, 0, 0), np.int8))
-        assert (walks[0].s == walks[1].s).all()
-        assert abs(walks[0].s[1].mean()) < 0.2
-    walks = list(pairs_of_engines(coarse(3e3), 100))
-    for block in zip(*(walk.draws(400) for walk in walks), strict=True):
-        assert (block[0] == block[1]).all()
-
-
-def pairs_of_engines(model, n_chains):
-    """Yield chains that walk by NumPy in double precision, and in single; each chain has its temperature."""
-    for engine in (numpy_engine.NumpyEngine, narrow_engine.NarrowEngine):
-        walk = chains.Chains(model, np.ones((model.n, n_chains)), np.random.default_rng(5), backend="numpy")
-        walk._plain = engine(proxy(walk))
-        walk.beta = walk.beta * np.linspace(0.5, 1, n_chains)
-        walk.sweep(16)
-        for _ in range(2):
-            walk.sweep()
-        yield walk
-    assert walk._plain.narrow and walk._plain._margin() < whole_numbers.WIDEST
-
-
-def test_the_margin_of_single_precision_holds_at_the_edges_of_the_draws():
-    law_margin()
-
-
-@pytest.mark.parametrize("factor", [0.0, 1e-40, 1e-3, 1.0, 1e3, 1e300], ids=str)
-@pytest.mark.parametrize("rule", chains.RULES)
-def test_single_precision_walks_as_double_in_heat_and_cold_and_gives_way_where_it_cannot(factor, rule):
-    walks = list(pairs_of_engines(bmlab.sherrington_kirkpatrick(70, 0), 100))
-    for walk in walks:
-        walk.rule, walk.beta = rule, walk.beta * factor
-        walk.beta[0] = 1.0
-    assert (walks[1]._plain._margin() < whole_numbers.WIDEST) == (1e-3 <= factor <= 1)
-    for block in zip(*(walk.draws(30) for walk in walks), strict=True):
-        assert (block[0] == block[1]).all()
-
-
-def test_single_precision_takes_full_machines_and_leaves_layers_to_the_plain_engine():
-    """Which it draws at once, four times as fast."""
-    rng = np.random.default_rng(6)
-    layers = bmlab.restricted(rng.normal(size=(60, 40)), np.zeros(60), np.zeros(40))
-    for model, fits in ((bmlab.sherrington_kirkpatrick(100, rng), True), (layers, False)):
-        walk = chains.Chains(model, np.ones((100, 100)), rng, backend="numpy")
-        walk.sweep(8)
-        walk.sweep(8)
-        assert walk._plain._fits() == fits
-
-
 # lattices
 
 
@@ -559,15 +423,5 @@ def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
         walk.sweep(40)
         walk.beta = walk.beta * 0.5  # new edges
         walk.sweep(40)
-    assert walks[0]._compiled.warmth is not None
+    assert walks[0].engine.edges is not None
     assert np.array_equal(walks[0].s, walks[1].s)
-
-
-@quietly
-@pytest.mark.parametrize(("n_chains", "pieces"), [(1000, 4), (100, 2), (40, 1)])
-def test_a_long_walk_of_enough_chains_is_cut_for_several_cores(n_chains, pieces, monkeypatch):
-    asked, real = [], gibbs.walked
-    monkeypatch.setattr(gibbs, "walked", lambda *of: asked.append(of[1]) or real(*of))
-    monkeypatch.setattr(stretches, "UPDATES", pieces * 3 * n_chains * 9 - 1)
-    bmlab.gibbs(bmlab.toy(), rng=0, n_chains=n_chains, burn_in=4, n_sweeps=5)
-    assert [len(ends) - 1 for ends in asked] == [pieces] * (pieces > 1)

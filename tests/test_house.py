@@ -22,9 +22,10 @@ import bmlab
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "bmlab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TEACHING = tomllib.loads((ROOT / "teaching" / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
-PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the package itself
+PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the packages themselves
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -32,20 +33,18 @@ STYLED = ["."]
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba", "numpy.ma", "scipy.linalg"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "budgets", "checks", "html_repr", "plain"],
+    ["_version", "budgets", "checks", "exercises", "html_repr", "plain"],
     ["threads"],
-    ["arrays", "engines", "files", "introspection", "progress_bars"],
-    ["kept_threads"],
+    ["arrays", "files", "introspection", "progress_bars"],
     ["couplings", "parallel"],
     ["model"],
     ["data", "machines", "estimate", "interop"],
-    ["row_chunks"],
     ["infer.exact", "infer.sampling", "infer.variational"],
-    ["infer.bounds", "infer.bethe_error", "infer.rounds"],
+    ["infer.bounds", "infer.bethe_error"],
     ["choosing"],
     ["learn", "plot"],
     ["estimators", "plot"],
-    ["widgets", "teaching"],
+    ["widgets", "working_copies"],
     ["__init__"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -58,9 +57,10 @@ def requirements(lines):
 
 
 def declared():
-    """Every direct dependency of the package and its extras, as pyproject.toml writes it."""
+    """Every direct dependency of the two packages and of the extras, as each pyproject.toml writes it."""
     extras = PROJECT["optional-dependencies"].values()
-    return requirements(PROJECT["dependencies"] + [line for extra in extras for line in extra])
+    mine = [line for line in TEACHING["dependencies"] if line != PROJECT["name"]]
+    return requirements(PROJECT["dependencies"] + mine + [line for extra in extras for line in extra])
 
 
 def bounds(pairs):
@@ -99,7 +99,7 @@ def test_every_dependency_has_a_lower_bound_and_the_same_one_everywhere():
 
 
 def test_conda_and_pip_ask_for_the_same_names_and_bounds():
-    conda = bounds(requirements(CONDA_SPECS + PIP_SPECS[1:]))
+    conda = bounds(requirements(CONDA_SPECS + PIP_SPECS[2:]))
     assert conda.pop("python") == PROJECT["requires-python"]
     assert conda.pop("pip") == ""
     assert conda == bounds(declared())
@@ -107,7 +107,7 @@ def test_conda_and_pip_ask_for_the_same_names_and_bounds():
 
 def test_the_conda_environment_is_named_and_holds_the_package_itself():
     assert (CONDA["name"], CONDA["channels"]) == ("bmlab", ["conda-forge"])
-    assert PIP_SPECS[0] == "-e ."
+    assert PIP_SPECS[:2] == ["-e .", "-e teaching"]
 
 
 def test_the_lock_satisfies_every_bound():

@@ -18,7 +18,7 @@ THINGS = [
     bmlab.exact(bmlab.ising(50)),
     bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0)),
     bmlab.exact(bmlab.toy()),
-    bmlab.Estimate(np.array([0.5]), np.eye(1), bmlab.LogZ(np.nan), method="a < b & c", converged=False),
+    bmlab.Estimate(np.array([0.5]), np.eye(1), bmlab.Bounded(np.nan), method="a < b & c", converged=False),
     bmlab.fit(bmlab.toy(), bmlab.states(3)[:5], steps=2, rate=0.1).steps[-1],
 ]
 

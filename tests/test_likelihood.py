@@ -210,3 +210,39 @@ def law_weighted():
 
 def test_a_weight_is_so_many_rows():
     law_weighted()
+
+
+def test_a_pair_of_different_machines_is_refused():
+    with pytest.raises(ValueError, match="free must be an Estimate of 3 units"):
+        bmlab.log_likelihood(bmlab.clamped(bmlab.toy(), [[1, 1, 1]]), bmlab.exact(bmlab.medium()))
+
+
+BOUNDS = {
+    "exact": bmlab.exact,
+    "mean field": bmlab.mean_field,
+    "tap": bmlab.tap,
+    "bethe": bmlab.bethe,
+    "trw": partial(bmlab.trw, max_steps=3),
+}
+
+
+def law_bounds(machines=500):
+    """Any weights of the rows, 0 too, and any methods for the two phases: lower <= truth <= upper."""
+    for seed in range(machines):
+        rng = np.random.default_rng(seed)
+        model, data = machine(5, seed, scale=rng.uniform(0.2, 1.5)), bmlab.states(3)[rng.integers(0, 8, 5)]
+        data = np.where(rng.random(data.shape) < 0.2, np.nan, data)
+        weight = rng.integers(0, 3, 5) * 1.0
+        weight[0] += not weight.any()
+        free, held = (list(BOUNDS)[k] for k in rng.integers(0, len(BOUNDS), 2))
+        clamped = bmlab.clamped(model, data, BOUNDS[held], sample_weight=weight)
+        answer = bmlab.log_likelihood(clamped, BOUNDS[free](model))
+        truth = bmlab.log_likelihood(
+            bmlab.clamped(model, np.repeat(data, weight.astype(int), axis=0)), bmlab.exact(model)
+        )
+        assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, held, answer, truth)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_bounds_hold_whatever_rows_count():
+    law_bounds()

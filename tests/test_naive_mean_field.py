@@ -44,11 +44,6 @@ def test_the_free_energy_is_that_of_independent_units():
     assert abs(bmlab.free_energy(model, m) - (q @ model.energy(s) + 1.3 * q @ np.log(q))) < 1e-11
 
 
-def test_damping_ends_in_the_same_point():
-    model = bmlab.medium().at(3.0)
-    assert np.allclose(bmlab.mean_field(model, damping=0.5).mean, bmlab.mean_field(model).mean, atol=1e-10)
-
-
 def test_the_binomial_sum_is_exact():
     """It referees the next tests at sizes where no other sum is possible."""
     model, (log_z, mean, pair) = curie_weiss(12, 1.2, 0.1, 1.3), curie_weiss_moments(12, 1.2, 0.1, 1.3)
@@ -102,11 +97,17 @@ def test_a_saddle_is_called_one_and_more_starts_leave_it(to):
 
 
 def test_a_failed_response_is_shown_and_not_clipped():
-    answer = bmlab.mean_field(bmlab.medium().at(1.8))
-    assert np.abs(answer.corr).max() > 1
+    with pytest.warns(bmlab.NotConverged, match=r"a correlation of .*, beyond \[-1, 1\].*; use bethe\(\) or gibbs"):
+        answer = bmlab.mean_field(bmlab.medium().at(1.8))
+    assert np.abs(answer.corr).max() > 1 and not answer.converged
+
+
+def test_it_shows_its_own_update(capsys):
+    bmlab.show(bmlab.mean_field)
+    assert "np.tanh(field)" in capsys.readouterr().out
 
 
 def test_too_few_sweeps_are_reported_with_advice():
-    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; the bound on log Z holds.*Raise max_sweeps"):
-        answer = bmlab.mean_field(bmlab.medium(), max_sweeps=2)
+    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; the bound on log Z holds.*Raise max_steps"):
+        answer = bmlab.mean_field(bmlab.medium(), max_steps=2)
     assert not answer.converged and "NOT CONVERGED" in repr(answer)

@@ -20,8 +20,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from bmlab.teaching.exercises import SOLUTION, is_teachers, without_teachers
-from bmlab.teaching.slicing import names, needed_cells
+from bmlab.working_copies import SOLUTION, is_teachers, without_teachers
+from bmlab_teaching.slicing import names, needed_cells
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -311,7 +311,7 @@ def noticed(request, handouts, tmp_path_factory):
 
     Each is unpacked from its zip, alone.
     """
-    from bmlab.teaching.handouts import FOLDER
+    from bmlab_teaching.handouts import FOLDER
 
     expected, folder = {}, tmp_path_factory.mktemp("changed")
     asked = [one for one in request.session.items if "noticed" in getattr(one, "fixturenames", ())]  # no nbval cell

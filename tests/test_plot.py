@@ -41,7 +41,7 @@ def test_moments_stand_against_the_reference(ax, model):
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_has_not_converged_is_marked(ax):
     model = bmlab.medium()
-    plot.moments(bmlab.exact(model), bmlab.mean_field(model, max_sweeps=1), ax)
+    plot.moments(bmlab.exact(model), bmlab.mean_field(model, max_steps=1), ax)
     assert ax.get_title() == "NOT CONVERGED"
 
 
@@ -88,7 +88,7 @@ def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
 
 def test_a_bracket_is_a_band_between_two_names(ax):
     model = bmlab.medium()
-    proven = bmlab.Bracket(bmlab.LogZ(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
+    proven = bmlab.Bracket(bmlab.Bounded(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
     assert plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax) is ax
     (band,) = ax.patches
     assert (band.get_x(), band.get_x() + band.get_width()) == (8.5, 9.5)

@@ -262,3 +262,18 @@ def test_log_z_of_a_machine_in_deep_cold(seed):
     answer = bmlab.temper(model, rng=seed, n_sweeps=500)
     assert answer.converged
     assert abs(answer.log_z - bmlab.exact(model).log_z) < 5 * answer.log_z.stderr
+
+
+@pytest.mark.parametrize("temperature", [1e-13, 1e-6, 0.05, 1.0])
+@pytest.mark.parametrize("n_sweeps", [4, 400])
+def test_what_is_given_as_the_reason_holds(temperature, n_sweeps):
+    """Of R-hat, round trips and a gap in the ladder, the message blames those that failed and no other."""
+    with warnings.catch_warnings(action="ignore"):
+        answer = temper(bmlab.toy().at(temperature), rng=0, burn_in=20, n_sweeps=n_sweeps)
+    failed = {
+        "the ladders disagree": not answer.info["rhat"] < 1.1,
+        "too few round trips": answer.info["round_trips"] < 10,
+        "log Z unknown": not np.isfinite(answer.log_z),
+    }
+    assert {reason: reason in answer.message for reason in failed} == failed
+    assert answer.converged == (not any(failed.values()))

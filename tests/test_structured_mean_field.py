@@ -70,6 +70,7 @@ def test_dense_and_sparse_weights_give_the_same_bound():
     assert abs(tree_mean_field(sparse, m) - tree_mean_field(dense, m)) < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_it_is_better_than_mean_field():
     for seed in range(20):
         model = machine(10, seed, 1.0 + seed / 10, 0.8, offset=seed)

@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
 from bmlab import threads
-from bmlab.infer.exact import matrix_products, planning
-from bmlab.threads import all_threads, one_thread, thread_count
+from bmlab.infer.exact import matrix_products
+from bmlab.threads import all_threads, one_thread
 
 
 class Blas:
@@ -139,12 +139,17 @@ def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
             with one_thread():
                 assert count() == 1
             assert count() == 3
-        assert count() == 1 and thread_count() == 3
+        assert count() == 1
 
 
 def test_all_threads_respects_what_another_thread_holds(count):
     with ThreadPoolExecutor(1) as pool, one_thread():
-        assert pool.submit(thread_count).result() == 1
+
+        def lifted():
+            with all_threads():
+                return count()
+
+        assert pool.submit(lifted).result() == 1
 
 
 def law_wide_products():
@@ -166,31 +171,6 @@ def law_wide_products():
 
 def test_exact_has_its_cores_inside_a_limit():
     law_wide_products()
-
-
-@pytest.fixture
-def _speeds_are_not_kept():
-    planning._measured.cache_clear()
-    yield
-    planning._measured.cache_clear()
-
-
-@pytest.mark.usefixtures("_speeds_are_not_kept")
-def test_speeds_are_measured_with_the_threads_they_are_meant_for(count, monkeypatch):
-    seen = []
-    monkeypatch.setattr(planning, "_seconds", lambda call: seen.append(count()) or 1.0)
-    with one_thread():
-        planning.speed()
-    assert seen == [1, 1, 3]
-
-
-@pytest.mark.usefixtures("_speeds_are_not_kept")
-def test_a_speed_is_kept_for_so_many_threads_only(count, monkeypatch):
-    monkeypatch.setattr(planning, "_seconds", lambda call: 1.0 / count())
-    three = planning.speed().many
-    with ThreadPoolExecutor(1) as pool, one_thread():
-        assert pool.submit(lambda: planning.speed().many).result() == three / 3
-    assert planning.speed().many == three
 
 
 def test_each_python_thread_is_limited_where_the_number_is_its_own():

@@ -8,13 +8,11 @@ from itertools import permutations
 
 import nbformat
 import pytest
-
-pytest.importorskip("nbgrader")
-from test_teaching import FILES, GRADED, NOTEBOOKS, answer_cells, code, exercise, namespace
+from test_exercises import FILES, GRADED, NOTEBOOKS, answer_cells, code, exercise, namespace
 from wrong_answers import WRONG
 
-from bmlab.teaching.slicing import names
-from bmlab.teaching.variants import variant
+from bmlab.exercises import variant
+from bmlab_teaching.slicing import names
 
 STUDENTS = [str(number) for number in range(200)]
 

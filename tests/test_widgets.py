@@ -324,7 +324,7 @@ def test_learning_goes_on_where_the_picture_ended(monkeypatch):
     assert np.allclose([f["log_likelihood"] for f in frames], [s.log_likelihood.value for s in steps])
     pairs = np.triu_indices(3, 1)
     assert np.allclose([f["free_pairs"] for f in frames], [s.free.corr[pairs] for s in steps], atol=5e-5)
-    assert np.allclose([f["clamped_means"] for f in frames], [s.data.mean for s in steps], atol=5e-5)
+    assert np.allclose([f["clamped_means"] for f in frames], [s.clamped.mean for s in steps], atol=5e-5)
     assert np.allclose([f["weights"] for f in frames], [s.model.weights[pairs] for s in steps], atol=5e-5)
 
 

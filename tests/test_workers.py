@@ -1,33 +1,26 @@
-"""workers(): the same bits on any engine, from parts that follow from the question; exact sums in parts, resumed."""
+"""workers(): the same bits by any executor, from parts that follow from the question; exact sums in parts."""
 
 import os
 import pickle
 import random
 import signal
-import warnings
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from io import StringIO
-from itertools import count, islice
+from itertools import islice
 from multiprocessing import get_context
-from multiprocessing.pool import ThreadPool
-from threading import Barrier, Event, get_ident
-from time import perf_counter, sleep
+from threading import Timer, get_ident
+from time import sleep
 
-import joblib
 import numpy as np
 import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import kept_threads, progress_bars
-from bmlab import parallel as parts
-from bmlab.budgets import OutOfTime, deadline
-from bmlab.infer.exact import clamped_parts, planning, resuming
-from bmlab.infer.sampling import averages, stretches
-from bmlab.kept_threads import side_by_side
+from bmlab import parallel, progress_bars
+from bmlab.infer.exact import matrix_products, planning
 from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
 
@@ -39,19 +32,40 @@ def drawn(n, biases=True, temperature=1.0, seed=0):
 
 
 class Hostile:
-    """Does every part twice, in another order, each on a pickled copy of the task; answers in the order asked."""
+    """An executor that does every part twice, in another order, each on a pickled copy of the task."""
 
-    largest = 0
+    def __init__(self):
+        self.waiting, self.largest = [], 0
 
-    def __call__(self, task, parts):
-        parts, answers = list(parts), {}
-        for k in random.Random(0).sample(range(len(parts)), len(parts)):
-            packed = pickle.dumps((task, parts[k]))
-            self.largest = max(self.largest, len(packed))
+    def submit(self, task, part):
+        future, packed = Future(), pickle.dumps((task, part))
+        self.largest = max(self.largest, len(packed))
+        self.waiting.append((future, packed))
+        future.result = partial(self.result, future)
+        return future
+
+    def result(self, future):
+        random.Random(0).shuffle(self.waiting)
+        while self.waiting and not future.done():
+            other, packed = self.waiting.pop()
             first, again = (call(part) for call, part in (pickle.loads(packed), pickle.loads(packed)))
             assert pickle.dumps(first) == pickle.dumps(again), "a part is no pure function of its arguments"
-            answers[k] = pickle.loads(pickle.dumps(again))
-        return (answers[k] for k in range(len(parts)))
+            other.set_result(pickle.loads(pickle.dumps(again)))
+        return Future.result(future)
+
+
+class AtOnce:
+    """An executor that does each part in this thread as it is submitted."""
+
+    _max_workers = 1
+
+    def submit(self, task, part):
+        future = Future()
+        try:
+            future.set_result(task(part))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 def numbers(answer):
@@ -71,31 +85,7 @@ def numbers(answer):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Parts of few units, so that small questions come in many."""
-    monkeypatch.setattr(clamped_parts, "PART_UNITS", 14)
-    monkeypatch.setattr(stretches, "UPDATES", 2**12)
-    monkeypatch.setattr(stretches, "NUMBERS", 2**9)
-
-
-def walk(method, model, n_chains, **options):
-    with warnings.catch_warnings(action="ignore"):
-        return method(model, rng=np.random.default_rng(1), n_chains=n_chains, **options)
-
-
-GRID = bmlab.ising((4, 5), field=0.1).at(3)
-BRIEFLY = {"n_sweeps": 12, "burn_in": 3}
-WALKS = {
-    "gibbs": lambda: walk(bmlab.gibbs, drawn(20), 101, **BRIEFLY),
-    "gibbs, many": lambda: walk(bmlab.gibbs, drawn(20), 1500, **BRIEFLY),
-    "gibbs, few": lambda: walk(bmlab.gibbs, drawn(20), 31, n_sweeps=40, draws=5),
-    "gibbs, sparse": lambda: walk(bmlab.gibbs, GRID, 70, backend="numpy", **BRIEFLY),
-    "gibbs, compiled": lambda: walk(bmlab.gibbs, GRID, 70, backend="numba", **BRIEFLY),
-    "gibbs, compiled, full": lambda: walk(bmlab.gibbs, drawn(20), 70, backend="numba", **BRIEFLY),
-    "gibbs, anywhere": lambda: walk(bmlab.gibbs, drawn(20), 70, order="random", **BRIEFLY),
-    "gibbs, one sweep": lambda: walk(bmlab.gibbs, drawn(20), 300, n_sweeps=1, burn_in=9),
-    "ais": lambda: walk(bmlab.ais, drawn(20), 90, n_temperatures=20),
-    "ais, sparse": lambda: walk(bmlab.ais, GRID, 90, n_temperatures=20),
-    "annealed": lambda: walk(bmlab.annealed, drawn(20), 90, schedule=np.geomspace(4, 0.2, 20)),
-}
+    monkeypatch.setattr(matrix_products, "PART_UNITS", 14)
 
 
 QUESTIONS = {
@@ -103,7 +93,7 @@ QUESTIONS = {
     "exact, without biases": lambda: bmlab.exact(drawn(17, biases=False)),
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
     "sample": lambda: bmlab.sample(drawn(17), 20, np.random.default_rng(0)),
-} | {name: WALKS[name] for name in ("gibbs", "gibbs, compiled", "ais", "annealed")}
+}
 
 
 # The laws
@@ -112,7 +102,7 @@ QUESTIONS = {
 def law_same_bits(name):
     """The same bits here, one after the other, and where every part is pickled, done twice and out of order."""
     here = numbers(QUESTIONS[name]())
-    for engine in (map, Hostile()):
+    for engine in (AtOnce(), Hostile()):
         with bmlab.workers(engine):
             assert numbers(QUESTIONS[name]()) == here
 
@@ -124,7 +114,7 @@ def test_any_engine_gives_the_same_bits(name):
 
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_any_number_of_workers_gives_the_same_bits(count):
-    with bmlab.workers(map):
+    with bmlab.workers(AtOnce()):
         here = numbers(QUESTIONS["exact"]())
     with ThreadPoolExecutor(count) as pool, bmlab.workers(pool):
         assert worker_count() == count and numbers(QUESTIONS["exact"]()) == here
@@ -159,13 +149,13 @@ def test_a_part_of_a_part_stays_where_it_is_and_has_one_thread():
 
 
 def test_parts_know_nothing_of_the_contexts_around_them():
-    with bmlab.workers(map), bmlab.progress(), np.errstate(over="raise"):
+    with bmlab.workers(AtOnce()), bmlab.progress(), np.errstate(over="raise"):
         assert list(in_parts(contexts, [0])) == [(None, True, "warn")]
-        assert not parts._inside.get()
+        assert not parallel._inside.get()
 
 
 def contexts(_):
-    return progress_bars._bars.get(), parts._inside.get(), np.geterr()["over"]
+    return progress_bars._bars.get(), parallel._inside.get(), np.geterr()["over"]
 
 
 class Recorder:
@@ -218,13 +208,14 @@ def test_what_is_left_early_leaves_nothing_waiting(leave):
 def test_ctrl_c_between_two_parts_leaves_nothing_waiting(monkeypatch):
     """Whoever keeps the traceback, as IPython does, keeps the loop that was left."""
 
-    def interrupted(fold, part):
+    def interrupted(k, number):
         raise KeyboardInterrupt
 
     engine = Recorder()
-    monkeypatch.setattr(clamped_parts.Fold, "add", interrupted)
     with bmlab.workers(engine), pytest.raises(KeyboardInterrupt) as kept:
-        bmlab.exact(drawn(24))
+        own = drawn(24)
+        monkeypatch.setattr(matrix_products, "_signs", interrupted)
+        bmlab.exact(own)
     assert kept and len(engine.given) > 1 and {one.state for one in engine.given} == {"done", "cancelled"}
 
 
@@ -244,19 +235,7 @@ def bars(monkeypatch):
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    monkeypatch.setattr(kept_threads, "cores", lambda: 2)
-
-
-@pytest.mark.usefixtures("two_cores")
-def test_the_thread_that_asks_does_parts_beside_another():
-    both = Barrier(2, timeout=60)
-
-    def meet(_):
-        both.wait()
-        return get_ident()
-
-    found = list(side_by_side(meet, range(2)))
-    assert get_ident() in found and len(set(found)) == 2
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
 
 
 @pytest.mark.usefixtures("two_cores")
@@ -269,147 +248,75 @@ def test_cores_that_are_left_early_have_ended_what_they_began():
         ended.append(part)
         return part
 
-    answers = side_by_side(slow, count())
+    answers = on_cores(slow, range(1000))
     assert [next(answers), next(answers), next(answers)] == [0, 1, 2]
     answers.close()
     assert sorted(began) == sorted(ended) and len(began) < 100
 
 
-class Prompt(ThreadPoolExecutor):
-    """Begin with the first part, and so leave the second one to the thread that asks."""
-
-    def __init__(self):
-        super().__init__(1)
-        self.begun = Event()
-
-    def submit(self, call):
-        future = super().submit(call)
-        assert self.begun.wait(60)
-        return future
-
-
-@pytest.fixture
-def prompt(monkeypatch, two_cores):
-    with Prompt() as pool:
-        monkeypatch.setattr(kept_threads, "_pool", lambda *_: pool)
-        yield pool
-
-
-def test_what_fails_in_this_thread_is_raised_in_its_turn(prompt):
-    failed = Event()
-
-    def task(part):
-        prompt.begun.set()
-        if part:
-            failed.set()
-            raise ZeroDivisionError
-        return failed.wait(60)
-
-    answers = side_by_side(task, range(2))
-    assert next(answers)
-    with pytest.raises(ZeroDivisionError):
-        next(answers)
-
-
-def test_a_part_that_nobody_waits_for_any_more_ends_at_its_next_turn(prompt):
+@pytest.mark.usefixtures("two_cores")
+def test_a_part_that_nobody_waits_for_any_more_ends_at_its_next_turn():
     ended = []
 
     def task(part):
         if part:
-            raise KeyboardInterrupt
+            return
         try:
-            for _ in progress_bars.watched(range(6000), "turn"):
-                prompt.begun.set()
+            for _ in progress_bars.watched(range(3000), "turn"):
                 sleep(0.01)
-        except OutOfTime:
+        except progress_bars.Left:
             ended.append(part)
+            raise
 
+    answers = parallel._by_threads(task, range(2), 2)
+    interrupt = Timer(0.5, signal.pthread_kill, [get_ident(), signal.SIGINT])
+    interrupt.start()
     with pytest.raises(KeyboardInterrupt):
-        list(on_cores(task, range(2)))
+        list(answers)
     assert ended == [0]
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_part_knows_the_deadline_wherever_it_is_done(prompt, late):
-    def task(part):
-        prompt.begun.set()
-        try:
-            return list(progress_bars.watched(range(2), "turn"))
-        except OutOfTime:
-            return "out of time"
-
-    with deadline(perf_counter() + (0 if late else 60)):
-        assert list(on_cores(task, range(2))) == ["out of time" if late else [0, 1]] * 2
-
-
-def test_the_thread_that_asks_shows_the_bars_of_its_own_parts(prompt, bars):
-    def task(part):
-        prompt.begun.set()
-        return list(progress_bars.watched(range(5), f"turn of part {part}"))
-
-    with bmlab.progress():
-        list(on_cores(task, range(2)))
-    assert [bar.unit for bar in bars] == ["turn of part 1"]
-
-
 def test_one_core_does_all_parts_in_the_thread_that_asks(monkeypatch):
-    monkeypatch.setattr(kept_threads, "cores", lambda: 1)
+    monkeypatch.setattr(parallel, "cores", lambda: 1)
     assert list(on_cores(lambda part: (part, get_ident()), range(20))) == [(k, get_ident()) for k in range(20)]
 
 
 def test_a_part_that_fails_is_named():
-    for engine in (nullcontext(), bmlab.workers(map), bmlab.workers(Recorder())):
+    for engine in (nullcontext(), bmlab.workers(AtOnce()), bmlab.workers(Recorder())):
         with engine, pytest.raises(ZeroDivisionError) as failed:
             list(in_parts(partial(divmod, 1), [2, 1, 0]))
         assert failed.value.__notes__ == ["This was part 3 of 3."]
 
 
 def test_the_bar_moves_by_parts(bars):
-    with bmlab.workers(map), bmlab.progress():
+    with bmlab.workers(AtOnce()), bmlab.progress():
         bmlab.exact(drawn(18))
     (bar,) = bars
     assert (bar.unit, bar.total, bar.n) == ("part", 16, 16)
 
 
-@pytest.mark.parametrize("engine", [None, 3, "dask", type, bmlab.toy, len, [map]])
-def test_what_cannot_map_is_refused(engine):
-    with pytest.raises(ValueError, match=r"engine must be a Dask client.*; try concurrent.futures"):
-        bmlab.workers(engine)
+@pytest.mark.parametrize("executor", [None, 3, "tcp://localhost:8786", ThreadPoolExecutor, map, bmlab.toy, [map]])
+def test_what_is_no_executor_is_refused(executor):
+    with pytest.raises(ValueError, match=r"executor must be a concurrent.futures.Executor, found .*; try concurrent"):
+        bmlab.workers(executor)
 
 
 def test_the_context_ends_with_its_block():
     with bmlab.workers(Recorder()):
-        with bmlab.workers(map):
+        with bmlab.workers(AtOnce()):
             assert worker_count() == 1
         assert worker_count() > 0
-    assert parts._engine.get() is None
+    assert parallel._executor.get() is None
 
 
-# Engines
+# Executors
 
 
-def elsewhere(make):
-    with make() as pool, bmlab.workers(pool):
-        return worker_count(), numbers(QUESTIONS["exact"]())
-
-
-ENGINES = {
-    "ProcessPoolExecutor": partial(ProcessPoolExecutor, 2, mp_context=get_context("forkserver")),
-    "Pool": partial(ThreadPool, 2),
-    "joblib": partial(joblib.Parallel, n_jobs=2, backend="threading"),
-    "joblib, late": partial(joblib.Parallel, n_jobs=2, backend="threading", return_as="generator"),
-}
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_pools_give_the_same_bits(name):
-    assert elsewhere(ENGINES[name]) == (2, numbers(QUESTIONS["exact"]()))
-
-
-def test_loky_gives_the_same_bits():
-    loky = pytest.importorskip("loky")
-    executor = loky.get_reusable_executor(2)
-    assert elsewhere(lambda: executor) == (2, numbers(QUESTIONS["exact"]()))
+def test_processes_give_the_same_bits():
+    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool, bmlab.workers(pool):
+        assert worker_count() == 2
+        found = numbers(QUESTIONS["exact"]())
+    assert found == numbers(QUESTIONS["exact"]())
 
 
 @pytest.fixture(scope="module")
@@ -423,7 +330,7 @@ def client():
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_dask_gives_the_same_bits(name, client):
     here = numbers(QUESTIONS[name]())
-    with bmlab.workers(client):
+    with bmlab.workers(client.get_executor()):
         assert worker_count() == 2 and numbers(QUESTIONS[name]()) == here
 
 
@@ -437,34 +344,17 @@ def deadly(marker, task, number):
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     marker, before = str(tmp_path / "killed"), set(client.run(os.getpid).values())
-    task = partial(clamped_parts._part, drawn(18), 4, True)
+    task = partial(matrix_products._part, drawn(18), 4, True)
     here = numbers([Part(task)(number) for number in range(16)])
-    with bmlab.workers(client):
+    with bmlab.workers(client.get_executor()):
         found = numbers(list(in_parts(partial(deadly, marker, task), range(16))))
     assert os.path.exists(marker) and found == here
     assert len(before & set(client.run(os.getpid).values())) < 2
 
 
-def test_the_address_of_a_scheduler_will_do(client):
-    with bmlab.workers(client.scheduler.address):
-        assert list(parts.in_parts(abs, [-1, 2, -3])) == [1, 2, 3] and not parts.parts_run_here()
-
-
-def test_a_part_that_fails_on_dask_is_tried_again_and_named(client, tmp_path):
-    with bmlab.workers(client), pytest.raises(ZeroDivisionError) as failed:
-        list(in_parts(partial(counted_division, str(tmp_path)), [2, 1, 0]))
-    assert failed.value.__notes__ == ["This was part 3 of 3."]
-    assert sum(name.startswith("0 ") for name in os.listdir(tmp_path)) == 3
-
-
-def counted_division(folder, x):
-    open(os.path.join(folder, f"{x} {len(os.listdir(folder))} {os.getpid()}"), "x").close()
-    return 1 / x
-
-
 def test_dask_keeps_nothing_of_what_is_left_early(client):
     before = set(client.futures)
-    with bmlab.workers(client):
+    with bmlab.workers(client.get_executor()):
         next(in_parts(double, range(100)))
     while set(client.futures) - before or any(client.processing().values()):  # it hears of it a moment later
         sleep(0.01)
@@ -494,16 +384,11 @@ def test_parts_agree_with_all_states(biases, temperature):
 
 def test_parts_of_a_cold_machine_are_halved_and_priced_so(monkeypatch):
     cold = drawn(21, temperature=0.002)
-    monkeypatch.setattr(clamped_parts, "PART_UNITS", 20)
-    assert clamped_parts.halvings(cold, 1) > 3 and clamped_parts.halvings(drawn(21), 1) == 0
+    monkeypatch.setattr(matrix_products, "PART_UNITS", 20)
+    assert matrix_products.halvings(cold, 1) > 3 and matrix_products.halvings(drawn(21), 1) == 0
     (part,) = bmlab.plan(cold).parts
-    dear = planning.in_halves(part, 6).seconds
-    assert dear > 2 * part.seconds
+    assert planning.in_halves(part, 6).seconds > 2 * part.seconds
     assert bmlab.exact(cold).info["predicted_seconds"] > part.seconds / part.side_by_side
-    for call in (bmlab.exact, bmlab.ground_state):
-        monkeypatch.setattr(bmlab.infer.exact.roads, "in_halves", lambda part, count: part._replace(seconds=1e9))
-        with pytest.raises(ValueError, match=r"would need 2\^21 states, about .* years"):
-            call(cold)
 
 
 def test_samples_in_parts_follow_the_law():
@@ -531,7 +416,7 @@ def test_log_z_alone_is_log_z_and_the_rest_is_unknown(model):
 
 def test_the_plan_knows_the_workers_and_what_is_asked():
     model = drawn(20)
-    with bmlab.workers(map):
+    with bmlab.workers(AtOnce()):
         one = bmlab.plan(model)
     with ThreadPoolExecutor(4) as pool, bmlab.workers(pool):
         four = bmlab.plan(model)
@@ -543,106 +428,4 @@ def test_the_plan_knows_the_workers_and_what_is_asked():
 
 def test_the_number_of_units_alone_says_how_many_are_held(monkeypatch):
     monkeypatch.undo()
-    assert [clamped_parts.held_units(n) for n in (3, 33, 34, 46, 47, 50)] == [0, 0, 1, 13, 11, 14]
-
-
-# Chains in stretches
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_stretches_walk_as_all_chains_do_together(name, monkeypatch):
-    cut = WALKS[name]()
-    with bmlab.workers(Hostile()):
-        assert numbers(WALKS[name]()) == numbers(cut)
-    monkeypatch.setattr(stretches, "UPDATES", np.inf)
-    assert numbers(WALKS[name]()) == numbers(cut)
-
-
-@pytest.mark.parametrize("n_chains", [1, 5, 31, 32, 100, 1000])
-@pytest.mark.parametrize("n", [1, 20, 700])
-def test_stretches_hold_every_chain_once_and_no_group_across(n, n_chains):
-    ends = stretches.cuts(n, n_chains, 10**6)
-    groups = averages.first_chains(n_chains)
-    assert ends[0] == 0 and ends[-1] == n_chains and (np.diff(ends) > 0).all() and isinstance(ends[0], int)
-    assert len(ends) > len(groups) or set(ends) <= set(groups.tolist())
-    assert len(ends) <= len(groups) or set(groups.tolist()) <= set(ends)
-
-
-def test_r_hat_looks_at_some_of_very_many_chains(monkeypatch):
-    """Chains that stand still, each elsewhere, disagree; so do those of them that are looked at."""
-    monkeypatch.setattr(averages, "JUDGED", 2**10)
-    layout = averages.laid_out(drawn(20), 5000, 100)
-    assert len(layout.judged) == 51 and layout.judged[0] == 0 and np.ptp(np.diff(layout.judged)) <= 1
-    answer = WALKS["gibbs, many"]()
-    assert abs(answer.info["ess"] / 1500 / 12 - 0.6) < 0.4
-
-
-# Going on
-
-
-class Stopped(Exception):
-    pass
-
-
-def stopping(after):
-    """A map that ends in the midst; workers() tries it with abs."""
-
-    def mapped(task, parts):
-        for k, part in enumerate(parts):
-            if k == after and task is not abs:
-                raise Stopped
-            yield task(part)
-
-    return mapped
-
-
-@pytest.mark.parametrize("want", ["moments", "log_z"])
-@pytest.mark.parametrize("every", [0.0, 1e9])
-def test_a_run_that_was_ended_goes_on_to_the_bit(want, every, tmp_path, monkeypatch):
-    monkeypatch.setattr(resuming, "EVERY", every)
-    model, path, done = drawn(18), tmp_path / "sums.npz", []
-    whole = numbers(bmlab.exact(model, want=want))
-    for after in (5, 0, 7):
-        with bmlab.workers(stopping(after)), pytest.raises(Stopped):
-            bmlab.exact(model, want=want, checkpoint=path)
-
-    def counting(task, parts):
-        done.extend(parts if task is not abs else ())
-        return map(task, parts)
-
-    with bmlab.workers(counting):
-        assert numbers(bmlab.exact(model, want=want, checkpoint=path)) == whole
-        assert [part for part in done if part > 0] == [12, 13, 14, 15]
-        assert numbers(bmlab.exact(model, want=want, checkpoint=path)) == whole  # all is done
-    assert path.stat().st_size < 50_000
-
-
-def test_two_groups_of_units_go_on_each_by_itself(tmp_path):
-    weights = np.zeros((32, 32))
-    weights[:16, :16], weights[16:, 16:] = drawn(16).weights, drawn(16, seed=1).weights
-    model, path = bmlab.BoltzmannMachine(weights, drawn(32).biases), tmp_path / "sums.npz"
-    whole = numbers(bmlab.exact(model))
-    with bmlab.workers(stopping(2)), pytest.raises(Stopped):
-        bmlab.exact(model, checkpoint=path)
-    assert numbers(bmlab.exact(model, checkpoint=path)) == numbers(bmlab.exact(model, checkpoint=path)) == whole
-
-
-def test_a_checkpoint_of_another_question_is_refused(tmp_path):
-    path = tmp_path / "sums.npz"
-    bmlab.exact(drawn(16), checkpoint=path)
-    for call in (partial(bmlab.exact, drawn(16, seed=1)), partial(bmlab.exact, drawn(16), want="log_z")):
-        with pytest.raises(ValueError, match="holds the answer to another question; give another path"):
-            call(checkpoint=path)
-
-
-@pytest.mark.parametrize(("key", "value"), [("done", -3), ("done", 2.0), ("corr", np.zeros((2, 2)))])
-def test_a_checkpoint_that_holds_no_such_sums_is_refused(key, value, tmp_path):
-    model, path = drawn(18), tmp_path / "sums.npz"
-    with bmlab.workers(stopping(5)), pytest.raises(Stopped):
-        bmlab.exact(model, checkpoint=path)
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    (name,) = (name for name in arrays if name.endswith(f" {key}"))
-    np.savez(path, **arrays | {name: np.array(value)})
-    with pytest.raises(ValueError, match=f"holds no sums \\({key} is .*\\); delete it"):
-        bmlab.exact(model, checkpoint=path)
+    assert [matrix_products.held_units(n) for n in (3, 33, 34, 46, 47, 50)] == [0, 0, 1, 13, 11, 14]

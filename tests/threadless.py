@@ -19,9 +19,7 @@ sys.modules["numba"] = None
 import numpy as np  # noqa: E402
 
 import bmlab  # noqa: E402
-from bmlab.infer.sampling import stretches  # noqa: E402
 
-stretches.UPDATES = 2**20  # a short run is cut into stretches, too
 warnings.simplefilter("ignore", bmlab.NotConverged)
 M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
 ASKED = {
@@ -29,13 +27,12 @@ ASKED = {
     "plan": lambda: bmlab.plan(LARGE),
     "sample": lambda: bmlab.sample(M, 10, np.random.default_rng(0)),
     "gibbs": lambda: bmlab.gibbs(M, rng=0, n_sweeps=50),
-    "gibbs in stretches": lambda: bmlab.gibbs(LARGE, rng=0, n_chains=5000, n_sweeps=20, burn_in=0),
     "temper": lambda: bmlab.temper(M, rng=0, n_sweeps=50, burn_in=10),
     "ais": lambda: bmlab.ais(M, rng=0, n_chains=50, n_temperatures=20),
     "auto": lambda: bmlab.auto(LARGE, rng=0, seconds=0.2),
     "bracket": lambda: bmlab.bracket(LARGE, rng=0, seconds=0.2),
     "fit": lambda: bmlab.fit(M, bmlab.states(10)[:9], steps=2, rate=0.1),
-    "rows": lambda: bmlab.rows([bmlab.states(3), bmlab.states(3)]),
+    "moments": lambda: bmlab.moments([bmlab.states(3), bmlab.states(3)]),
 }
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from ..arrays import names_of
+
 try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # scikit-learn 1.5
@@ -33,14 +35,19 @@ class Binary:
         "n_jobs": [Integral, None],
     }
 
-    def _read(self, X, y: Any = "no_validation", *, reset=False) -> Any:
-        """Return -1/+1 (N, n), with y where it was given; `reset` learns the features' number, names and values."""
-        if reset:
+    def _read(self, X, y: Any = "no_validation", *, first: bool | None = None) -> Any:
+        """Return -1/+1 (N, n), with y where it was given.
+
+        `first` is None where nothing is learned from X; True where all that was learned before is forgotten.
+        """
+        if first:
             self._validate_params()
-        read = validate_data(self, X, y, reset=reset)
+            self.values_ = np.array([0.0, 1.0])
+        names_of(X)  # refuses a name that is there twice
+        read = validate_data(self, X, y, reset=bool(first))
         X, *rest = read if isinstance(read, tuple) else (read,)
-        if reset:
-            self.values_ = np.array([-1.0 if np.isin(X, (-1, 1)).all() and (X < 0).any() else 0.0, 1.0])
+        if first is not None and np.isin(X, (-1, 1)).all() and (X < 0).any():  # the first rows may all be 1
+            self.values_ = np.array([-1.0, 1.0])
         s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
 

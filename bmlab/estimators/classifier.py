@@ -5,12 +5,11 @@ from typing import Any, Self
 import numpy as np
 import scipy
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from ..row_chunks import Rows
 from ..threads import one_thread_only
 from .binary_features import Binary
 from .density import BoltzmannDensity
@@ -39,25 +38,15 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
-        s, y = self._read(X, y, reset=True)
+        s, y = self._read(X, y, first=True)
         check_classification_targets(y)
         self._begin(np.unique(y))
         return self._learn(s, y)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows, an array or rows(); the first call needs all labels that will come, `classes`."""
-        if not isinstance(X, Rows):
-            return self._more(X, y, classes)
-        check_consistent_length(range(X.count), y)
-        done = 0
-        for chunk in X:
-            self._more(chunk, np.asarray(y)[done : done + len(chunk)], classes)
-            done += len(chunk)
-        return self
-
-    def _more(self, X, y, classes):
+        """Learn from more rows; the first call needs all labels that will come, `classes`."""
         first = not hasattr(self, "classes_")
-        s, y = self._read(X, y, reset=first)
+        s, y = self._read(X, y, first=first)
         check_classification_targets(y)
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit; try classes=np.unique(y)")

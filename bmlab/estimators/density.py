@@ -12,7 +12,7 @@ import scipy
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimate import Estimate, LogZ, warned
+from ..estimate import Bounded, Estimate, warned
 from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import sample
 from ..infer.exact.planning import plan
@@ -22,7 +22,6 @@ from ..learn.observations import distinct
 from ..learn.pseudolikelihood import best_predicting
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
-from ..row_chunks import Rows
 from ..threads import one_thread
 from .binary_features import Binary, generator
 
@@ -55,17 +54,17 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s = self._read(X, reset=True)
+        s = self._read(X, first=True)
         return self._learn(s, np.ones(len(s), dtype=int))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from X, an array or rows(), and all patterns so far: the same answer as fit on all of them."""
-        seen = [(self.patterns_, self.counts_)] if hasattr(self, "model_") else []
-        for chunk in X if isinstance(X, Rows) else [X]:
-            s = self._read(chunk, reset=not seen)
-            seen.append((s, np.ones(len(s), dtype=int)))
-            seen = [_merged(*map(np.concatenate, zip(*seen, strict=True)))]
-        return self._learn(*seen[0])
+        """Learn from X and all patterns so far: the same answer as fit on all of them."""
+        first = not hasattr(self, "model_")
+        s = self._read(X, first=first)
+        counts = np.ones(len(s), dtype=int)
+        if not first:
+            s, counts = np.concatenate([self.patterns_, s]), np.append(self.counts_, counts)
+        return self._learn(s, counts)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x) of each row, in nats."""
@@ -109,13 +108,13 @@ def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tup
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(patterns[:, varies], counts / total, 2 * alpha / total, every_pair)
+            found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
         machine = warned(found, stacklevel=5).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
 
-def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[LogZ, Estimate | None]:
+def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[Bounded, Estimate | None]:
     """Return log Z, and the annealing runs that it comes from; None where it is exact."""
     price = plan(model, pairs="couplings")
     if price.work < WORK and price.bytes < BYTES:

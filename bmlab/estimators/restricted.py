@@ -11,7 +11,6 @@ from ..learn.ascent import batches
 from ..learn.contrastive_divergence import RestrictedAscent, pcd
 from ..learn.pseudolikelihood import log_conditionals
 from ..machines import restricted
-from ..row_chunks import Rows
 from .binary_features import Binary, generator
 from .density import draw, independent, normalisation
 
@@ -51,7 +50,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s, rng = self._read(X, reset=True), generator(self.random_state)
+        s, rng = self._read(X, first=True), generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
         self._climb = None
         self.model_ = pcd(
@@ -66,14 +65,9 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one step, with X as its batch, from where the machine and its chains are; of rows() one step a chunk."""
-        for chunk in X if isinstance(X, Rows) else [X]:
-            self._step(chunk)
-        return self
-
-    def _step(self, X):
+        """Take one step, with X as its batch, from where the machine and its chains are."""
         first = not hasattr(self, "model_")
-        s = self._read(X, reset=first)
+        s = self._read(X, first=first)
         if first or self._climb is None:
             rng = generator(self.random_state)
             model = self._first(s, rng) if first else self.model_
@@ -81,6 +75,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
             self._climb = RestrictedAscent(model, s.mean(0), start, rng)
         self._climb.step(self._climb.centred(s), self.learning_rate)
         self.model_ = self._climb.machine(self._climb.p)
+        return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return p(hidden unit is on | x), shape (n_samples, n_components)."""

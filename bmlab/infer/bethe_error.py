@@ -15,14 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..couplings import entries
-from ..estimate import Estimate, LogZ, coupled_pairs
+from ..estimate import Bounded, Estimate, coupled_pairs, quietly
 from ..model import BoltzmannMachine
-from .variational import naive_mean_field, tap_equations
-from .variational.belief_propagation import believed, messages_from
-from .variational.coordinate_descent import SAME, descend, solution
+from .bounds.bracketing import CALLS, INVERSE, sweep_seconds
+from .variational import tap_equations
+from .variational.belief_propagation import bethe, messages_from
+from .variational.coordinate_descent import SAME
+from .variational.naive_mean_field import mean_field
 
 STARTS = 5  # of each theory; Bethe must always end in one fixed point
 SWEEPS = 100  # of Bethe's messages; where they need more, loops are too strong
+FEWEST = 20  # sweeps below which no theory is begun
+RESPONSES = 5  # of linear response, in eigenvalues and an inverse each
 SURE = 2.0  # stated errors of samples, in standard errors
 NOTHING = 1e-9  # logarithms of disagreements begin here
 
@@ -59,33 +63,39 @@ class Evidence(NamedTuple):
         return float(self.error(want) * np.exp(FITS[want].margin))
 
 
-def weigh(model: BoltzmannMachine) -> Evidence:
-    """Return what mean field, TAP and Bethe say of each other; it ends with the first doubt."""
-    theories = naive_mean_field.theory(model), tap_equations.theory(model)
-    field, tap = (solution(model, theory, descend(model, theory, starts=STARTS)) for theory in theories)
-    if not tap.answer.converged:
+def weigh(model: BoltzmannMachine, seconds: float = 60.0) -> Evidence:
+    """Return what mean field, TAP and Bethe say of each other; the first doubt ends it.
+
+    It takes at most about so many seconds of work, of the reference machine (choosing.py).
+    """
+    left = seconds - RESPONSES * INVERSE * model.n**3
+    steps = int(min(2000.0, left / 4 / sweep_seconds(model, STARTS)))
+    messages = int(min(SWEEPS, left / 4 / (2 * CALLS * model.n + 1e-7 * model.coupling_count())))
+    if min(steps, messages) < FEWEST:
+        return doubtful("linear response would take too long")
+    with quietly():
+        return _weighed(model, steps, messages)
+
+
+def _weighed(model, steps, messages):
+    field, tap = (theory(model, starts=STARTS, max_steps=steps) for theory in (mean_field, tap_equations.tap))
+    if not tap.converged:
         return doubtful("TAP finds no stable answer")
-    if len(tap.points) > 1:
-        return doubtful(f"TAP has {len(tap.points)} fixed points")
-    _, _, second, third = tap_equations.plefka_orders(model, tap.answer.mean)
+    if (count := len(tap.info["fixed points"])) > 1:
+        return doubtful(f"TAP has {count} fixed points")
+    _, _, second, third = tap.info["orders"]
     if abs(third) > abs(second) / 2:
         return doubtful("Plefka's third term is not small")
-    bethe = believed(model, max_sweeps=SWEEPS)
-    if not bethe.answer.converged:
+    answer = bethe(model, max_steps=messages)
+    if not answer.converged:
         return doubtful("Bethe finds no stable answer")
-    by_field, by_tap, by_bethe = (moments_of(model, x.answer.mean, x.answer.corr) for x in (field, tap, bethe))
-    if np.abs(by_bethe).max(initial=0) > 1:
-        return doubtful("Bethe's correlations pass 1")
-    if _several(model, field.points[1:], bethe.answer.mean):
+    others = (messages_from(model, m) for m in field.info["fixed points"][1:])
+    found = (bethe(model, start=start, max_steps=messages).mean for start in others)
+    if any(not np.abs(other - answer.mean).max() < SAME for other in found):
         return doubtful("Bethe has several fixed points")
-    x = [bethe.inconsistency, tap.inconsistency, rms(by_field - by_bethe), rms(by_tap - by_bethe)]
-    return Evidence(bethe.answer, np.array(x), "")
-
-
-def _several(model, others, mean):
-    """Whether Bethe, sent out from other fixed points of mean field, does not come back to these means."""
-    found = (believed(model, messages_from(model, m), max_sweeps=SWEEPS).answer.mean for m in others)
-    return any(not np.abs(other - mean).max() < SAME for other in found)
+    by_field, by_tap, by_bethe = (moments_of(model, x.mean, x.corr) for x in (field, tap, answer))
+    own = [answer.info["inconsistency"], tap.info["inconsistency"]]
+    return Evidence(answer, np.array([*own, rms(by_field - by_bethe), rms(by_tap - by_bethe)]), "")
 
 
 def doubtful(reason: str) -> Evidence:
@@ -93,7 +103,7 @@ def doubtful(reason: str) -> Evidence:
     return Evidence(None, np.full(4, np.nan), reason)
 
 
-def checked(evidence: Evidence, proven: LogZ) -> Evidence:
+def checked(evidence: Evidence, proven: Bounded) -> Evidence:
     """Add the doubt that Bethe's log Z lies where log Z is proven not to lie."""
     if evidence.doubt or proven.lower <= evidence.answer.log_z.value <= proven.upper:
         return evidence

@@ -14,23 +14,31 @@ towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibs
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice, pairwise, repeat
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import largest
 from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
 from ..couplings import entries
-from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, quietly
+from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model
 from ..threads import one_thread
-from . import likelihood
-from .likelihood import gradient
-from .observations import checked_couplings, hides_nothing, learnable, named, padded, shares
+from .likelihood import clamped_rows, gradient, restated
+from .observations import (
+    checked_couplings,
+    checked_moments,
+    checked_rows,
+    hides_nothing,
+    named,
+    ordered,
+    padded,
+    shares,
+)
 from .record import Loop, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -38,161 +46,96 @@ UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that 
 
 
 def ascend(
-    model: BoltzmannMachine | Step, data: Any, infer: Method = exact, *, rate: float | Iterable[float], **options: Any
+    model: BoltzmannMachine | Step,
+    data: ArrayLike | Estimate,
+    infer: Method = exact,
+    *,
+    rate: float | Iterable[float],
+    chains: str = "previous",
+    clamped: Callable[..., Estimate] | None = None,
+    couplings: ArrayLike | None = None,
+    penalty: float = 0.0,
+    l1: float = 0.0,
+    momentum: float = 0.0,
+    batch: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
 
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
-    rule, step = begun(model, data, infer, **options)
-    for size, rows in rule.schedule(rate, step.loop):
-        model = rule.moved(step, size)
-        clamped = rule.clamped_phase(model, rows, step.data)
-        free = rule.free_phase(model, rows, step.free)
-        slope = rule.penalised(model, gradient(model, clamped, free))  # clamped minus free, over T
-        step = rule.step(step, model, clamped, free, slope)
+    _check(infer, chains, clamped, penalty, l1, momentum)
+    step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
+    data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
+    batch = _checked_batch(data, batch, rng, chains, clamped, sample_weight)
+    number, velocity, seed = step.loop
+    if batch and seed is None:
+        seed = int(generator(rng).integers(2**63))
+    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch, sample_weight)
+    warm = chains == "previous"
+    for size, rows in islice(zip(_sizes(rate), _batches(data, batch, seed), strict=False), number + 1, None):
+        before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
+        with quietly():
+            seen = clamped_phase(model, rows, before.clamped.state if warm and not batch else None)
+            start = rows if chains == "data" else before.free.state if warm else None
+            free = asked("infer", infer, model, start=start)
+        d_weights, d_biases = gradient(model, seen, free)  # clamped minus free, over T
+        if penalty:
+            d_weights = d_weights - penalty * model.weights
+        if mask is not None:
+            d_weights = np.where(mask, d_weights, 0.0)
+        length = _length(model, d_weights, d_biases, l1)
+        change: Any = partial(_change, model, before.model) if velocity else np.nan
+        if velocity and momentum:
+            d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
+        number, velocity = number + 1, (d_weights, d_biases)
+        step = Step(model, seen, free, length, change, Loop(number, velocity, seed))
         yield step
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """Hold what stays the same in a climb: the data, rows (N, v) or moments, and the options."""
-
-    data: Any
-    infer: Method
-    chains: str = "previous"
-    clamped: Callable[..., Estimate] | None = None
-    couplings: np.ndarray | None = None
-    penalty: float = 0.0
-    l1: float = 0.0
-    momentum: float = 0.0
-    batch: int | None = None
-    sample_weight: Any = None
-    once: bool = False  # whether the clamped phase is asked once, and afterwards restated for other machines
-
-    def schedule(self, rate: Any, loop: Loop) -> Iterator[tuple[float, Any]]:
-        """Yield for each step that follows the rate of the move to it, and its rows; one rate a step."""
-        rates: Any = repeat(check_positive("rate", rate, 0.05, zero=True)) if is_one(rate) else check_rates(rate)
-        sizes = (size for size, _ in pairwise(chain([0.0], rates)))
-        rows = repeat(self.data)
-        if self.batch:
-            orders = batches(len(self.data), self.batch, np.random.default_rng(loop.seed))
-            rows = (self.data[order] for order in orders)
-        return islice(zip(sizes, rows, strict=False), loop.number + 1, None)
-
-    def moved(self, step: Step, size: float) -> BoltzmannMachine:
-        """Return the model after a step: W + size * V, and each weight towards 0 by L1."""
-        if not step.loop.velocity:
-            return step.model
-        old, (d_weights, d_biases) = step.model, step.loop.velocity
-        weights = _stepped(old, size * d_weights)
-        if self.l1:
-            weights = _towards_zero(weights, size * self.l1 / (1 - self.momentum))  # as far as a steady slope moves
-        return old._with(weights, old.biases + size * d_biases)
-
-    def clamped_phase(self, model, rows, before):
-        """Ask for the moments of the machine clamped to the rows; where all are whole only log Z changes with it."""
-        if self.once and before is not UNASKED:
-            return likelihood.restated(model, before)
-        with quietly():
-            start = None if self.batch else self.start_after(before)
-            if isinstance(rows, np.ndarray) and self.clamped is None:  # begun() has checked them
-                share = shares(self.sample_weight, len(rows))
-                return likelihood.clamped_rows(model, padded(model, rows), self.infer, start, share)
-            weighted = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
-            ask = self.clamped or partial(likelihood.clamped, infer=self.infer)
-            return asked("clamped", ask, model, rows, start=start, **weighted)
-
-    def free_phase(self, model, rows, before):
-        """Ask for the moments of the free machine."""
-        with quietly():
-            start = rows if self.chains == "data" else self.start_after(before)
-            return asked("infer", self.infer, model, start=start)
-
-    def start_after(self, before):
-        """Return where a phase starts that has answered `before`."""
-        return before.state if self.chains == "previous" else None
-
-    def penalised(self, model, slope):
-        """Return the slope of L - penalty/2 * sum_{i<j} w_ij^2 by the weights that exist, and by the biases."""
-        d_weights, d_biases = slope
-        if self.penalty:
-            d_weights = d_weights - self.penalty * model.weights
-        if self.couplings is not None:
-            d_weights = np.where(self.couplings, d_weights, 0.0)
-        return d_weights, d_biases
-
-    def step(self, before, model, clamped, free, slope):
-        """Return the Step, with the velocity of the next move, momentum * V + slope."""
-        number, velocity, seed = before.loop
-        length = self.length(model, *slope)
-        if np.isnan(length):
-            _check_known(slope[0])
-        change: Any = partial(_change, model, before.model) if velocity else np.nan
-        if not velocity or not self.momentum:
-            velocity = slope
-        else:
-            velocity = tuple(self.momentum * v + g for v, g in zip(velocity, slope, strict=True))
-        return Step(model, clamped, free, length, change, Loop(number + 1, velocity, seed))
-
-    def length(self, model, d_weights, d_biases):
-        """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds."""
-        d = _at_couplings(model, d_weights)  # each weight twice
-        if self.l1:
-            w = _at_couplings(model, model.weights)
-            d = np.where(w, d - self.l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - self.l1, 0))
-        with one_thread() if d.size > LONG else nullcontext():
-            return float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
+def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
+    """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, and restated for others."""
+    if isinstance(data, Estimate):
+        return lambda model, rows, start: restated(model, data)
+    if clamped is not None:
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return _from_any_start(lambda *about, start: asked("clamped", clamped, *about, start=start, **weighted))
+    share = shares(sample_weight, len(data))
+    if batch is None and hides_nothing(model, data):
+        once = clamped_rows(model, data, infer, None, share)
+        return lambda model, rows, start: restated(model, once)
+    return _from_any_start(lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start, share))
 
 
-def begun(model, data, infer, *, rng=None, couplings=None, sample_weight=None, **options) -> tuple[Rule, Step]:
-    """Return the checked rule of a climb, and the step after which it goes on."""
-    if not isinstance(model, Step):
-        check_model(model)
-    step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
-    data = learnable(step.model, data, options | {"sample_weight": sample_weight})
-    rng, given = rng if rng is None else generator(rng), isinstance(data, Estimate)
-    if options.get("batch") is not None:
-        options |= {"batch": check_count("batch", options["batch"], 1, 2**53 if given else len(data))}
-    couplings = checked_couplings(couplings, step.model.n)
-    rule = Rule(data, infer, couplings=couplings, sample_weight=sample_weight, **options)
-    _check(rule, rng, given)
-    if given and step.data is UNASKED:
-        step = replace(step, data=data)
-    if rule.batch and rng is not None and not isinstance(model, Step):
-        step = replace(step, loop=Loop(-1, (), int(rng.integers(2**63))))
-    whole = hides_nothing(step.model, data)
-    return replace(rule, once=whole and rule.clamped is None and rule.batch is None), step
+def _from_any_start(phase):
+    """Ask without a start where the first is refused: the Step that was given may be of other data."""
+    begun = False
+
+    def ask(model, rows, start):
+        nonlocal begun
+        first, begun = not begun, True
+        try:
+            return phase(model, rows, start=start)
+        except ValueError:
+            if not first or start is None:
+                raise
+            return phase(model, rows, start=None)
+
+    return ask
 
 
-def _at_couplings(model, matrix):
-    """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
-    return entries(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
+def _sizes(rate):
+    """Yield the rate of the move to each step, 0 for the first; one rate a step."""
+    rates: Any = repeat(check_positive("rate", rate, 0.05, zero=True)) if is_one(rate) else check_rates(rate)
+    return (size for size, _ in pairwise(chain([0.0], rates)))
 
 
-def _change(new, old):
-    """Return the largest change of a parameter between two machines."""
-    return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
-
-
-def _check_known(d_weights):
-    """Raise ValueError where the slope of a weight is nan."""
-    if not is_sparse(d_weights) and np.isnan(d_weights).any():
-        i, j = np.argwhere(np.isnan(d_weights))[0]
-        raise ValueError(
-            f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
-            "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
-        )
-
-
-def _stepped(model, step):
-    """Return W + step, in place of the step; a sparse sum would let go of the couplings whose weight becomes 0."""
-    if not model.is_sparse:
-        step += model.weights
-        return step
-    weights = model.weights.copy()
-    weights.data = weights.data + _at_couplings(model, step)
-    return weights
+def _batches(data, batch, seed):
+    """Yield the rows of each step."""
+    if not batch:
+        return repeat(data)
+    return (data[order] for order in batches(len(data), batch, np.random.default_rng(seed)))
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -205,6 +148,24 @@ def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.nda
         waiting = waiting[size:]
 
 
+def _moved(model, velocity, size, shrunk):
+    """Return the machine at W + size * V, then each weight towards 0 by `shrunk`; the first step moves nowhere."""
+    if not velocity:
+        return model
+    weights, biases = _stepped(model, size * velocity[0]), model.biases + size * velocity[1]
+    return model._with(_towards_zero(weights, shrunk) if shrunk else weights, biases)
+
+
+def _stepped(model, step):
+    """Return W + step, in place of the step; a sparse sum would let go of the couplings whose weight becomes 0."""
+    if not model.is_sparse:
+        step += model.weights
+        return step
+    weights = model.weights.copy()
+    weights.data = weights.data + _at_couplings(model, step)
+    return weights
+
+
 def _towards_zero(weights, much):
     if is_sparse(weights):
         weights = weights.copy()
@@ -213,25 +174,73 @@ def _towards_zero(weights, much):
     return np.sign(weights) * np.maximum(np.abs(weights) - much, 0)
 
 
-def _check(rule, rng, given):
-    """Raise ValueError for options out of range, or that do not go together."""
-    check_choice("chains", rule.chains, ("previous", "fresh", "data"))
-    check_method("infer", rule.infer, "model", start=None)
-    if rule.clamped is not None:
-        check_method("clamped", rule.clamped, "model", "data", start=None)
-    check_positive("penalty", rule.penalty, 0.01, zero=True)
-    check_positive("l1", rule.l1, 0.01, zero=True)
-    check_share("momentum", rule.momentum)
-    if given and (rule.batch or rule.clamped or rule.chains == "data" or rule.sample_weight is not None):
+def _at_couplings(model, matrix):
+    """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
+    return entries(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
+
+
+def _change(new, old):
+    """Return the largest change of a parameter between two machines."""
+    return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
+
+
+def _length(model, d_weights, d_biases, l1):
+    """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds.
+
+    Raises ValueError where the slope of a weight is nan.
+    """
+    d = _at_couplings(model, d_weights)  # each weight twice
+    if l1:
+        w = _at_couplings(model, model.weights)
+        d = np.where(w, d - l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - l1, 0))
+    with one_thread() if d.size > LONG else nullcontext():
+        length = float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
+    if np.isnan(length) and not is_sparse(d_weights) and np.isnan(d_weights).any():
+        i, j = np.argwhere(np.isnan(d_weights))[0]
+        raise ValueError(
+            f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
+            "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
+        )
+    return length
+
+
+def _check(infer, chains, clamped, penalty, l1, momentum):
+    """Raise ValueError for options out of range."""
+    check_choice("chains", chains, ("previous", "fresh", "data"))
+    check_learning_method("infer", infer, "model", start=None)
+    if clamped is not None:
+        check_learning_method("clamped", clamped, "model", "data", start=None)
+    check_positive("penalty", penalty, 0.01, zero=True)
+    check_positive("l1", l1, 0.01, zero=True)
+    check_share("momentum", momentum)
+
+
+def _checked_data(model, data):
+    """Return data as the loop takes them: moments, or rows (N, v)."""
+    if isinstance(data, Estimate):
+        return check_possible(checked_moments(model, data))
+    check_model(model)
+    data = ordered(model, data)
+    checked_rows(model, data)
+    return data
+
+
+def _checked_batch(data, batch, rng, chains, clamped, sample_weight):
+    """Return how many rows a step has, or None for all; raise ValueError for options that do not go together."""
+    given, weighted = isinstance(data, Estimate), sample_weight is not None
+    if given and (batch is not None or clamped or chains == "data" or weighted):
         raise ValueError("batch, clamped, sample_weight and chains='data' ask for rows, found moments; pass the rows")
-    if rule.sample_weight is not None:
-        shares(rule.sample_weight, len(rule.data))
-        if rule.batch or rule.chains == "data":
+    if weighted:
+        shares(sample_weight, len(data))
+        if batch is not None or chains == "data":
             raise ValueError("batches and chains='data' take each row as one; repeat rows instead of sample_weight")
-    if rule.chains == "data" and np.isnan(rule.data).any():
+    if chains == "data" and np.isnan(data).any():
         raise ValueError(
             "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
             "is missing; use chains='previous'"
         )
-    if rule.batch is not None and rng is None:
+    if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
+    if rng is not None:
+        generator(rng)
+    return None if batch is None else check_count("batch", batch, 1, len(data))

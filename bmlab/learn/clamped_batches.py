@@ -11,22 +11,33 @@ h_ki the field of unit i in pattern k, where clamped() would ask one machine aft
 
 Mean field gives a bound from below of log p(v) for each pattern: so learning climbs a bound of the likelihood, if the
 free phase does not fall short too (Neal and Hinton 1998; Salakhutdinov and Hinton 2009, AISTATS, 448).
+
+Where few units of a row are unknown, and all are asked for exactly, the phase is a sum over their states,
+
+    p(u | v) = exp((sum_i f_i u_i + sum_{i<j} w_ij u_i u_j) / T) / sum over all 2^k states u
+
+for the k unknown units of a row v; f is their field without each other.  Rows with as many unknown units, whichever
+these are, are summed together.
 """
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from ..arrays import states
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator
-from ..estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ..estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine, energy_of, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
-from .observations import checked_rows
+from .observations import checked_rows, distinct
+
+FEW = 10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
+AT_ONCE = 2**20  # states of rows that are held at a time
 
 
 def clamped_mean_field(
@@ -35,7 +46,7 @@ def clamped_mean_field(
     *,
     start: ArrayLike | None = None,
     tolerance: float = 1e-8,
-    max_sweeps: int = 500,
+    max_steps: int = 500,
 ) -> Estimate:
     """Answer as clamped(model, data, mean_field), by products: <s_i s_j> = m_i m_j in each pattern, without a response.
 
@@ -49,7 +60,7 @@ def clamped_mean_field(
     array([1.  , 1.  , 0.96])
     """
     rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
-    max_sweeps = check_count("max_sweeps", max_sweeps, 0)
+    max_steps = check_count("max_steps", max_steps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
 
@@ -60,8 +71,8 @@ def clamped_mean_field(
     with one_thread():
         if start is None:
             m = np.where(hidden, np.tanh(field_of(model, m) / model.temperature), m)
-        while moved > tolerance and sweeps < max_sweeps:
-            moved, sweeps = sweep_down(m.T, means, 0.0, classes), sweeps + 1
+        while moved > tolerance and sweeps < max_steps:
+            moved, sweeps = sweep_down(m.T, means, classes), sweeps + 1
         entropy = np.where(hidden, scipy.special.entr((1 + m) / 2) + scipy.special.entr((1 - m) / 2), 0.0).sum(1)
         log_z = float((entropy - energy_of(model, m) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, m) / len(m))
@@ -70,11 +81,11 @@ def clamped_mean_field(
         Estimate(
             m.mean(0),
             corr,
-            LogZ(log_z, lower=log_z),
+            Bounded(log_z, lower=log_z),
             method="clamped, mean field",
             converged=settled,
             message=f"clamped_mean_field() moved by {moved:.2g} in the last of {sweeps} sweeps"
-            + ("." if settled else "; the bound holds, the means may not. Raise max_sweeps."),
+            + ("." if settled else "; the bound holds, the means may not. Raise max_steps."),
             state=m,
             info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
         )
@@ -149,3 +160,47 @@ def _checked_start(start, shape):
             f"start must be the state of an answer about {shape[-2]} rows, found shape {start.shape}; pass start=None"
         )
     return np.reshape(start, shape)
+
+
+def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None = None) -> Estimate:
+    """Answer as clamped(model, rows) for rows (N, n), nan where unknown, of a machine with dense weights."""
+    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows), share)
+    with one_thread():
+        s, log_z, covariance = over_states(model, patterns, share)
+        pairs = pair_sums(model, s * np.sqrt(share)[:, None]) + covariance
+    value = float(share @ log_z)
+    return Estimate(
+        share @ s,
+        as_corr(model, pairs),
+        Bounded(value, 0.0, value, value),
+        method="clamped",
+        message="the clamped phase is a sum over few states",
+        info={"hidden": int((patterns == 0).any(0).sum()), "road": "sums over the unknown units of each pattern"},
+    )
+
+
+def over_states(model: BoltzmannMachine, patterns: np.ndarray, share: np.ndarray):
+    """Return <s | v> (N, n) and log Z(clamped to v) (N,) of patterns, 0 where unknown; and sum_v share_v Cov(s | v)."""
+    s, covariance = patterns.copy(), np.zeros((model.n, model.n))
+    fields, log_z = field_of(model, patterns), -energy_of(model, patterns) / model.temperature  # a unit at 0 has none
+    unknown = patterns == 0
+    counts = unknown.sum(1)
+    for k in np.unique(counts[counts > 0]):
+        u = states(k)
+        u_pairs = (u[:, :, None] * u[:, None, :]).reshape(len(u), k * k)
+        here = np.flatnonzero(counts == k)
+        for block in np.array_split(here, -(-len(here) * len(u) // AT_ONCE)):
+            units = np.nonzero(unknown[block])[1].reshape(-1, k)
+            across = units[:, :, None], units[:, None, :]
+            inside = model.weights[across].reshape(-1, k * k)
+            x = (fields[block[:, None], units] @ u.T + inside @ u_pairs.T / 2) / model.temperature
+            top = x.max(1, keepdims=True)
+            p = np.exp(x - top)
+            total = p.sum(1, keepdims=True)
+            p /= total
+            log_z[block] += (top + np.log(total))[:, 0]
+            mean = p @ u
+            s[block[:, None], units] = mean
+            spread = (p @ u_pairs).reshape(-1, k, k) - mean[:, :, None] * mean[:, None, :]
+            np.add.at(covariance, across, share[block, None, None] * spread)
+    return s, log_z, covariance

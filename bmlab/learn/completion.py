@@ -10,23 +10,24 @@ need not have the most probable value of each.  Ackley, Hinton and Sejnowski (19
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..arrays import names_of
+from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
 from ..checks import check_array, check_count, check_positive, generator, in_words
-from ..couplings import Pattern
-from ..estimate import Estimate, LogZ, Method, asked, check_method
-from ..infer.exact.enumeration import exact, part_of
+from ..estimate import Bounded, Estimate, Method, asked, check_method
+from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import ground_state, sample
-from ..infer.exact.planning import cutset_part, plan
+from ..infer.exact.matrix_products import TABLE_UNITS
+from ..infer.exact.planning import in_halves, plan
 from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
-from .likelihood import log_likelihood
-from .observations import alike, ordered
+from .likelihood import log_ratio
+from .observations import alike
 
 COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
 
@@ -65,13 +66,13 @@ class Completion:
         return f"Completion({self.known.shape}, {np.isnan(self.known).sum()} missing{mark})"
 
     @cached_property
-    def log_p(self) -> LogZ | list[LogZ]:
+    def log_p(self) -> Bounded | list[Bounded]:
         """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
         free = _answer(self.model, np.zeros(self.model.n), self.infer)
-        found = [log_likelihood(answer, free) for answer in self.answers]
+        found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
         return found if self.known.ndim == 2 else found[0]
 
-    def mode(self, *, rng: Any = None, seconds: float = 5.0) -> Mode:
+    def mode(self, *, rng: np.random.Generator | int | None = None, seconds: float = 5.0) -> Mode:
         """Return the most probable completion, whatever `infer`: of several that are equal, one.
 
         Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
@@ -86,7 +87,7 @@ class Completion:
             state[where] = _filled(row, found)
         return Mode(state.reshape(self.known.shape), proven if self.known.ndim == 2 else bool(proven[0]))
 
-    def sample(self, size: int, rng: Any) -> np.ndarray:
+    def sample(self, size: int, rng: np.random.Generator | int) -> np.ndarray:
         """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
 
         Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
@@ -101,11 +102,11 @@ class Completion:
         return s if self.known.ndim == 2 else s[0]
 
 
-def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Completion:
+def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
     """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
 
-    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name.  Rows alike
-            are solved once.
+    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
+            or DataFrame of names.  Rows alike are solved once.
     infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
     Raises ValueError for another shape or value, and as `infer` does.
 
@@ -126,29 +127,29 @@ def complete(model: BoltzmannMachine, known: Any, infer: Method = exact) -> Comp
     return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), found)
 
 
-def conditional(model: BoltzmannMachine, query: Any, given: Any, infer: Method = exact) -> LogZ:
+def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
-    It is a LogZ: its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and
-    cut at 1 where its two log Z contradict each other.  One unit needs no log Z:
+    Its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and cut at 1 where
+    its two log Z contradict each other.  One unit needs no log Z:
     p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
     Raises ValueError for what is no unit or no value.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.conditional(pair, {1: 1}, {0: 1})  # 1 / (1 + exp(-2))
-    LogZ(0.8808 (exact))
+    Bounded(0.8808 (exact))
     """
     check_model(model)
     check_method("infer", infer, "model")
-    query, given = _row(model, query, "query"), _row(model, given, "given")
-    if (query * given < 0).any():
-        return LogZ(0.0, 0.0, 0.0, 0.0)
-    both = np.where(query, query, given)
-    if (both == given).all():
-        return LogZ(1.0, 0.0, 1.0, 1.0)
-    log_p = log_likelihood(_answer(model, both, infer), _answer(model, given, infer))
+    asked_for, held = _row(model, query, "query"), _row(model, given, "given")
+    if (asked_for * held < 0).any():
+        return Bounded(0.0, 0.0, 0.0, 0.0)
+    both = np.where(asked_for, asked_for, held)
+    if (both == held).all():
+        return Bounded(1.0, 0.0, 1.0, 1.0)
+    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, held, infer).log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
-    return LogZ(value, value * log_p.stderr, lower, upper)
+    return Bounded(value, value * log_p.stderr, lower, upper)
 
 
 # Rows (n,) hold -1/+1, and 0 where nothing is known.
@@ -158,7 +159,9 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    known = ordered(model, known) if names_of(known) else check_array("known", known).copy()
+    units, known = units_of(known, model.names), by_name("known", known, model.names).copy()
+    if units is not None:  # a unit without a column is missing
+        known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
         raise ValueError(
             f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
@@ -174,7 +177,9 @@ def _checked(model, known):
 
 def _row(model, condition, name):
     """Return the row of a dict or a pair (units, values)."""
-    if isinstance(condition, dict):
+    if names := names_of(condition):  # a Series
+        condition = list(names), check_array(name, condition)
+    elif isinstance(condition, dict):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
         raise ValueError(f"{name} must be a dict or a pair (units, values), found {in_words(condition)}; try {{0: 1}}")
@@ -223,10 +228,10 @@ def _lowest(model, rng, seconds):
 
 
 def _seconds_to_prove(model):
-    """Return the seconds of ground_state(): two exact sums, by a cutset where products leave the range of a double."""
+    """Return the seconds of ground_state(): two exact sums, where products are halved until they are small tables."""
     price = 0.0
     for part in plan(model, pairs="couplings").parts:
         if part.road == "matrix products":
-            part = cutset_part(part.units, Pattern(part_of(model, part.units).weights).graph, False)
-        price += 2 * part.seconds if part else np.inf
+            part = in_halves(part, len(part.units) - part.guide - TABLE_UNITS)
+        price += 2 * part.seconds
     return price

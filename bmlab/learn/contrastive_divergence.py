@@ -21,12 +21,12 @@ ends each layer, in single precision: a step is two matrix products for the phas
 there are; how many shares follows from the sizes alone, so the answer does not depend on the cores.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..budgets import check_memory
 from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
@@ -35,7 +35,8 @@ from ..model import BoltzmannMachine
 from ..parallel import on_cores
 from ..progress_bars import watched
 from ..threads import one_thread
-from .observations import checked_chunks, named
+from .ascent import batches
+from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
@@ -44,9 +45,9 @@ WIDE = 2**28  # multiply-adds, of one layer given the other, from which on anoth
 
 def pcd(
     model: BoltzmannMachine,
-    data: Any,
+    data: ArrayLike,
     *,
-    rng: Any,
+    rng: np.random.Generator | int,
     steps: int,
     rate: float | Iterable[float],
     batch: int = 100,
@@ -57,7 +58,6 @@ def pcd(
 ) -> Fit:
     """Find the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
-    data      rows in memory, or bmlab.rows(): read chunk after chunk, in a new order each epoch
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full
@@ -72,7 +72,7 @@ def pcd(
     array([ True])
     """
     rng, model = generator(rng), named(model, data)
-    (mean, load, count), steps = checked_chunks(model, data), check_count("steps", steps)
+    data, steps = checked_visible(model, data), check_count("steps", steps)
     rates, chains = _checked_rates(rate, steps), check_choice("chains", chains, ("previous", "data"))
     batch, n_chains, n_sweeps = (
         check_count("batch", batch),
@@ -81,36 +81,15 @@ def pcd(
     )
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        start = None if chains == "data" else next(shuffled(load, count, n_chains, rng))
-        climb = RestrictedAscent(model, mean, start, rng)
-        total, rows = (
-            np.zeros(climb.p.shape),
-            shuffled(lru_cache(1)(lambda k: climb.centred(load(k))), count, batch, rng),
-        )
+        start = None if chains == "data" else data[next(batches(len(data), n_chains, rng))]
+        climb = RestrictedAscent(model, data.mean(0), start, rng)
+        rows, total = climb.centred(data), np.zeros(climb.p.shape)
+        orders = batches(len(rows), batch, rng)
         for k, size in enumerate(watched(rates, "step")):
-            climb.step(next(rows), size, n_sweeps, penalty)
+            climb.step(rows[next(orders)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
     return Fit(climb.machine(total / (steps - steps // 2)), message=ALL_STEPS)
-
-
-def shuffled(
-    load: Callable[[int], np.ndarray], count: int, size: int, rng: np.random.Generator
-) -> Iterator[np.ndarray]:
-    """Yield rows (size, v) without end, epoch after epoch: the chunks load(0), ..., load(count - 1) in a new order.
-
-    The rows of each are shuffled, and a batch that a chunk cannot fill goes on in the next one.
-    """
-    held, most = [], size
-    while True:
-        for k in rng.permutation(count):
-            rows = load(k)
-            line = rng.permutation(len(rows))
-            while len(line) >= most:
-                now, line = line[:most], line[most:]
-                yield np.concatenate([*held, rows[now]])
-                held, most = [], size
-            held, most = [*held, rows[line]], most - len(line)
 
 
 class RestrictedAscent:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..checks import check_count, check_positive, generator
 from ..estimate import Estimate, Method, warned
@@ -17,30 +17,29 @@ from .ascent import ascend
 from .checkpoints import Best, Checkpoint
 from .likelihood import clamped as clamped_phase
 from .likelihood import log_likelihood
-from .observations import condensed
 from .pseudolikelihood import pseudo_log_likelihood
 from .record import ALL_STEPS, Fit, Step
 
 
 def fit(
     model: BoltzmannMachine | Step,
-    data: Any,
+    data: ArrayLike | Estimate,
     infer: Method = exact,
     *,
     steps: int,
     rate: float | Iterable[float],
     chains: str = "previous",
     clamped: Callable[..., Estimate] | None = None,
-    couplings: Any = None,
+    couplings: ArrayLike | None = None,
     penalty: float = 0.0,
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    sample_weight: Any = None,
-    rng: Any = None,
+    sample_weight: ArrayLike | None = None,
+    rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
     change: float | None = None,
-    held_out: Any = None,
+    held_out: ArrayLike | None = None,
     patience: int = 10,
     every: int = 1,
     checkpoint: str | Path | None = None,
@@ -49,8 +48,8 @@ def fit(
 
     model      where to begin; or a Step of such a climb, to go on after it
     data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr.  Or
-               rows(), which need not fit into memory; what asks for all rows at once is then refused
+               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr;
+               moments() makes it of more rows than fit into memory
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
@@ -67,11 +66,13 @@ def fit(
     held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
-    checkpoint path of a file to go on from where it exists, and to save to.  A run that was killed ends, when it
-               is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  All that is random must come from `rng`
+    checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
+               it is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
+               The steps kept then begin where the file left off.  All that is random must come from `rng`, and
+               states must be arrays (those of temper, ais and trw are not)
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Warns with NotConverged where `steps` end it before a gradient norm or a change that was asked for.
+    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before a gradient
+    norm or a change that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
 
@@ -87,7 +88,6 @@ def fit(
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
-    data = condensed(model.model if isinstance(model, Step) else model, data)
     told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
     watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
@@ -118,7 +118,7 @@ class _Watch:
     infer: Callable
     gradient_norm: float | None
     change: float | None
-    held_out: np.ndarray | None
+    held_out: ArrayLike | None
     patience: int
     file: Checkpoint | None
     kept: list[Step] = field(default_factory=list)
@@ -165,8 +165,8 @@ class _Watch:
     def ended(self, steps):
         """Return the Fit of the steps that were kept, the best one last."""
         asked = {name: getattr(self, name) for name in ("gradient_norm", "change") if getattr(self, name) is not None}
-        best, missed = self.best.step, bool(asked) and not self.stopped
-        if missed:
+        best, reached = self.best.step, True if self.stopped else False if asked else None
+        if reached is False:
             last = self.kept[-1]
             found = ", ".join(
                 f"{name} {getattr(last, name):.2g} where {x:g} was asked for" for name, x in asked.items()
@@ -174,8 +174,7 @@ class _Watch:
             self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
         if best is not None:
             self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
-        torn = f" ({self.file.torn})" if self.file and self.file.torn else ""
-        return Fit(self.kept[-1].model, not missed, f"{self.stopped or ALL_STEPS}{torn}", tuple(self.kept))
+        return Fit(self.kept[-1].model, reached, self.stopped or ALL_STEPS, tuple(self.kept))
 
 
 def _score(step, held_out, infer):

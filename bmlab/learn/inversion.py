@@ -20,12 +20,13 @@ Where couplings are strong, or the data few, each is a place to start from.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import names_of, symmetric
 from ..checks import check_flag, check_positive, check_share
+from ..estimate import Estimate, dense_corr
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
 from .record import Fit
@@ -33,8 +34,10 @@ from .record import Fit
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
-def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True) -> Fit:
-    """Find the machine whose linear response is the covariance of the data (N, n), -1/+1.
+def invert_mean_field(
+    data: ArrayLike | Estimate, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True
+) -> Fit:
+    """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
     noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
                  means shrink by 1 - 2 noise, correlations by its square
@@ -55,7 +58,7 @@ def invert_mean_field(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0
     return _solved(BoltzmannMachine(weights, biases), data)
 
 
-def invert_tap(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_tap(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
     """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field(); so are the errors
@@ -70,7 +73,7 @@ def invert_tap(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fi
     return _solved(tap_machine(*_moments(data, noise, pseudocount)), data)
 
 
-def invert_bethe(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_bethe(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
     """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise, pseudocount   as in invert_mean_field()
@@ -86,7 +89,7 @@ def invert_bethe(data: Any, *, noise: float = 0.0, pseudocount: float = 0.0) -> 
 
 
 def _solved(machine, data):
-    return Fit(replace(machine, names=names_of(data)), message="the equations were solved in closed form")
+    return Fit(replace(machine, names=names_of(data)), True, "the equations were solved in closed form")
 
 
 def tap_machine(mean: np.ndarray, corr: np.ndarray) -> BoltzmannMachine:
@@ -138,9 +141,15 @@ def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _moments(data, noise, pseudocount):
-    data = checked_units(data)
     noise, pseudocount = check_share("noise", noise, 0.5), check_positive("pseudocount", pseudocount, zero=True)
-    share = len(data) / (len(data) + pseudocount)
-    corr = share * (1 - 2 * noise) ** 2 * data.T @ data / len(data)
+    if isinstance(data, Estimate):
+        mean, corr, count = data.mean, dense_corr(data.corr), getattr(data, "count", np.nan)
+        if pseudocount and np.isnan(count):
+            raise ValueError("pseudocount asks for a number of rows, which this Estimate has not; pass moments(data)")
+    else:
+        data = checked_units(data)
+        mean, corr, count = data.mean(0), data.T @ data / len(data), len(data)
+    share = count / (count + pseudocount) if pseudocount else 1.0
+    corr = share * (1 - 2 * noise) ** 2 * corr
     np.fill_diagonal(corr, 1.0)
-    return share * (1 - 2 * noise) * data.mean(0), corr
+    return share * (1 - 2 * noise) * mean, corr

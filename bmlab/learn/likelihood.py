@@ -13,23 +13,28 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..checks import in_words
-from ..estimate import Estimate, LogZ, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
+from ..estimate import Bounded, Estimate, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
-from ..row_chunks import Rows
 from ..threads import one_thread
-from .few_unknown import FEW, over_states, summed
-from .observations import alike, checked_moments, checked_rows, condensed, distinct, refuse_with_chunks, shares
-from .pooling import averaged, combined, first_doubt, mean_log_z, over_chunks, pooled
+from .clamped_batches import FEW, over_states, summed
+from .observations import alike, checked_rows, distinct, shares
+from .pooling import averaged, combined, first_doubt, mean_log_z, pooled
 
 
 def clamped(
-    model: BoltzmannMachine, data: Any, infer: Method = exact, *, start: Any = None, sample_weight: Any = None
+    model: BoltzmannMachine,
+    data: ArrayLike,
+    infer: Method = exact,
+    *,
+    start: list | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Estimate:
-    """Average the machine over the data (N, v), -1/+1, or rows(): moments of all n units, the mean of log Z(clamped).
+    """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
@@ -41,12 +46,6 @@ def clamped(
     >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
     array([ 1.,  0., -1.])
     """
-    if isinstance(data, Rows):
-        refuse_with_chunks(sample_weight=sample_weight)
-        data = condensed(model, data)
-        if isinstance(data, Estimate):
-            return replace(restated(model, checked_moments(model, data)), method="clamped")
-        return over_chunks(data, partial(clamped, model, infer=infer), start)
     rows = checked_rows(model, data)
     check_method("infer", infer, "model", start=None)
     return clamped_rows(model, rows, infer, start, shares(sample_weight, len(rows)))
@@ -80,7 +79,7 @@ def _of_moments(model, mean, corr):
     """Return log Z of a machine clamped to data with these moments."""
     pairs = (corr * model.weights).sum() / 2  # w_ii = 0
     log_z = float(pairs + model.biases @ mean - model.offset) / model.temperature
-    return LogZ(log_z, 0.0, log_z, log_z)
+    return Bounded(log_z, 0.0, log_z, log_z)
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
@@ -99,19 +98,26 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     return slope, (clamped.mean - free.mean) / model.temperature
 
 
-def log_likelihood(clamped: Estimate, free: Estimate) -> LogZ:
+def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
+
+    Raises ValueError where the two are of different numbers of units.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
-    LogZ(-1.3863 (exact))
+    Bounded(-1.3863 (exact))
     """
-    c, f = check_estimate("clamped", clamped).log_z, check_estimate("free", free).log_z
+    check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
+    return log_ratio(clamped.log_z, free.log_z)
+
+
+def log_ratio(c: Bounded, f: Bounded) -> Bounded:
+    """Return log(Z_c / Z_f) of a machine of which some units are held, and the one in which fewer are: at most 0."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
-    return LogZ(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
+    return Bounded(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
-def log_prob(model: BoltzmannMachine, data: Any, infer: Method = exact) -> np.ndarray:
+def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) -> np.ndarray:
     """Return log p(v) of each row of the data (N, v), -1/+1, in nats: (N,); hidden and missing units are summed out.
 
     `infer` answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it does
@@ -186,7 +192,7 @@ def _closed_form(model, rows, unknown, share=None):
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
     value = float(log_z.mean() if share is None else share @ log_z)
     info = {"hidden": len(unknown), "road": "closed form"}
-    return replace(answer, log_z=LogZ(value, 0.0, value, value), info=info)
+    return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info)
 
 
 def _summed_out(model, rows, unknown):
@@ -205,7 +211,7 @@ def _summed_out(model, rows, unknown):
 def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
-    patterns, share = distinct(rows[:, known], share)
+    patterns, share = _met(*distinct(rows[:, known], share))
     if start is not None and len(start) != len(patterns):
         raise ValueError(f"start must hold {len(patterns)} states, one a pattern, found {len(start)}; leave it out")
     answers = [
@@ -228,6 +234,11 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
     )
+
+
+def _met(patterns, share):
+    """Return the patterns that count: a weight of 0 times an infinite bound would be nan."""
+    return patterns[share > 0], share[share > 0]
 
 
 def _joined_corr(model, s, unknown, share, answers, error):

@@ -1,9 +1,11 @@
 """Maximum likelihood by second order: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
 
-Where nothing is hidden L is concave, and its curvature is the Fisher information, the covariance of all s_i and s_i s_j
-in the free phase.  A dozen units climb by Newton's method, which needs all of it.  Other machines, hidden units and
-other free phases climb by L-BFGS.  In Gaussian approximation the curvature along a change X of W is C X C, with the
-covariance C of the data: for W = R Y R with R = C^-1/2 it is one in all directions.
+L-BFGS climbs, in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
+approximation its curvature along a change X of W is C X C, with the covariance C of the data: for W = R Y R with
+R = C^-1/2 it is one in all directions.
+
+With hidden units L has other points without a slope.  A hidden unit without any weight has no slope whatever the data:
+a saddle.  So hidden units that begin there begin with small weights instead.
 """
 
 from dataclasses import replace
@@ -12,48 +14,46 @@ from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from ..checks import check_positive
 from ..couplings import entries
-from ..estimate import Estimate, Method, asked, check_method, coupled_pairs, warned
+from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
-from ..row_chunks import Rows
 from ..threads import all_threads, one_thread
 from .likelihood import clamped, clamped_alike, gradient, restated
-from .newton import newton
 from .observations import (
     check_all_combinations,
     check_each_varies,
     checked_couplings,
     checked_moments,
     checked_rows,
-    condensed,
     named,
-    refuse_with_chunks,
     shares,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit, Loop, Step
 
-NEWTON_UNITS = 13  # beyond, fifty answers by three products take less time than ten tables of all states
 MEMORY = 20  # moves that L-BFGS remembers
+SMALL = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
 def maximize(
     model: BoltzmannMachine,
-    data: Any,
+    data: ArrayLike | Estimate,
     infer: Method = exact,
     *,
-    couplings: Any = None,
+    couplings: ArrayLike | None = None,
     penalty: float = 0.0,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-6,
 ) -> Fit:
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
-    model       where to begin, and at which temperature; with hidden units, which of several tops is found
-    data        (N, v) as in clamped(), a DataFrame, rows(), or an Estimate of the data's moments, as in fit()
+    model       where to begin, and at which temperature; with hidden units, which of several tops is found;
+                hidden units without weights begin with small ones
+    data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
@@ -62,7 +62,7 @@ def maximize(
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
     its four combinations), where the free phase has no log Z, and as infer does.
-    Cost: 10 units about a millisecond; 20 units some 50 times exact().
+    Cost: some 20 to 250 times exact(); 10 units take about 6 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -72,32 +72,28 @@ def maximize(
     """
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("tolerance", tolerance, 1e-6)
-    check_method("infer", infer, "model", start=None)
+    check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
     with one_thread():
-        step, moved = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
-    weights, biases = np.split(np.abs(moved), [len(pairs[0])])
+        step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
+    weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
-    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0)
+    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
 
 
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
-    """Return the Step at the top, and how far the parameters/T still moved at the last."""
+    """Return the Step at the top, and the Top."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
-    data = condensed(model, data)
-    if isinstance(data, Rows):
-        refuse_with_chunks(sample_weight=sample_weight)
-        phase = partial(_clamped_to, data, infer)
-        return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
     if isinstance(data, Estimate):
-        seen = checked_moments(model, data)
+        seen = check_possible(checked_moments(model, data))
     else:
         rows = checked_rows(model, data)
         share = shares(sample_weight, len(rows))
         if np.isnan(rows).any():
             phase = partial(_clamped_to, rows, infer, sample_weight=sample_weight)
+            theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
         seen = clamped_alike(model, rows, np.arange(0), share=share)
     check_each_varies(seen.mean, "leave the unit out")
@@ -105,16 +101,22 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
         check_all_combinations(seen.mean, seen.corr, pairs)
     if not model.has_couplings:
         theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
-    if infer is exact and model.n <= NEWTON_UNITS and not model.is_sparse:
-        top = newton(model, seen, pairs, theta, penalty, tolerance)
-        found = _machine(model, pairs, top.theta)
-        return Step(found, restated(found, seen), exact(found), top.steep, loop=Loop(top.number)), top.moved
     coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
     return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
 
 
 def _clamped_to(data, infer, model, start, sample_weight=None):
     return clamped(model, data, infer, start=start, sample_weight=sample_weight)
+
+
+def _off_the_saddle(theta, pairs, hidden):
+    """Return parameters in which each hidden unit has a weight: where it had none, small ones of all signs."""
+    row, col = pairs
+    for unit in hidden:
+        own = np.flatnonzero((row == unit) | (col == unit))
+        if not theta[own].any():
+            theta[own] = SMALL * np.sin(1 + unit + np.arange(len(own)) * (1 + unit))
+    return theta
 
 
 def _pairs(model, couplings):
@@ -150,12 +152,12 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
         return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
     top = climb(rise, coordinates, tolerance, MEMORY)
-    return replace(last, loop=Loop(top.number)), top.moved
+    return replace(last, loop=Loop(top.number)), top
 
 
 def _asked(model, phase, infer, before):
     """Return the Step of a model, each phase begun where that of the step before ended."""
-    start, free_start = (before.data.state, before.free.state) if before else (None, None)
+    start, free_start = (before.clamped.state, before.free.state) if before else (None, None)
     with all_threads():
         seen, free = phase(model, start), asked("infer", infer, model, start=free_start)
     if np.isnan(free.log_z.value):
@@ -165,7 +167,7 @@ def _asked(model, phase, infer, before):
 
 def _slope(step, pairs, penalty):
     """The slope of L less its penalty, by the weights that exist and by the biases."""
-    d_weights, d_biases = gradient(step.model, step.data, step.free)
+    d_weights, d_biases = gradient(step.model, step.clamped, step.free)
     d_weights = d_weights - penalty * step.model.weights
     return np.append(entries(d_weights, pairs), d_biases)
 

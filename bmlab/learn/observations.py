@@ -1,23 +1,21 @@
 """The data as the learners read it: rows in the order of the units, or moments; how much each row counts."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..arrays import names_of
+from ..arrays import by_name, names_of, units_of
 from ..checks import check_array, check_spins, in_words, is_sparse
 from ..couplings import entries
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
-from ..row_chunks import Rows
 
 ABSENT = 1e-12  # a probability below is none: no data are so many
 
 
 def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
-    """Return the model; where it has no names, with the columns of a DataFrame as names, hidden units as h1, h2, ..."""
+    """Return the model; where it has no names, with those of the columns of a table, hidden units as h1, h2, ..."""
     check_model(model)
     names = names_of(data)
     if model.names or not 0 < len(names) <= model.n:
@@ -26,26 +24,25 @@ def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
 
 
 def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
-    """Return data (N, v) for the first v units; columns of a DataFrame go to the units of their names, if it has any.
+    """Return data (N, v) for the first v units; columns with names go to the units of these names.
 
-    A unit without a column is hidden, nan.  Raises ValueError for a column that is no unit.
+    A unit without a column is hidden, nan.  Raises ValueError as units_of() does.
     """
-    names, rows = names_of(data), check_array("data", data, "pass rows (N, units) of -1/+1")
+    rows = by_name("data", data, model.names, "pass rows (N, units) of -1/+1")
     if not rows.ndim:
         raise ValueError(f"data must be rows (N, units), found {in_words(data)}; pass [[1, -1, ...], ...]")
-    rows = np.atleast_2d(rows)
-    if not names or not model.names:
-        return rows
-    units = model.indices(list(names))
-    placed = np.full((len(rows), units.max() + 1), np.nan)
-    placed[:, units] = rows
-    return placed
+    return np.atleast_2d(rows)
 
 
 def checked_visible(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine."""
     check_model(model)
-    return _visible(model, ordered(model, data))
+    rows = ordered(model, data)
+    seen = units_of(data, model.names)
+    if seen is not None and rows.shape[1] > len(seen):
+        lacking = model.names[np.setdiff1d(np.arange(rows.shape[1]), seen)[0]]
+        raise ValueError(f"unit {lacking!r} has no column, and units after it have; pass its column, too")
+    return _visible(model, rows)
 
 
 def _visible(model, data):
@@ -80,75 +77,23 @@ def checked_units(data: Any) -> np.ndarray:
     return data
 
 
-def condensed(model: BoltzmannMachine, data: Any) -> Any:
-    """Return the moments of Rows that hide no unit; other data as they are."""
-    check_model(model)
-    if not isinstance(data, Rows):
-        return data
-    _check_width(model, data)
-    return data if data.missing or data.width < model.n else data.moments
-
-
-def checked_chunks(model: BoltzmannMachine, data: Any) -> tuple[np.ndarray, Callable[[int], np.ndarray], int]:
-    """Return the mean (v,) of visible data, load(k) -> the rows of chunk k, and how many there are; of an array one."""
-    check_model(model)
-    if not isinstance(data, Rows):
-        data = checked_visible(model, data)
-        return data.mean(0), lambda k: data, 1
-    _check_width(model, without_gaps(data))
-    return data.moments.mean, data.load, len(data.readable())
-
-
-def without_gaps(data: Rows) -> Rows:
-    """Return Rows; raise ValueError where an entry is missing."""
-    if data.missing:
-        raise ValueError("data must be -1/+1, found nan; leave out what is missing, or learn by bmlab.fit")
-    return data
-
-
-def _check_width(model, data):
-    if data.width > model.n:
-        raise ValueError(f"data must have 1 to {model.n} columns, found {data.width}; pass (N, visible units)")
-
-
-def learnable(model: BoltzmannMachine, data: Any, options: dict[str, Any]) -> Any:
-    """Return data as a climb takes them: moments, rows (N, v), or Rows that hide some unit."""
-    data = condensed(model, data)
-    if isinstance(data, Rows):
-        refuse_with_chunks(**{name: options.get(name) for name in ("batch", "clamped", "sample_weight")})
-        refuse_with_chunks(chains="data" if options.get("chains") == "data" else None)
-        return data
-    if isinstance(data, Estimate):
-        return checked_moments(model, data)
-    data = ordered(model, data)
-    checked_rows(model, data)
-    return data
-
-
 def hides_nothing(model: BoltzmannMachine, data: Any) -> bool:
-    """Whether learnable() data leave no unit hidden."""
-    if isinstance(data, (Estimate, Rows)):
-        return isinstance(data, Estimate)
-    return data.shape[1] == model.n and not np.isnan(data).any()
-
-
-def refuse_with_chunks(**options: Any) -> None:
-    """Raise ValueError for options that ask for all rows at once."""
-    for name, value in options.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} asks for data in memory, found rows in chunks; pass an array, or leave {name} out"
-            )
+    """Whether the data of a climb, moments or rows (N, v), leave no unit hidden."""
+    return isinstance(data, Estimate) or (data.shape[1] == model.n and not np.isnan(data).any())
 
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
-    """Return an Estimate of the moments of all units of the data, with corr laid out as the model's weights."""
+    """Return an Estimate of the moments of all units of the data, in their order, with corr laid out as the weights."""
     check_estimate("data", data)
+    units = units_of(data, model.names, whole=True)
     if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
             f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
             "data with hidden units come as rows"
         )
+    if units is not None and (units != np.arange(model.n)).any():
+        order = np.argsort(units)
+        data = replace(data, mean=data.mean[order], corr=data.corr[order][:, order], columns=model.names)
     if model.is_sparse and not is_sparse(data.corr):
         return replace(data, corr=as_corr(model, np.asarray(data.corr)[coupled_pairs(model)]))
     return data

@@ -1,14 +1,10 @@
 """Averages of answers about different rows of the data, by their share of all rows."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..estimate import Estimate, LogZ
-from ..row_chunks import Rows
+from ..estimate import Bounded, Estimate
 
 
 def pooled(answers: list[Estimate], share: np.ndarray) -> Estimate:
@@ -27,18 +23,6 @@ def pooled(answers: list[Estimate], share: np.ndarray) -> Estimate:
     )
 
 
-def over_chunks(data: Rows, ask: Callable[..., Estimate], start: list | None) -> Estimate:
-    """Average ask(rows, start=...) over the chunks of the data; `start` is the state of an earlier answer."""
-    if start is not None and len(start) != len(data.chunks):
-        raise ValueError(f"start must hold {len(data.chunks)} states, one a chunk, found {len(start)}; leave it out")
-    counts, answers = zip(*data.each(partial(_counted, ask), start), strict=True)
-    return replace(pooled(list(answers), np.array(counts) / data.count), info={"road": f"{len(counts)} chunks"})
-
-
-def _counted(ask, rows, start):
-    return len(rows), ask(rows, start=start)
-
-
 def averaged(parts: list, share: np.ndarray) -> Any:
     """Return the weighted mean."""
     return sum(p * part for p, part in zip(share, parts, strict=True))
@@ -49,10 +33,10 @@ def combined(errors: list, share: np.ndarray) -> Any:
     return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
 
 
-def mean_log_z(answers: list[LogZ], share: np.ndarray) -> LogZ:
+def mean_log_z(answers: list[Bounded], share: np.ndarray) -> Bounded:
     """Return the weighted mean of log Z, with its noise and its bounds."""
     value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
-    return LogZ(value, float(combined([a.stderr for a in answers], share)), lower, upper)
+    return Bounded(value, float(combined([a.stderr for a in answers], share)), lower, upper)
 
 
 def first_doubt(answers: list[Estimate]) -> str:

@@ -25,13 +25,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import log_2cosh, names_of, symmetric
 from ..checks import check_positive
 from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
-from ..row_chunks import Rows
 from ..threads import one_thread
 from .observations import (
     check_all_combinations,
@@ -40,9 +40,7 @@ from .observations import (
     checked_units,
     checked_visible,
     distinct,
-    refuse_with_chunks,
     shares,
-    without_gaps,
 )
 from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit
@@ -51,12 +49,14 @@ TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
-def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, sample_weight: Any = None) -> Fit:
-    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, or rows(), from the others.
+def pseudolikelihood(
+    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, sample_weight: ArrayLike | None = None
+) -> Fit:
+    """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
-    penalty    the climbed function is PL - penalty/2 * sum_{i<j} w_ij^2.  PL meets each weight twice, the likelihood
-               once: as strong as half of it in fit()
+    penalty    as strong as in fit(): PL meets each weight twice, the likelihood once, so PL/2 - penalty/2 *
+               sum_{i<j} w_ij^2 is climbed, a pattern
     sample_weight   how much each row counts, (N,)
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
@@ -69,20 +69,15 @@ def pseudolikelihood(data: Any, *, couplings: Any = None, penalty: float = 0.0, 
     array([[0.    , 0.5493],
            [0.5493, 0.    ]])
     """
-    names, chunked = names_of(data), isinstance(data, Rows)
-    data = without_gaps(data) if chunked else checked_units(data)
-    refuse_with_chunks(sample_weight=sample_weight if chunked else None)
-    mask = ~np.eye(data.width if chunked else data.shape[1], dtype=bool)
+    names, data = names_of(data), checked_units(data)
+    mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= checked_couplings(couplings, len(mask))
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        if chunked:
-            mean, second, sums = data.moments.mean, data.moments.corr, partial(_sums_of_chunks, data)
-        else:
-            s, share = distinct(data, shares(sample_weight, len(data)))
-            s, share = s[share > 0], share[share > 0]
-            mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
+        s, share = distinct(data, shares(sample_weight, len(data)))
+        s, share = s[share > 0], share[share > 0]
+        mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask))
@@ -105,7 +100,7 @@ def _climbed(sums, mean, second, penalty, mask):
     top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
-    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
+    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
 
 
 def value_and_slope(
@@ -117,23 +112,14 @@ def value_and_slope(
 
 def _penalised(sums, penalty, mask, w):
     value, weights, biases = sums
-    slope = np.vstack([mask * (weights + weights.T - penalty * w[:-1]), biases])
-    return value - penalty / 4 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
+    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
+    return value - penalty / 2 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
 
 def _sums_of_rows(s, share, w) -> Any:
     rows = max(BLOCK // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
     return tuple(sum(parts) for parts in zip(*blocks, strict=True))
-
-
-def _sums_of_chunks(data, w) -> Any:
-    found = data.each(partial(_sums_of_chunk, data.count), [w] * len(data.chunks))
-    return tuple(sum(parts) for parts in zip(*found, strict=True))
-
-
-def _sums_of_chunk(count, rows, w):
-    return _sums_of_rows(rows, np.full(len(rows), 1 / count), w)
 
 
 def _by_units(s, share, w):
@@ -149,7 +135,7 @@ def _by_units(s, share, w):
 def _coordinates(mean, second, penalty, mask) -> Coordinates:
     """Return coordinates that begin at units alone."""
     n = len(mean)
-    covariance = second - np.outer(mean, mean) + (RIDGE + penalty / 2) * np.eye(n)
+    covariance = second - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
     values, q = np.linalg.eigh(np.outer(root, root) * covariance)
     q, scale = root[:, None] * q, 1 / np.sqrt(values[:, None] + values)
@@ -166,7 +152,7 @@ def _coordinates(mean, second, penalty, mask) -> Coordinates:
     return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
 
 
-def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
+def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
     """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
 
     It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
@@ -179,7 +165,7 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data: Any) -> float:
     return float(log_conditionals(model, data).sum(1).mean())
 
 
-def log_conditionals(model: BoltzmannMachine, data: Any) -> np.ndarray:
+def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     """Return log p(v_i | the other visible units), shape of data (N, v); raises as pseudo_log_likelihood()."""
     data = checked_visible(model, data)
     visible = data.shape[1]

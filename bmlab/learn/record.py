@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import defer, looked_at
 from ..checks import is_sparse
-from ..estimate import Estimate, LogZ
+from ..estimate import Bounded, Estimate
 from ..html_repr import step_card
 from ..model import BoltzmannMachine
 from .likelihood import log_likelihood
@@ -36,7 +36,7 @@ class Step:
     """
 
     model: BoltzmannMachine
-    data: Estimate
+    clamped: Estimate
     free: Estimate
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
@@ -56,15 +56,15 @@ class Step:
 
     @property
     def mismatch(self) -> float:
-        """The largest difference of any mean or correlation between data and free phase; 0 at the maximum."""
-        corr = abs(self.data.corr - self.free.corr)
+        """The largest difference of any mean or correlation between the two phases; 0 at the maximum."""
+        corr = abs(self.clamped.corr - self.free.corr)
         largest = corr.max() if is_sparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
-        return float(max(abs(self.data.mean - self.free.mean).max(), largest))
+        return float(max(abs(self.clamped.mean - self.free.mean).max(), largest))
 
     @property
-    def log_likelihood(self) -> LogZ:
+    def log_likelihood(self) -> Bounded:
         """Mean log p(v) of the data, nats a pattern."""
-        return log_likelihood(self.data, self.free)
+        return log_likelihood(self.clamped, self.free)
 
 
 defer(Step, "change")  # a pass over two machines
@@ -75,7 +75,8 @@ class Fit:
     """Hold what a learner found.
 
     model       the machine
-    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm, a change
+    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm, a change; None
+                where no end was asked for, and it made its steps
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
 
@@ -84,7 +85,7 @@ class Fit:
     """
 
     model: BoltzmannMachine
-    converged: bool = True
+    converged: bool | None = None
     message: str = ""
     steps: tuple[Step, ...] = ()
 

@@ -77,9 +77,9 @@ def _frame(step):
     """Return what the page draws of a step; nan where a method knows none."""
     return {
         "weights": _pairs(step.model.dense_weights),
-        "clamped_pairs": _pairs(step.data.corr),
+        "clamped_pairs": _pairs(step.clamped.corr),
         "free_pairs": _pairs(step.free.corr),
-        "clamped_means": np.float32(step.data.mean),
+        "clamped_means": np.float32(step.clamped.mean),
         "free_means": np.float32(step.free.mean),
         "log_likelihood": step.log_likelihood.value,
         "mismatch": step.mismatch,

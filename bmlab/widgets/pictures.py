@@ -134,7 +134,7 @@ def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
     figure, axes = subplots(1, 3, 10, 3.4)
     for ax, number in zip(axes[0, :2], (0, len(steps) - 1), strict=True):
-        plot.moments(steps[number].data, steps[number].free, ax)
+        plot.moments(steps[number].clamped, steps[number].free, ax)
         ax.set(title=f"step {number}", xlabel="clamped to the data", ylabel="free")
     known = np.isfinite(steps[-1].log_likelihood.value)
     plot.learning(steps, axes[0, 2], "log_likelihood" if known else "mismatch")

@@ -83,9 +83,9 @@ def closed_form(images, rng, noise, pseudocount, invert):
 
 
 def pseudolikelihood(images, rng, penalty):
-    """L2, and two imagined images, all ink and all paper: no pixel may be constant."""
+    """L2 (half of what is listed), and two imagined images, all ink and all paper: no pixel may be constant."""
     ink = np.ones((1, 64))
-    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty).model
+    return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty / 2).model
 
 
 def persistent_chains(images, rng, penalty, steps=200):
@@ -127,7 +127,7 @@ LOG_Z = {"ais": bmlab.ais, "mean field": bmlab.mean_field, "tap": bmlab.tap}
 
 
 def readers(name, setting, sheets, labels, rng, budget, methods):
-    """Learn from sheets of copies (c, N, 64); yield (log Z method, its ten LogZ, images -> digits)."""
+    """Learn from sheets of copies (c, N, 64); yield (log Z method, its ten Bounded, images -> digits)."""
     if name in PEERS:
         fitted = PEERS[name][0](**setting).fit(sheets.reshape(-1, 64), np.tile(labels, len(sheets)))
         yield "", [], fitted.predict
@@ -186,7 +186,7 @@ def judged(name, copies, setting):
 
 
 def examine(name, setting, copies, seed):
-    """Learn from all 1000 images and read the 797; yield (log Z method, its ten LogZ, errors)."""
+    """Learn from all 1000 images and read the 797; yield (log Z method, its ten Bounded, errors)."""
     test, truth = bmlab.data.digits()[2:4]
     rng = np.random.default_rng(seed)
     for method, log_zs, reader in readers(name, setting, *training_images(copies), rng, LONG, tuple(LOG_Z)):

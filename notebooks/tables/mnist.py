@@ -85,9 +85,9 @@ def closed_form(images, noise, rng=None):
 
 
 def pseudolikelihood(images, penalty, rng=None):
-    """The pixels that vary predict each other; the others are independent."""
+    """The pixels that vary predict each other, at half of the penalty listed; the others are independent."""
     alone, varies = independent(images), np.abs(images.mean(0)) < 1
-    found = bmlab.pseudolikelihood(images[:, varies], penalty=penalty).model
+    found = bmlab.pseudolikelihood(images[:, varies], penalty=penalty / 2).model
     weights, biases = alone.weights.copy(), alone.biases.copy()
     weights[np.ix_(varies, varies)], biases[varies] = found.weights, found.biases
     return bmlab.BoltzmannMachine(weights, biases)

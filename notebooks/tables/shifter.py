@@ -19,6 +19,8 @@ The columns of the table:
                             (all cases being equally likely; a machine trained on some of them may lean towards those)
 
 06_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
+
+Another kind of processor rounds its sums otherwise, and after thousands of steps of chains a few counts are others.
 """
 
 import csv

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_live_views import BEYOND
 
-from bmlab.teaching import working_copies
+from bmlab import working_copies
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -88,7 +88,7 @@ def test_the_map_shows_points_and_first_guesses_of_each_notebook(notebook):
     (folder / ".exercises.json").write_text(json.dumps(exercises))
     (folder / ".done.json").write_text('["test of 01_theory"]')
     notebook.context.add_init_script(f"localStorage['bmlab-predictions'] = JSON.stringify({json.dumps(GUESSES)})")
-    cell = "import bmlab.teaching.open_exercises\nbmlab.teaching.open_exercises.progress()"
+    cell = "import bmlab.exercises\nbmlab.exercises.watch()\nbmlab.exercises.progress()"
     notebook.write("map/map.ipynb", cell).run()
     notebook.page.get_by_text("First guesses: 1 of 2 right").wait_for()
     lines = notebook.page.locator(".jp-OutputArea-output p").all_inner_texts()

@@ -160,7 +160,7 @@ def the_surplus():
         W = model.weights.copy()
         W[[TEETH, SIZE], [SIZE, TEETH]] = 0
         without = bmlab.BoltzmannMachine(W, model.biases)
-        agree, would = (bmlab.exact(each).correlation[TEETH, SIZE] for each in (model, without))
+        agree, would = (bmlab.exact(each).pearson[TEETH, SIZE] for each in (model, without))
         yield min(would - agree, -model.weights[TEETH, SIZE])
 
 
@@ -266,7 +266,7 @@ def deterministic(seed):
     """The last step of the mean-field loop on a table of all properties, and its exact moments."""
     data = table(seed, 15)
     step = bmlab.fit(blank(15), data, bmlab.mean_field, rate=0.05, steps=401, penalty=PENALTY, every=401).steps[-1]
-    return data, step, bmlab.Step(step.model, step.data, bmlab.exact(step.model))
+    return data, step, bmlab.Step(step.model, step.clamped, bmlab.exact(step.model))
 
 
 @claim("05-71")

@@ -127,7 +127,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="notebooks or claims; all if none is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="claims tried at a time")
-    parser.add_argument("--cluster", help="the address of a Dask scheduler, in the place of --jobs")
     options = parser.parse_args()
     names = [
         name
@@ -138,7 +137,7 @@ def main() -> None:
     if not names:
         parser.error(f"no claim is called {' or '.join(options.names)}; try {NOTEBOOKS[0]}")
     verdicts = []
-    with bmlab.workers(options.cluster or ProcessPoolExecutor(options.jobs)):
+    with bmlab.workers(ProcessPoolExecutor(options.jobs)):
         for verdict in tqdm(in_parts(tried, names, "claim"), total=len(names), unit="claim"):
             verdicts.append(verdict)
             says = "kept" if verdict.kept else "DOES NOT STAND"

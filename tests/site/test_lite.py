@@ -10,7 +10,7 @@ from conftest import HERE, Visit, missing, served
 from test_site import SOURCES, secrets
 
 import bmlab
-from bmlab.teaching.handouts import tables
+from bmlab.working_copies import tables
 
 LITE = HERE.parents[1] / "build/lite"
 PYTHON = "https://cdn.jsdelivr.net/pyodide/"

@@ -12,8 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
 from test_widgets import READ, in_node
 
-from bmlab.teaching.exercises import SOLUTION, record
 from bmlab.widgets.reading import Readers
+from bmlab.working_copies import SOLUTION, record
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"

@@ -9,11 +9,13 @@ above   trw             mixtures of spanning trees: good where units have few pa
 bracket() in choosing.py adds the states that sampling has visited, each counted once, from below.
 """
 
-from time import perf_counter
+from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+
 from ...arrays import log_2cosh
-from ...estimate import LogZ
+from ...estimate import Bounded
 from ...model import BoltzmannMachine
 from ..variational.coordinate_descent import descend
 from ..variational.naive_mean_field import theory
@@ -25,10 +27,12 @@ STARTS = 9  # of mean field
 ROUGH, ROUNDS = 1e-6, 100  # it stops at moves so small or after so many sweeps: any means give a bound
 LARGEST = 2000  # units up to which n x n matrices are inverted
 GAP = 1e-3  # nats: trees are good enough
-SWEEP, INVERSE = 1e-7, 4e-10  # seconds times n^2 of ten sweeps, and times n^3 of eigenvalues and an inverse
-TURN = 4e-5  # seconds a unit that one evaluation of a tree takes, there and back
-WALK = 1e-7  # seconds times n^2 of an inverse on the couplings alone, where weights are sparse
-MESSAGE = 1e-7  # seconds that one message takes
+# Seconds of the reference machine (choosing.py), one core:
+CALLS = 1e-5  # a few calls of NumPy
+ENTRY = 1e-9  # one entry of a matrix, read for one start of a sweep
+TURN = 4e-5  # one unit in one evaluation of a tree, there and back
+INVERSE, WALK = 4e-10, 1e-7  # times n^3: eigenvalues and an inverse; times n^2: one on the couplings of sparse weights
+MESSAGE = 1e-7  # one message
 
 
 class Bracket(NamedTuple):
@@ -42,7 +46,7 @@ class Bracket(NamedTuple):
     True
     """
 
-    log_z: LogZ
+    log_z: Bounded
     lower_by: str
     upper_by: str
     bounds: dict[str, float]
@@ -57,33 +61,40 @@ def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
     """Return the bracket of the best of these lower and upper bounds."""
     lower_by, upper_by = max(below, key=below.__getitem__), min(above, key=above.__getitem__)
     lower, upper = below[lower_by], above[upper_by]
-    return Bracket(LogZ((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)
+    return Bracket(Bounded((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)
 
 
-def lower_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
-    """Return lower bounds on log Z by name; what does not fit until this moment of perf_counter() is left out."""
-    is_small = model.n <= LARGEST and perf_counter() + STARTS * SWEEP * model.n**2 < until
+def lower_bounds(model: BoltzmannMachine, seconds: float) -> dict[str, float]:
+    """Return lower bounds on log Z by name, of about so many seconds of work; what does not fit is left out."""
+    n, starts = model.n, STARTS if model.n <= LARGEST else 1
+    steps = int(np.clip(seconds / 2 / sweep_seconds(model, starts), 1, ROUNDS))
     product = descend(
-        model, theory(model), starts=STARTS if is_small else 1, tolerance=ROUGH, max_sweeps=ROUNDS, until=until
+        model, theory(model, lambda field, *_: np.tanh(field)), starts=starts, tolerance=ROUGH, max_steps=steps
     )
     found = {"mean field": float(-product.values[0] - model.offset / model.temperature)}
-    if model.n <= LARGEST and perf_counter() + 50 * TURN * model.n < until:
-        found["tree"] = tree_mean_field(model, product.means[0], until)
+    steps = int(seconds / 2 / (TURN * n + 10 * ENTRY * n**2 + CALLS))
+    if n <= LARGEST and steps > 0:
+        found["tree"] = tree_mean_field(model, product.means[0], steps)
     return found
 
 
-def upper_bounds(model: BoltzmannMachine, until: float) -> dict[str, float]:
-    """Return upper bounds on log Z by name; trees are left out, or not improved, where they do not fit."""
+def sweep_seconds(model: BoltzmannMachine, starts: int) -> float:
+    """Return what one sweep over all means costs, class after class."""
+    return CALLS * len(model.colours) + ENTRY * (starts * 2 * model.coupling_count() + 20 * starts * model.n)
+
+
+def upper_bounds(model: BoltzmannMachine, seconds: float) -> dict[str, float]:
+    """Return upper bounds on log Z by name, of about so many seconds of work; what does not fit is left out."""
     offset, alone = model.offset / model.temperature, log_2cosh(model.biases / model.temperature).sum()
     found = {"couplings": float(abs(model.weights).sum() / model.temperature / 2 + alone - offset)}
-    if model.n <= LARGEST and perf_counter() + INVERSE * model.n**3 < until:
-        found["Gaussian"] = gaussian_bound(model, until)
-    inverse = WALK * model.n**2 if model.is_sparse else INVERSE * model.n**3
-    if perf_counter() + inverse + SWEEPS * MESSAGE * 2 * model.coupling_count() < until:
-        begin = perf_counter()
-        for steps, (_, bound, gap) in enumerate(tighten(model), 1):
-            found["trw"] = bound.value - offset
-            now = perf_counter()
-            if gap < GAP or now + (now - begin) / steps > until:  # the next one would end too late
-                break
+    inverse = INVERSE * model.n**3 + CALLS
+    steps = int(seconds / 2 / inverse) - 1
+    if model.n <= LARGEST and steps > 0:
+        found["Gaussian"] = gaussian_bound(model, steps)
+    walk = WALK * model.n**2 if model.is_sparse else inverse + CALLS * model.n
+    steps = int(seconds / 2 / (walk + SWEEPS * (CALLS + MESSAGE * 2 * model.coupling_count())))
+    for _, bound, gap in islice(tighten(model), steps):
+        found["trw"] = bound.value - offset
+        if gap < GAP:
+            break
     return found

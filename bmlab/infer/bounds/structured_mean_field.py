@@ -13,8 +13,6 @@ through the same lines.  Saul and Jordan (1996), NIPS 8, 486; Wainwright and Jor
 1, sec. 5.5.
 """
 
-from time import perf_counter
-
 import numpy as np
 import scipy
 
@@ -26,11 +24,10 @@ from .spanning_trees import best_tree
 STEPS = 200  # of SciPy's optimiser; the bound holds after each
 
 
-def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, until: float = np.inf) -> float:
+def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STEPS) -> float:
     """Return the lower bound by the tree of the strongest couplings, starting from the means m (n,) of mean field.
 
-    Proven up to rounding; improved until this moment of perf_counter().  Cost: a few hundred times n loops over vectors
-    of n.
+    Proven up to rounding, after each of at most `max_steps` steps.  Cost of a step: n loops over vectors of n.
     """
     graph = graph_of(model)
     tree = best_tree(model, graph, -np.abs(graph.j) - 1e-300)
@@ -41,15 +38,9 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, until: float = np.in
     others = j @ m + b - with_parent * m[above]
     start = np.concatenate([others + with_parent, others - with_parent])
 
-    def watch(_):
-        if perf_counter() > until:
-            raise StopIteration
-
     with one_thread():
-        options, minimize = {"maxiter": STEPS}, whole("scipy.optimize").minimize
-        found = minimize(
-            lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", callback=watch, options=options
-        )
+        options, minimize = {"maxiter": min(max_steps, STEPS)}, whole("scipy.optimize").minimize
+        found = minimize(lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options=options)
     return float(-found.fun - model.offset / model.temperature)
 
 

@@ -25,12 +25,11 @@ import scipy
 
 from ...arrays import log_2cosh
 from ...checks import check_count, check_positive, in_words
-from ...estimate import Estimate, LogZ, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
-from ..variational.belief_propagation import Graph, curvature, graph_of, pair_table, through
-from ..variational.linear_response import respond
+from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of, through
 from .spanning_trees import best_tree, shares
 
 SWEEPS = 100  # of messages between two steps of the weights, at most
@@ -68,7 +67,8 @@ def trw(
     start     the `state` of a former answer for as many units; kept where the same units are coupled
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
     mean, corr   of the messages, and their linear response: smoother than the truth, but never at a saddle
-    converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"])
+    converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"]), and the
+              linear response is one that a machine can have
     info      "bounds": the lowest B after each step
     Cost: a step is an inverse of an n x n matrix and at most 100 sweeps of all messages.
 
@@ -86,16 +86,20 @@ def trw(
         if found[2] <= tolerance or len(bounds) > max_steps:
             break
     mixture, best, gap = found
-    _, own, pull = curvature(model, graph_of(model), best.mean, best.p, best.share)
+    _, response = response_of(model, graph_of(model), best.mean, best.p, best.share)
     low = f"trw() could be up to {gap:.2g} nats lower with other weights of its trees"
+    if gap > tolerance:
+        low = f"{low}; the bound holds as it is. Raise max_steps"
+    elif response.doubt:
+        low = f"trw() {response.doubt}; the bound holds as it is"
     return warned(
         Estimate(
             best.mean,
-            as_corr(model, respond(model, best.mean, own, pull).pairs),
-            LogZ(bounds[-1], upper=bounds[-1]),
+            as_corr(model, response.pairs),
+            Bounded(bounds[-1], upper=bounds[-1]),
             method="trw",
-            converged=gap <= tolerance,
-            message=f"{low}." if gap <= tolerance else f"{low}; the bound holds as it is. Raise max_steps.",
+            converged=gap <= tolerance and not response.doubt,
+            message=f"{low}.",
             state=mixture,
             info={"bounds": np.array(bounds), "gap": gap},
         )

@@ -28,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...budgets import timed
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 
@@ -67,7 +66,7 @@ def _follow(graph, choose, widest):
     """Eliminate in the order that `choose` yields: who leaves joins all it hung together with."""
     around = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     units, scopes = [], []
-    for v in timed(choose(around, widest)):
+    for v in choose(around, widest):
         scope = around[v]
         if len(scope) > widest:
             return None

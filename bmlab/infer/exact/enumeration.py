@@ -3,39 +3,37 @@
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
 Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own, which
-planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py,
-elimination.py or tree_contraction.py for more.  Every road is right to rounding, at any temperature.
+planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or elimination.py
+for more.  Every road is right to rounding, at any temperature.
 """
 
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import scipy
 
+from ...arrays import log_2cosh
 from ...checks import check_choice, check_positive
 from ...couplings import entries
-from ...estimate import Estimate, LogZ, as_corr, coupled_pairs
+from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model
-from .clamped_parts import TABLE_UNITS
-from .planning import TABLE_SECONDS, WANTED, plan, wants_all
-from .prices import Plan, refuse_if_too_dear
-from .resuming import Saved
-from .roads import Question, solved
+from . import elimination
+from .cutset_conditioning import sum_by_cutset
+from .matrix_products import TABLE_UNITS, halvings, sum_by_parts
+from .planning import TABLE_SECONDS, WANTED, Part, Plan, in_halves, plan, refuse_if_too_dear, wants_all
 from .small_tables import sum_by_tables
 
 
 def exact(
     model: BoltzmannMachine,
     *,
-    start: Any = None,
+    start: object = None,
     pairs: str | None = None,
     want: str = "moments",
     max_seconds: float = 600.0,
     max_bytes: float | None = None,
-    checkpoint: str | Path | None = None,
 ) -> Estimate:
     """Answer by enumeration: right to rounding, for any weights and temperature.
 
@@ -43,7 +41,6 @@ def exact(
                  dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
     want         "moments" and log Z, or "log_z" alone, at a third of the price where weights are dense; the rest is nan
     max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) tells the price beforehand
-    checkpoint   a file (.npz) that keeps what is done of more than 33 coupled units; the same call goes on from there
     start        is accepted and ignored, as every method takes one
     info         the road taken, and its predicted and true seconds
 
@@ -54,7 +51,7 @@ def exact(
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.exact(pair).log_z  # log(4 cosh 1)
-    LogZ(1.8201 (exact))
+    Bounded(1.8201 (exact))
     >>> bmlab.exact(pair, want="log_z").mean
     array([nan, nan])
     """
@@ -62,29 +59,57 @@ def exact(
     begin, everything = perf_counter(), wants_all(model, pairs)
     check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
-    check_choice("want", want, WANTED)
-    if model.n <= TABLE_UNITS and everything and want == "moments" and checkpoint is None and not model.is_sparse:
-        return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)  # as quick as what follows
-    saved = None if checkpoint is None else Saved(checkpoint, model, everything, want)
+    moments = check_choice("want", want, WANTED) == "moments"
+    if model.n <= TABLE_UNITS and everything and moments and not model.is_sparse:  # as quick as what follows
+        return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs, want=want)
     refuse_if_too_dear(way, max_seconds, max_bytes, everything)
-    asked = Question(everything, want == "moments", max_seconds, max_bytes, saved)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
-    for planned in way.parts:
-        own = part_of(model, planned.units)
-        if saved:
-            saved.turn_to(planned.units)
-        part, (part_log_z, mean[part.units], block) = solved(own, planned, asked)
+    for part in way.parts:
+        own = part_of(model, part.units)
+        part = affordable(own, part, max_seconds, max_bytes)
+        part_log_z, mean[part.units], block = solved(own, part, everything, moments)
         log_z += part_log_z
         blocks.append((part.units, own, block))
         taken.append(part)
     way = Plan(tuple(taken))
-    if not asked.moments:
-        return _estimate(
-            model, log_z, np.full(model.n, np.nan), _unknown(model, everything), way.method, way.seconds, begin
-        )
-    corr = _joined(mean, blocks) if everything else _on_couplings(model, blocks)
+    if moments:
+        corr = _joined(mean, blocks) if everything else _on_couplings(model, blocks)
+    else:
+        mean, corr = np.full(model.n, np.nan), _unknown(model, everything)
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
+
+
+def affordable(own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None) -> Part:
+    """Return the part with the price that its numbers make; raise ValueError where a cold machine is too dear."""
+    count = halvings(own, part.guide) if part.road == "matrix products" else 0
+    if count:
+        part = in_halves(part, count)
+        refuse_if_too_dear(Plan((part,)), max_seconds, max_bytes)
+    return part
+
+
+def solved(own: BoltzmannMachine, part: Part, everything: bool = False, moments: bool = True) -> tuple[float, Any, Any]:
+    """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
+
+    Without `moments` these two can be nan.
+    """
+    if part.road == "small tables":
+        return sum_by_tables(own)
+    if part.road == "matrix products":
+        return sum_by_parts(own, part.guide, moments)
+    if part.road == "cutset conditioning":
+        return sum_by_cutset(own, part.guide, everything and moments)
+    if part.road == "variable elimination":
+        log_z, odds = elimination.eliminate(own, part.guide)
+        if not moments:
+            return log_z, np.nan, np.nan
+        if everything:
+            return log_z, *elimination.all_pairs(part.guide, odds)
+        return log_z, *elimination.moments(own, part.guide, odds)
+    field = own.biases / own.temperature  # independent units
+    mean = np.tanh(field)
+    return log_2cosh(field).sum(), mean, np.outer(mean, mean) if everything else None
 
 
 def _estimate(model, log_z, mean, corr, road, predicted, begin):
@@ -92,7 +117,7 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
     return Estimate(
         np.minimum(np.maximum(mean, -1), 1),
         corr,
-        LogZ(log_z, 0.0, log_z, log_z),
+        Bounded(log_z, 0.0, log_z, log_z),
         method="exact",
         message="all states are summed",
         info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin},

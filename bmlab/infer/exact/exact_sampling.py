@@ -2,14 +2,16 @@
 
 No chain, no burn-in: each state is drawn from p(s) itself, independently of the last, along the road that exact()
 takes.  Matrix products: two groups of units from their joint weights, then the third given these.  Cutset
-conditioning: the cutset from its probabilities, the others each alone.  Variable elimination, trees: the last unit
+conditioning: the cutset from its probabilities, the others each alone.  Variable elimination: the last unit
 first, each given its scope.  So samplers can be judged by samples, and not only by moments.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from math import gcd, log
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from ...arrays import states
 from ...budgets import check_memory
@@ -17,16 +19,14 @@ from ...checks import check_count, generator
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
 from . import elimination
-from .clamped_parts import draw_by_parts
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .enumeration import exact, part_of
-from .matrix_products import draw_by_products
-from .planning import plan
-from .prices import refuse_if_too_dear
-from .roads import Question, affordable, cutset_instead
-from .tree_contraction import Contraction, draw_by_contraction
+from .enumeration import affordable, exact, part_of
+from .matrix_products import draw_by_parts
+from .planning import plan, refuse_if_too_dear
 
 COLD = 1e-9  # states whose energies differ by less, in units of the largest weight, count as equal
+RARE = 40  # e^-40 is the probability that anything but a ground state is drawn, where energies are whole numbers
+DOUBT = 8 * np.finfo(float).eps  # relative error of a sum of logarithms, generously
 
 
 class GroundState(NamedTuple):
@@ -57,17 +57,13 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 
 
 def _draw(own, part, size, rng):
-    if isinstance(part.guide, Contraction):
-        return draw_by_contraction(own, part.guide, size, rng)
     if part.road == "variable elimination":
         return elimination.draw(part.guide, elimination.eliminate(own, part.guide)[1], size, rng)
     if part.road == "matrix products":
-        part = affordable(own, part, Question(everything=False))
-        s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)
-        if s is not None:
-            return s
-        part = cutset_instead(own, part.units, Question(everything=False))
-    cutset: Any = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
+        affordable(own, part)
+        return draw_by_parts(own, part.guide, size, rng)
+    cutset = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
+    assert cutset is not None
     return draw_by_cutset(own, cutset, size, rng)
 
 
@@ -97,19 +93,65 @@ def probabilities(model: BoltzmannMachine) -> np.ndarray:
 def ground_state(model: BoltzmannMachine) -> GroundState:
     """Return the lowest energy, a state and the degeneracy: the machine at T -> 0, answered by exact() and sample().
 
-    At T = COLD times the largest parameter only the lowest states are left, so a perfect sample is one of them, and
-    log Z + E/T is the log of their number (inf where that passes a double).
+    Only the lowest states are left at a temperature that is low enough, so a perfect sample is one of them, and
+    exp(log Z + E/T) is their number.  That is known where all weights and biases are whole multiples of one number, as
+    their energies then differ by twice this number or more, and where rounding leaves no doubt; nan elsewhere.
+    Raises ValueError as exact() does.
 
     >>> found = bmlab.ground_state(bmlab.ising((4, 4)))  # all up, or all down
     >>> found.energy, found.degeneracy
     (-32.0, 2.0)
     """
     check_model(model)
-    weights = model.weights.data if model.is_sparse else model.weights
-    largest = max(np.abs(model.biases).max(initial=0), np.abs(weights).max(initial=0)) or 1.0
-    unit = {"weights": model.weights / largest, "biases": model.biases / largest}
-    cold = replace(model, **unit, temperature=COLD, offset=0.0)  # an offset would cancel, with its digits
+    unit = _common_unit(model)
+    if unit:
+        whole = _in_units(model, unit)
+        bits = np.ceil(np.log2((model.n * log(2) + RARE) / 2))  # a power of 2, so that division is exact
+        cold = replace(whole, temperature=float(2.0**-bits))
+    else:
+        cold = replace(_in_units(model, _largest(model) or 1.0), temperature=COLD)
     state = sample(cold, 1, np.random.default_rng(0))[0]
-    with np.errstate(over="ignore"):
-        count = np.exp(exact(cold, pairs="couplings").log_z + cold.energy(state) / cold.temperature)
-    return GroundState(float(model.energy(state)), state, float(np.round(count)))
+    count = _counted(cold, state) if unit else np.nan
+    return GroundState(float(model.energy(state)), state, count)
+
+
+def _numbers(model):
+    """The absolute values of all weights and biases, without 0."""
+    weights = model.weights.data if model.is_sparse else model.weights.ravel()
+    values = np.unique(np.abs(np.concatenate([weights, model.biases])))
+    return values[values > 0]
+
+
+def _largest(model):
+    return float(_numbers(model).max(initial=0))
+
+
+def _common_unit(model):
+    """Return the largest number of which all weights and biases are whole multiples; None where these are too large."""
+    values = _numbers(model)
+    if not len(values):
+        return 1.0
+    ratios = [value.as_integer_ratio() for value in values.tolist()]
+    denominator = max(below for _, below in ratios)  # all are powers of 2
+    common = gcd(*(above * (denominator // below) for above, below in ratios))
+    unit = common / denominator
+    return unit if values[-1] / unit < 2**40 else None
+
+
+def _in_units(model, unit):
+    """The machine without offset, in which an offset's digits would drown, with its parameters in units of a number."""
+    weights = model.weights
+    if model.is_sparse:  # a quotient of sparse arrays is a product with 1 / unit, which may be infinite
+        weights = scipy.sparse.csr_array((weights.data / unit, weights.indices, weights.indptr), shape=weights.shape)
+    else:
+        weights = weights / unit
+    return BoltzmannMachine(weights, model.biases / unit)
+
+
+def _counted(cold, state):
+    """Return the number of states at the lowest energy; nan where rounding leaves a doubt of it."""
+    log_z, at = exact(cold, pairs="couplings").log_z.value, cold.energy(state) / cold.temperature
+    strongest = (abs(cold.weights).sum(axis=0) + abs(cold.biases)).max(initial=0)
+    doubt = DOUBT * (abs(log_z) + cold.n * strongest / cold.temperature)
+    count = np.exp(min(log_z + at, 700.0))
+    return float(np.round(count)) if doubt * count < 0.25 else np.nan

@@ -10,47 +10,59 @@ products of side 2^(n/3) replace 2^n exponentials, and hold 2^(2n/3) numbers ins
 is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 """
 
-from contextlib import nullcontext
-from functools import lru_cache
+from collections.abc import Iterable
+from contextlib import closing, nullcontext
+from functools import lru_cache, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from ...model import BoltzmannMachine
+from ...parallel import in_parts
 from ...progress_bars import watched
 from ...threads import all_threads, one_thread
-from .small_tables import up_to_pairs
+from .cutset_conditioning import cutset_of, draw_by_cutset
+from .small_tables import sum_by_tables, up_to_pairs
 
+TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
+PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
+LARGER_UNITS = 36  # beyond 2^PARTS parts of those: ten seconds, and half a GiB
+PARTS = 13
+CALM = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
 CALM_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
 TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
-def sum_by_products(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return (log Z without the offset, mean, corr), or None where the faces leave the range of a double."""
+class Sums(NamedTuple):
+    """Hold log Z without the offset, and where they were asked for means (n,) and <s_i s_j> (n, n)."""
+
+    log_z: float
+    mean: Any = np.nan
+    corr: Any = np.nan
+
+
+def sum_by_products(model: BoltzmannMachine, moments: bool = True) -> Sums | None:
+    """Return the Sums, log Z alone by one product of the three; None where the faces leave the range of a double."""
     with _quiet(model.n):
         groups, lists, products = _groups(model.n)
         faces, log_scale = _faces(model, groups, lists, products)
+        if not moments:
+            total = sum(float(weight.sum()) for _, weight in _tiles(*faces))
+            return None if _is_out_of_range(total, model.n) else Sums(log_scale + np.log(total))
         mean, corr = np.empty(model.n), np.zeros((model.n, model.n))
         for k in range(3):
             i, j, other = k, (k + 1) % 3, (k + 2) % 3
-            moments = products[i].x.T @ _sum_out(faces[i], faces[j], faces[other], lists[j])
-            total, size = moments[0, 0], lists[i].shape[1]  # [total, <s_j>; <s_i>, <s_i s_j>; <s_i s_i'>, ...] times Z
+            sums = products[i].x.T @ _sum_out(faces[i], faces[j], faces[other], lists[j])
+            total, size = sums[0, 0], lists[i].shape[1]  # [total, <s_j>; <s_i>, <s_i s_j>; <s_i s_i'>, ...] times Z
             if _is_out_of_range(total, model.n):
                 return None
-            mean[groups[i]], corr[groups[i], groups[j]] = moments[1:size, 0], moments[1:size, 1:]
-            corr[groups[i], groups[i]][products[i].pairs] = moments[size:, 0]
+            mean[groups[i]], corr[groups[i], groups[j]] = sums[1:size, 0], sums[1:size, 1:]
+            corr[groups[i], groups[i]][products[i].pairs] = sums[size:, 0]
     np.fill_diagonal(corr, total / 2)
-    return log_scale + np.log(total), mean / total, (corr + corr.T) / total
-
-
-def log_z_by_products(model: BoltzmannMachine) -> float | None:
-    """Return log Z without the offset, by one product of the three; None where they leave a double's range."""
-    with _quiet(model.n):
-        faces, log_scale = _faces(model, *_groups(model.n))
-        total = sum(float(weight.sum()) for _, weight in _tiles(*faces))
-    return None if _is_out_of_range(total, model.n) else log_scale + np.log(total)
+    return Sums(log_scale + np.log(total), mean / total, (corr + corr.T) / total)
 
 
 def _is_out_of_range(total, n):
@@ -118,6 +130,105 @@ def _tiles(face, left, right):
             weight = right[:, tile].T @ left.T
         weight *= face[tile]
         yield tile, weight
+
+
+# In parts: hold k units at each of their 2^k states v, and sum the others by matrix products,
+#
+#     Z = sum_v Z(v),     <s_i> = sum_v Z(v)/Z <s_i>_v,     <v_i s_j> = sum_v Z(v)/Z v_i <s_j>_v.
+#
+# The parts are of one size, so that memory does not grow with n, and go to workers where there are any.  Without
+# biases v and -v weigh the same, and half of the parts is enough.  A cold machine, whose products leave the range of a
+# double, is halved in the same way until they do not.
+
+
+def held_units(n: int) -> int:
+    """Return how many of n units are held; it follows from n alone."""
+    return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + PARTS else LARGER_UNITS)
+
+
+def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True) -> Sums:
+    """Return the Sums at any temperature, with k units held."""
+    if not k and (sums := sum_by_products(model, moments)):
+        return sums
+    own, order = strongest_first(model)
+    even = k > 0 and not own.biases.any()
+    with closing(in_parts(partial(_part, own, k, moments), range(2 ** (k - even)))) as answers:
+        log_z, mean, corr = _added(k, answers)
+    back = np.argsort(order)
+    if not moments:
+        return Sums(log_z + even * np.log(2))
+    return Sums(log_z + even * np.log(2), mean[back] * (not even), corr[np.ix_(back, back)])
+
+
+def strongest_first(model: BoltzmannMachine) -> tuple[BoltzmannMachine, np.ndarray]:
+    """Return the machine, dense and without offset, in an order of its units: those held first leave weak ones."""
+    weights = model.dense_weights
+    order = np.argsort(-(weights**2).sum(0), kind="stable")
+    return BoltzmannMachine(weights[np.ix_(order, order)], model.biases[order], model.temperature), order
+
+
+def _added(k: int, answers: Iterable[Sums]) -> Sums:
+    """Add up parts in the order of their numbers; weights are relative to the largest so far."""
+    top, total, mean, corr = -np.inf, 0.0, np.nan, np.nan
+    for number, part in enumerate(answers):
+        v, new = _signs(k, number), max(top, part.log_z)
+        fade, weight = np.exp(top - new), np.exp(part.log_z - new)
+        total, top = total * fade + weight, new
+        if np.ndim(part.mean):
+            across = np.outer(v, part.mean)
+            s, pairs = np.append(v, part.mean), np.block([[np.outer(v, v), across], [across.T, part.corr]])
+            mean, corr = (mean * fade + weight * s, corr * fade + weight * pairs) if number else (s, pairs)
+    return Sums(top + np.log(total), mean / total, corr / total)
+
+
+def _signs(k, number):
+    """Return the state (k,) of -1/+1 that has a number."""
+    return np.array([2.0 * (number >> i & 1) - 1 for i in range(k)])
+
+
+def _part(model, k, moments, number):
+    """Return the Sums of the machine whose first k units are held at the state of a number, with the held energy."""
+    free = model.clamp(np.arange(k), _signs(k, number))
+    sums = sum_by_tables(free) if free.n <= TABLE_UNITS else sum_by_products(free, moments)
+    if sums is None:
+        return _added(1, (_part(free, 1, moments, half) for half in range(2)))
+    log_z = sums[0] - free.offset / free.temperature
+    return Sums(log_z, *sums[1:]) if moments else Sums(log_z)
+
+
+def halvings(model: BoltzmannMachine, k: int) -> int:
+    """Return how often the first part is halved before products do; the others are much like it."""
+    size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
+    if 2 * size < CALM * model.temperature:
+        return 0
+    free, count = strongest_first(model)[0].clamp(np.arange(k), _signs(k, 0)), 0
+    while free.n > TABLE_UNITS and sum_by_products(free, moments=False) is None:
+        free, count = free.clamp([0], [-1]), count + 1
+    return count
+
+
+def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return independent states (size, n): the units held by log Z of each part, then the others given these."""
+    s = None if k else draw_by_products(model, size, rng)
+    if s is None:
+        own, order = strongest_first(model)
+        s = np.empty((size, model.n))
+        s[:, order] = _drawn(own, max(k, 1), size, rng)
+    return s
+
+
+def _drawn(model, k, size, rng):
+    log_z = [part.log_z for part in in_parts(partial(_part, model, k, False), range(2**k))]
+    number, s = rng.choice(2**k, size, p=scipy.special.softmax(log_z)), np.empty((size, model.n))
+    for one in np.unique(number):
+        here, v = np.flatnonzero(number == one), _signs(k, int(one))
+        free = model.clamp(np.arange(k), v)
+        if free.n <= TABLE_UNITS:
+            rest = draw_by_cutset(free, cutset_of(free.weights), len(here), rng)  # pyright: ignore[reportArgumentType]
+        else:
+            rest = draw_by_products(free, len(here), rng)
+        s[here, :k], s[here, k:] = v, _drawn(free, 1, len(here), rng) if rest is None else rest
+    return s
 
 
 def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray | None:

@@ -24,7 +24,6 @@ much alike, would look certain.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -34,13 +33,12 @@ import scipy
 from ...arrays import log_2cosh
 from ...budgets import check_memory
 from ...checks import check_count, generator, is_sparse
-from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ...estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
 from .gibbs import check_chains
-from .stretches import cuts, walked
 
 PILOT = 5  # the pilot has so many times fewer chains and steps
 MOST_PILOT = 2002  # and no more chains than that
@@ -90,17 +88,9 @@ def ais(
     with one_thread():
         first = _first_biases(model)
         betas = _schedule(model, first, rng, n_chains, n_temperatures)
-        chains = _first_chains(model, first, rng, n_chains)
-        ends = cuts(model.n, n_chains, n_temperatures)
-        s, gains = zip(*walked(chains, ends, partial(_run, first[:, None], betas)), strict=True)
-        log_w = _first_log_z(model, first) + np.concatenate(gains)
-    return warned(_estimate(model, Runs(np.concatenate(s, axis=1).T.astype(float), log_w, betas)))
-
-
-def _run(first, betas, chains):
-    """Return the last states of the chains, and what the whole schedule adds to their log weights."""
-    gains = sum(_anneal(chains, first, betas))
-    return chains.s, gains
+        chains = _first_chains(model, first, rng, n_chains, n_temperatures)
+        log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
+    return warned(_estimate(model, Runs(chains.s.T.astype(float), log_w, betas)))
 
 
 def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
@@ -152,7 +142,7 @@ def _sum_and_product(pull, beta, start, room):
 def _schedule(model, first, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
     even = np.linspace(0, 1, n_temperatures // PILOT + 2)
-    pilot = _first_chains(model, first, rng, min(n_chains // PILOT + 2, MOST_PILOT))
+    pilot = _first_chains(model, first, rng, min(n_chains // PILOT + 2, MOST_PILOT), len(even))
     spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
     length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
@@ -175,10 +165,10 @@ def _pull(model):
     return abs(scipy.sparse.linalg.eigsh(model.weights, 1, v0=first, tol=1e-3, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
 
 
-def _first_chains(model, first, rng, n_chains):
+def _first_chains(model, first, rng, n_chains, n_sweeps):
     """Return Chains in independent states of f_0."""
     up = scipy.special.expit(2 * first / model.temperature)[:, None]
-    chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng)
+    chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng, n_sweeps=n_sweeps)
     chains.classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
     return chains
 
@@ -191,7 +181,7 @@ def _estimate(model, runs):
     s, log_w, _ = runs
     top, count = log_w.max(), len(log_w)
     w = np.exp(log_w - top)
-    log_z = LogZ(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
+    log_z = Bounded(float(top + np.log(w.mean())), float(w.std(ddof=1) / w.mean() / np.sqrt(count)))
     w /= w.sum()
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))

@@ -10,7 +10,6 @@ Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps 
 np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,6 @@ from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import watched
 from .chains import Chains
 from .gibbs import first_states
-from .stretches import cuts, walked
 
 
 class Annealed(NamedTuple):
@@ -61,15 +59,7 @@ def annealed(
     """
     check_model(model)
     rng, schedule = generator(rng), _checked(schedule)
-    chains = Chains(model, first_states(model, rng, start, n_chains).T, rng)
-    ends = cuts(model.n, len(chains.beta), len(schedule))
-    energies, states = zip(*walked(chains, ends, partial(_cool, schedule)), strict=True)
-    return Annealed(np.concatenate(energies), np.concatenate(states))
-
-
-def _cool(schedule, chains):
-    """Return the lowest energy that each chain has met, and the state where it did."""
-    model = chains.model
+    chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, n_sweeps=len(schedule))
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
     for temperature in watched(schedule, "sweep"):
         chains.beta[:] = 1 / temperature
@@ -77,7 +67,7 @@ def _cool(schedule, chains):
         now = energy_of(model, chains.s.T)
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]
-    return energies, states
+    return Annealed(energies, states)
 
 
 def _checked(schedule):

@@ -1,10 +1,10 @@
 """Averages over chains: means, correlations, their errors, and what diagnostics.py says of the chains.
 
 Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
-stretches of their time.  The spread of the groups' averages, over the root of their number, is the error; slow mixing
+parts of their time.  The spread of the groups' averages, over the root of their number, is the error; slow mixing
 inside a group is counted, because it makes the groups differ.
 
-All sums are of whole numbers, so that they are the same to the bit however the chains are cut into stretches.
+All sums are of whole numbers, so that they are the same to the bit however many sweeps come at a time.
 """
 
 from __future__ import annotations
@@ -43,34 +43,13 @@ class Averages(NamedTuple):
     ess: float
 
 
-class Layout(NamedTuple):
-    """Hold how the averages of chains are laid out: it follows from the question, not from how chains are cut."""
-
-    n_sweeps: int
-    part: np.ndarray  # of time, that each span of sweeps belongs to
-    groups: np.ndarray  # where each group of chains begins, and where the last one ends
-    judged: np.ndarray  # the chains whose spans are kept
-
-
-class Sums(NamedTuple):
-    """Hold the sums over a stretch of the chains: of s_i and s_i s_j by part and group, of s_i by span and chain."""
-
-    group: int  # the first one that the stretch has a share of
-    units: np.ndarray  # (parts, groups, n)
-    pairs: np.ndarray  # (parts, groups, ...)
-    record: np.ndarray  # (spans, n, chains judged)
-
-
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
-    """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these."""
+    """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these.
+
+    Raises ValueError, with the price, where what is kept of them would not fit into memory.
+    """
     if n_sweeps == 1 and n_chains >= GROUPS:
         return of_one_sweep(model, next(iter(blocks))[0])
-    layout = laid_out(model, n_chains, n_sweeps)
-    return joined(model, layout, [summed(model, blocks, 0, n_chains, layout)])
-
-
-def laid_out(model: BoltzmannMachine, n_chains: int, n_sweeps: int) -> Layout:
-    """Return the Layout; raise ValueError where it would not fit into memory."""
     groups = first_chains(n_chains)
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
     n_parts = min(n_spans, -(-GROUPS // (len(groups) - 1)))
@@ -78,48 +57,31 @@ def laid_out(model: BoltzmannMachine, n_chains: int, n_sweeps: int) -> Layout:
     check_memory(
         f"averages of {model.n} units would be kept of {n_parts * len(groups)} groups", held, "use fewer chains"
     )
-    judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
-    return Layout(
-        n_sweeps, np.arange(n_spans) * n_parts // n_spans, groups, np.arange(judged) * n_chains // max(1, judged)
-    )
-
-
-def summed(model: BoltzmannMachine, blocks: Iterable[np.ndarray], begin: int, end: int, layout: Layout) -> Sums:
-    """Return the sums over the chains from `begin` to `end`, whose states come in blocks (sweeps, n, chains)."""
-    own = np.unique(layout.groups.clip(begin, end)) - begin
-    record, pairs = _sums(model, blocks, own, layout.part, layout.n_sweeps)
-    starts = np.searchsorted(layout.part, np.arange(layout.part[-1] + 1))
-    of_parts = np.add.reduceat(record, starts, dtype=float)
-    units = np.add.reduceat(of_parts, own[:-1], axis=2).swapaxes(1, 2)
-    here = layout.judged[(begin <= layout.judged) & (layout.judged < end)] - begin
-    record = record if len(here) == end - begin else np.ascontiguousarray(record[:, :, here])
-    return Sums(int(np.searchsorted(layout.groups, begin, "right")) - 1, units, pairs, record)
-
-
-def joined(model: BoltzmannMachine, layout: Layout, stretches: Iterable[Sums]) -> Averages:
-    """Return the averages over all stretches, which come in order."""
-    n_spans, n_groups, records = len(layout.part), len(layout.groups) - 1, []
-    units: Any = None
-    pairs: Any = None
-    for stretch in stretches:
-        if units is None:
-            units, pairs = (np.zeros((len(x), n_groups, *x.shape[2:])) for x in (stretch.units, stretch.pairs))
-        here = slice(stretch.group, stretch.group + stretch.units.shape[1])
-        units[:, here] += stretch.units
-        pairs[:, here] += stretch.pairs
-        records.append(stretch.record)
-    count = layout.groups[-1]
-    if layout.n_sweeps == 1 and count >= GROUPS:
-        return _closed(model, units.sum((0, 1)) / count, pairs.sum((0, 1)) / count, count)
-    record = records[0] if len(records) == 1 else np.concatenate(records, axis=2)
-    lengths = np.diff(-(-np.arange(n_spans + 1) * layout.n_sweeps // n_spans))
-    sizes = np.outer(np.bincount(layout.part, lengths), np.diff(layout.groups))
-    mean, mean_stderr = mean_and_stderr(_per_draw(units, sizes), sizes.ravel())
-    corr, corr_stderr = mean_and_stderr(_per_draw(pairs, sizes), sizes.ravel())
+    part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
+    record, pairs = _sums(model, blocks, groups, part, n_sweeps)
+    of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
+    units = np.add.reduceat(of_parts, groups[:-1], axis=2).swapaxes(1, 2)  # (parts, groups, n)
+    lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
+    sizes = np.outer(np.bincount(part, lengths), np.diff(groups))
+    mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
+    corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
     record /= lengths[:, None, None]
+    judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
+    record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
     rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - mean**2)
-    ess *= count / len(layout.judged)
+    ess *= n_chains / judged
     return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
+
+
+def _mean_and_stderr(sums, sizes, n_chains):
+    """Return mean and standard error of -1/+1 from sums (parts, groups, ...), of so many draws (parts, groups).
+
+    Groups that agree to the last draw do not know the mean exactly: the error is no less than 2 / N, which one more of
+    N independent draws could change, and there are as many of these as chains, or groups, at least.
+    """
+    sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
+    mean, stderr = mean_and_stderr(sums.reshape(sizes.size, *sums.shape[2:]), sizes.ravel())
+    return mean, np.where(stderr == 0, 2 / max(sizes.size, n_chains), stderr)
 
 
 def first_chains(n_chains: int) -> np.ndarray:
@@ -155,16 +117,13 @@ def _closed(model, mean, pairs, count):
 
 def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
-    if not model.is_sparse:
-        return _binomial(corr, count)  # 0 on the diagonal, of ones
-    errors = corr.copy()
-    errors.data = _binomial(corr.data, count)
-    return errors
+    pairs = corr[coupled_pairs(model)] if model.is_sparse else corr
+    return as_corr(model, _binomial(np.asarray(pairs), count), diagonal=0.0)
 
 
 def _binomial(mean, count):
-    """Return the standard error of a mean of `count` independent -1/+1."""
-    return np.sqrt((1 - mean * mean) / (count - 1))
+    """Return the standard error of a mean of `count` independent -1/+1; no less than 2/count where all are alike."""
+    return np.where(abs(mean) < 1, np.sqrt((1 - mean * mean).clip(0) / (count - 1)), 2 / count)
 
 
 def _sums(model, blocks, groups, part, n_sweeps):
@@ -213,9 +172,3 @@ def _add_pairs(sums, model, draws, groups):
         for own, (begin, end) in zip(sums, pairwise(groups), strict=True):
             x = s[:, :, begin:end].reshape(model.n, (end - begin) * len(draws))
             own += x @ x.T
-
-
-def _per_draw(sums, sizes):
-    """Divide sums (parts, groups, ...) by their number of draws; return them in one line of groups."""
-    sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
-    return sums.reshape(sizes.size, *sums.shape[2:])

@@ -11,7 +11,7 @@ Metropolis' rule proposes to turn the unit over, and accepts with probability mi
 others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; for p(s) both are right.
 """
 
-from functools import partial
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,20 +20,24 @@ from ...budgets import check_memory
 from ...checks import check_array, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine, check_model, energy_of, neighbours
-from .averages import average, joined, laid_out, summed
+from .averages import average
 from .chains import RULES, Chains
 from .diagnostics import RHAT, convergence
 from .numpy_engine import chance_of_plus
-from .stretches import cuts, walked
 
 CHAINS = 100  # where neither start nor n_chains tells
 HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
-PIECES = 4  # stretches of a long walk, at least: threads that meet every few milliseconds bring little
-ENOUGH = 48  # chains of each of these
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
-def sweep(model: BoltzmannMachine, s: ArrayLike, u: ArrayLike, *, units=None, rule: str = "gibbs") -> np.ndarray:
+def sweep(
+    model: BoltzmannMachine,
+    s: ArrayLike,
+    u: ArrayLike,
+    *,
+    units: Iterable[int | str] | None = None,
+    rule: str = "gibbs",
+) -> np.ndarray:
     """Update one unit after the other in all chains: s (..., n) and uniforms u (..., n) give new states (..., n).
 
     Deterministic: the same s and u give the same states.  The readable reference of what gibbs() does fast.
@@ -93,7 +97,7 @@ def gibbs(
     draws     keep the states of so many sweeps, evenly spread, as the Estimate's `draws` (draws, chains, n); info says
               of their energies whether they agree: rank-normalised R-hat, bulk and tail ESS, and the error of the mean
     log_z     is nan: chains know ratios of probabilities only.
-    stderr    spread of independent groups of chains (of stretches of time where chains are fewer than 32).
+    stderr    spread of independent groups of chains (of parts of their time where chains are fewer than 32).
     converged R-hat of every unit below 1.01, see diagnostics.py; no such test sees a mode that no chain has found.
               info has R-hat and the effective sample size of the worst unit.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
@@ -108,9 +112,11 @@ def gibbs(
     draws = check_count("draws", draws, 0, n_sweeps)
     s = first_states(model, rng, start, n_chains)
     check_memory(f"{draws:,} draws of {len(s):,} chains would be kept", 20.0 * draws * s.size, "keep fewer draws")
-    chains = Chains(model, s.T, rng, order=order, rule=rule, backend=backend)
-    found, kept = _averaged(chains, burn_in, n_sweeps, draws)
-    agree, states = bool(found.rhat < RHAT), kept if draws else None
+    chains = Chains(model, s.T, rng, order=order, rule=rule, backend=backend, n_sweeps=burn_in + n_sweeps)
+    chains.sweep(burn_in)
+    kept: list[np.ndarray] = []
+    found = average(model, _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept), len(s), n_sweeps)
+    agree, states = bool(found.rhat < RHAT), np.array(kept) if draws else None
     energy = {} if states is None else {"energy": convergence(energy_of(model, states).T)}
     return warned(
         Estimate(
@@ -129,39 +135,8 @@ def gibbs(
     )
 
 
-def _averaged(chains, burn_in, n_sweeps, draws):
-    """Walk, by stretches where there is much to do; return the Averages and the draws (draws, chains, n)."""
-    (n, n_chains), kept, last = chains.s.shape, [], []
-    ends = cuts(n, n_chains, burn_in + n_sweeps, max(1, min(PIECES, n_chains // ENOUGH)))
-    if len(ends) == 2:
-        chains.sweep(burn_in)
-        blocks = chains.draws(n_sweeps)
-        blocks = _keeping(blocks, draws, n_sweeps, kept) if draws else blocks
-        return average(chains.model, blocks, n_chains, n_sweeps), np.array(kept)
-    layout = laid_out(chains.model, n_chains, n_sweeps)
-
-    def sums():
-        for found, states, s in walked(chains, ends, partial(_stretch, burn_in, draws, layout)):
-            kept.append(states)
-            last.append(s)
-            yield found
-
-    found = joined(chains.model, layout, sums())
-    chains.s = np.concatenate(last, axis=1)
-    return found, np.concatenate(kept, axis=1) if draws else None
-
-
-def _stretch(burn_in, draws, layout, chains):
-    """Walk one stretch; return its Sums, draws and last states."""
-    kept, (begin, count) = [], (chains.first, chains.s.shape[1])
-    chains.sweep(burn_in)
-    blocks = _keeping(chains.draws(layout.n_sweeps), draws, layout.n_sweeps, kept)
-    found = summed(chains.model, blocks, begin, begin + count, layout)
-    return found, np.array(kept), chains.s
-
-
 def _keeping(blocks, draws, n_sweeps, kept):
-    """Pass blocks of states on; keep `draws` states (chains, n), evenly spread over all sweeps."""
+    """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all sweeps."""
     wanted, done = np.arange(1, draws + 1) * n_sweeps // max(draws, 1) - 1, 0
     for block in blocks:
         here = wanted[(done <= wanted) & (wanted < done + len(block))] - done

@@ -1,141 +1,284 @@
-"""The engine of Numba: compiled loops (kernels.py) over chains, in the way that costs least.
+"""The engine of Numba: compiled loops; imported only where Numba is installed.
 
-Full machines keep all fields (kept_fields.py) and change them where a unit flips: a sweep costs as many rows of the
-weights as there are flips.  Sparse machines have few neighbours: fields are summed anew, or looked up on a lattice
-(lattice_kernel.py).  Chains go in blocks that stay in the cache, and the blocks on as many threads as Numba may use
-(NUMBA_NUM_THREADS).  Layers, and the one sweep of a machine that is new at each step, take products as in
-numpy_engine.py, layers in single precision, with decisions that are compiled.
+Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
+weights as there are flips.  Machines of few couplings sum the fields of their few neighbours anew.  On a lattice, where
+at most four neighbours pull alike, a field is one of five numbers, and a unit turns up where k < edge:
+
+    h_i = J (s_a + s_b + s_c + s_d) + b_i,        edge = 65536 / (1 + exp(-2 h_i / T)) rounded down.
+
+The first bits of a draw decide nearly always.  What they leave open is marked, and decided after by all digits: a loop
+with something rare inside is not vectorised.  Unsigned indices spare the test for negative ones; rows that begin on a
+cache line (64 bytes) are read twice as fast.
 """
 
-from functools import partial
+from __future__ import annotations
+
 from itertools import pairwise
-from typing import Any
+from math import log, prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
-from numba import config
+from numba import njit
 
-from ...kept_threads import side_by_side
-from ...threads import may_start_threads, uninterrupted
-from .kept_fields import KeptFields
-from .kernels import BLOCK, decide, decide_layer, fill, fill_rows, sparse, sparse_few
-from .lattice_kernel import LEAST, edges, lattice, neighbours
-from .numpy_engine import BLOCK as ALONE
-from .numpy_engine import NumpyEngine, as_slice
+from ...parallel import on_cores, worker_count
+from ...threads import one_thread, uninterrupted
+from .random_stream import fine_digits, stream
+
+if TYPE_CHECKING:
+    from .chains import Chains
 
 FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
-LAYER = 256  # units of a class from which on a product beats kept fields
-ONCE = 128  # units from which on a product beats kept fields for a single sweep
+FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 SHARE = 2**18  # updates that are worth a thread
-OPEN = 0.02  # largest error of x = 2 h / T with which single precision is used: one decision in 100 is open at most
-TINY = 1e-30  # error of a field from weights that single precision does not hold
+BLOCK = 32  # chains of a block: their fields stay in the first-level cache
+MOST = 4  # neighbours of a lattice
+LEAST = 32  # chains that its loop is worth it for
+EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
 
 
-class Engine:
-    """Move chains; keep the fields of a full machine from call to call, while nobody else changes states or biases."""
+class NumbaEngine:
+    """Sweep chains by compiled loops; keep the fields of a full machine while nobody else changes states or biases."""
 
-    weights: Any  # a csr_array, or rows that begin on cache lines
-
-    def __init__(self, chains: Any):
-        self.chains, weights = chains, chains.model.weights
-        self.fill, self.fill_rows = partial(_called, fill), partial(_called, fill_rows)
-        self.few = chains.model.is_sparse or chains.model.weight_count < FEW * weights.size
-        classes = chains.classes or [[]]
-        self.layers = not self.few and chains.model.n >= LAYER * len(classes) and min(map(len, classes)) > ALONE
-        self.biases, self.products, self.fields = None, None, None
+    def __init__(self, chains: Chains):
+        model = chains.model
+        self.fields: Any = None  # of a full machine
+        self.edges: Any = None  # of a lattice, with the beta and the biases that they are for
+        self.biases, self.seen, self.age = None, None, 0
+        self.few = model.is_sparse or model.weight_count < FEW * model.weights.size
         if self.few:
-            self.weights = scipy.sparse.csr_array(weights)
-            self.near = neighbours(self.weights) if chains.s.shape[1] >= LEAST else None
-            self.warmth: Any = None  # the beta and the biases that the edges are for
+            self.weights: Any = scipy.sparse.csr_array(model.weights)
+            self.near = lattice_neighbours(self.weights) if chains.s.shape[1] >= LEAST else None
+        else:
+            self.weights = _aligned(model.weights.shape)
+            self.weights[:, : model.n] = model.weights
 
-    def __call__(self, k, units, out):
-        """Sweep by first bits k (sweeps, n, chains) along units (sweeps, n), or (1, n) for all."""
-        chains = self.chains
-        if self.few:
-            kernel, w = sparse if chains.s.shape[1] >= 8 else sparse_few, self.weights
-            arrays = w.indptr, w.indices, w.data, chains.biases
-            if self.near and (chains.beta == chains.beta[0]).all():
-                kernel, arrays = lattice, (*arrays, *self.near, self._edges())
-            return _in_threads(kernel, chains, arrays, k, units, out)
-        new = self.biases is not chains.biases and chains.model.n >= ONCE and chains.order != "random"
-        self.biases = chains.biases
-        if self.layers or (new and len(k) == 1):
-            self.products = self.products or (_Layers if self.layers else _Products)(chains)
-            return self.products(k, units, out)
-        self.fields = self.fields or KeptFields(chains)
-        kernel, arrays = self.fields.kernel(k.size)
-        _in_threads(kernel, chains, arrays, k, units, out)
-        self.fields.walked(len(k))
+    def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
+        """Write the numbers of a stream from `first` on."""
+        _called(_fill, words, key, np.uint64(first))
 
-    def _edges(self):
+    def __call__(self, chains: Chains, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
+        """Sweep along lines of units (sweeps, n), or (1, n) for all, by the first bits k (sweeps, n, chains) of u."""
+        if not self.few:
+            self._follow(chains)
+            _in_threads(_dense, (self.weights, self.fields), chains, k, lines, out)
+            self.seen, self.age = chains.s.copy(), self.age + len(k)
+            return
+        arrays = self.weights.indptr, self.weights.indices, self.weights.data, chains.biases
+        if self.near and (chains.beta == chains.beta[0]).all():
+            _in_threads(_lattice, (*arrays, *self.near, self._edges(chains)), chains, k, lines, out)
+        else:
+            _in_threads(_sparse if chains.s.shape[1] >= 8 else _sparse_few, arrays, chains, k, lines, out)
+
+    def _follow(self, chains):
+        """Sum the fields anew where they are not those of the states and biases, or have changed often."""
+        known = self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
+        if known and self.age < FRESH:
+            return
+        if self.fields is None:
+            self.fields = _aligned(chains.s.T.shape)
+        n = chains.model.n
+        with one_thread():
+            np.matmul(chains.s.T.astype(float), chains.model.weights, out=self.fields[:, :n])
+        self.fields[:, :n] += chains.biases
+        self.biases, self.age = chains.biases, 0
+
+    def _edges(self, chains):
         """Return the edges of a lattice, made anew where beta or biases are new."""
-        beta, biases = self.chains.beta[0], self.chains.biases
-        if self.warmth is None or self.warmth[0] != beta or self.warmth[1] is not biases:
-            self.warmth = beta, biases, edges(self.weights, biases, beta)
-        return self.warmth[2]
+        beta, biases = chains.beta[0], chains.biases
+        if self.edges is None or self.edges[0] != beta or self.edges[1] is not biases:
+            self.edges = beta, biases, lattice_edges(self.weights, biases, beta)
+        return self.edges[2]
 
 
-class _Products(NumpyEngine):
-    """Move chains block by block of units, in each of which no unit comes twice; what is decided there is compiled."""
-
-    def _update(self, block, s, k, place):
-        units, h, inner = block[0], self._fields(block, s), block[3]
-        new, inner = s[units], np.empty((0, 0)) if inner is None else inner
-        _called(decide, h, inner, new, np.ascontiguousarray(k), self.beta2, self.chains.seeds, np.uint64(place))
-        s[units] = new
+def _aligned(shape):
+    """Return zeros (rows, columns) whose rows begin on cache lines of 64 bytes, and are made longer for that."""
+    shape = shape[0], -(-shape[1] // 8) * 8
+    raw = np.zeros(prod(shape) + 8)
+    skip = -raw.__array_interface__["data"][0] % 64 // 8
+    return raw[skip : skip + prod(shape)].reshape(shape)
 
 
-class _Layers(NumpyEngine):
-    """Move chains layer by layer: products in single precision, and in double what these cannot decide.
-
-    Of n products w_ij s_j, summed in any order by numbers of 24 bits, |error| <= n 2^-24 / (1 - n 2^-24) sum_j |w_ij|:
-    Higham (2002), Accuracy and Stability of Numerical Algorithms, section 3.1.
-    """
-
-    kind = np.float32
-
-    def __init__(self, chains):
-        super().__init__(chains)
-        self.blocks = [_narrowed(*block) for block in self._in_turn(None)]
-
-    def _update(self, block, s, k, place):
-        units, columns, across, narrow, slack = block
-        felt, self.chains.felt = self.chains.felt, None
-        if felt is None or len(felt) != len(slack):
-            exact = not slack.max() * self.beta2.max() < OPEN
-            felt = across @ s[columns].astype(float) if exact else narrow @ s[columns]
-        off = slack if felt.dtype == self.kind else np.zeros(len(slack))
-        new, biases = s[as_slice(units)], self.chains.biases[units]
-        k, place = np.ascontiguousarray(k), np.uint64(place)
-        _called(decide_layer, felt, off, across, s[columns], biases, new, k, self.beta2, self.chains.seeds, place)
-        s[units] = new
-
-
-def _narrowed(units, columns, across, _):
-    """Return units, columns, weights in double and in single precision, and the most that fields are off by."""
-    across, size = np.ascontiguousarray(across), across.shape[1] * 2.0**-24
-    slack = size / (1 - size) * abs(across).sum(1) + TINY
-    return units, as_slice(columns), across, across.astype(np.float32), slack
-
-
-def _in_threads(kernel, chains, arrays, k, units, out):
+def _in_threads(kernel, arrays, chains, k, lines, out):
     """Call a kernel on ranges of the chains, one a thread."""
-    count = chains.s.shape[1]
-    threads = max(1, min(k.size // SHARE, count // BLOCK))
-    if threads > 1:
-        most = config.NUMBA_NUM_THREADS if may_start_threads() else 1  # pyright: ignore[reportAttributeAccessIssue]
-        threads = min(threads, most)
-    place = np.uint64(chains.count * len(chains.s))
+    count, place = chains.s.shape[1], np.uint64(chains.count * len(chains.s))
 
     def part(ends):
-        _called(kernel, *arrays, chains.s, k, units, 2 * chains.beta, chains.seeds, place, out, *ends)
+        _called(kernel, *arrays, chains.s, k, lines, 2 * chains.beta, chains.seeds, place, out, *ends)
 
-    if threads == 1:
-        return part((0, count))
-    for _ in side_by_side(part, pairwise(np.linspace(0, count, threads + 1).astype(int).tolist())):
+    threads = max(1, min(k.size // SHARE, count // BLOCK))
+    threads = min(threads, worker_count()) if threads > 1 else 1
+    ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
+    for _ in map(part, ends) if threads == 1 else on_cores(part, ends):
         pass
 
 
 def _called(kernel, *args):
     """Call a kernel; where this compiles it, whole or not at all."""
     return kernel(*args) if kernel.overloads else uninterrupted(kernel, *args)
+
+
+_compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+_stream, _digits = _compiled(stream), _compiled(fine_digits)
+_U = np.uint64
+
+
+@_compiled
+def _fill(words, key, first):
+    for i in range(_U(len(words))):
+        words[i] = _stream(key, first + i)
+
+
+@_compiled
+def _decided_late(x, k, seed, place):
+    """Whether x = 2 h / T is above logit(u), by all digits of u."""
+    u = (k + _digits(_stream(seed, place))) / 65536
+    return x > log(u / (1 - u))
+
+
+@_compiled
+def _decided(x, k, seed, place):
+    """Whether a unit turns up, by its first bits k and, in doubt, by the digits that follow."""
+    bin_ = _U(k >> 8)
+    up = x > EDGES[bin_ + _U(1)]
+    return _decided_late(x, k, seed, place) if (x > EDGES[bin_]) != up else up
+
+
+@_compiled
+def _copied(s, out, begin, end):
+    """Copy the states of chains begin to end."""
+    for i in range(_U(len(s))):
+        for c in range(_U(begin), _U(end)):
+            out[i, c] = s[i, c]
+
+
+@_compiled
+def _dense(weights, h, s, k, lines, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a full machine, whose fields h (chains, n) change with each flip."""
+    n, width = _U(len(s)), _U(weights.shape[1])
+    flips = np.empty(BLOCK, np.uint64)
+    for first in range(_U(begin), _U(end), _U(BLOCK)):
+        last = min(_U(end), first + _U(BLOCK))
+        for t in range(_U(len(k))):
+            line = lines[t % _U(len(lines))]
+            for r in range(n):
+                i, flipped = _U(line[r]), _U(0)
+                state, bits = s[i], k[t, r]
+                for c in range(first, last):
+                    up = _decided(beta2[c] * h[c, i], bits[c], seeds[c], place + t * n + r)
+                    new = np.int8(2 * up - 1)
+                    flips[flipped] = c
+                    flipped += _U(new != state[c])
+                    state[c] = new
+                w = weights[i]
+                for f in range(flipped):
+                    field, step = h[flips[f]], 2.0 * state[flips[f]]
+                    for j in range(width):
+                        field[j] += step * w[j]
+            if len(out):
+                _copied(s, out[t], first, last)
+
+
+@_compiled
+def _sparse(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a sparse machine (CSR), all chains of a unit side by side."""
+    n, chains = len(s), end - begin
+    h, doubt = np.empty(chains), np.zeros((chains + 7) // 8 * 8, np.uint8)
+    words = doubt.view(np.uint64)
+    beta2, seeds = beta2[begin:end], seeds[begin:end]
+    for t in range(len(k)):
+        line = lines[t % len(lines)]
+        for r in range(n):
+            i = _U(line[r])
+            state, bits = s[i, begin:end], k[t, r, begin:end]
+            h[:] = biases[i]
+            for e in range(indptr[i], indptr[i + _U(1)]):
+                w, other = weights[e], s[indices[e], begin:end]
+                for c in range(chains):
+                    h[c] += w * other[c]
+            for c in range(_U(chains)):
+                x, bin_ = beta2[c] * h[c], _U(bits[c] >> 8)
+                up = x > EDGES[bin_ + _U(1)]
+                doubt[c] = (x > EDGES[bin_]) != up
+                state[c] = 2 * np.int8(up) - 1
+            for a in range(_U(len(words))):
+                if words[a]:
+                    for c in range(_U(8) * a, _U(8) * a + _U(8)):
+                        if doubt[c]:
+                            up = _decided_late(beta2[c] * h[c], bits[c], seeds[c], place + _U(t * n + r))
+                            state[c] = 2 * np.int8(up) - 1
+        if len(out):
+            _copied(s, out[t], begin, end)
+
+
+@_compiled
+def _sparse_few(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, out, begin, end):
+    """Sweep as _sparse, one chain after the other: for a few chains."""
+    n = len(s)
+    for t in range(len(k)):
+        line = lines[t % len(lines)]
+        for r in range(n):
+            i = _U(line[r])
+            for c in range(_U(begin), _U(end)):
+                h = biases[i]
+                for e in range(indptr[i], indptr[i + _U(1)]):
+                    h += weights[e] * s[_U(indices[e]), c]
+                up = _decided(beta2[c] * h, k[t, r, c], seeds[c], place + _U(t * n + r))
+                s[i, c] = 2 * np.int8(up) - 1
+        if len(out):
+            _copied(s, out[t], begin, end)
+
+
+def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the units (n, 4) coupled to each, and masks: -1, and 0 where there is none. None for no lattice."""
+    count = np.diff(weights.indptr)
+    if not weights.nnz or count.max() > MOST or np.ptp(weights.data) or not weights.data[0]:
+        return None
+    units, masks = np.zeros((len(count), MOST), np.uint64), np.zeros((len(count), MOST), np.int8)
+    row, place = np.repeat(np.arange(len(count)), count), np.arange(weights.nnz) - np.repeat(weights.indptr[:-1], count)
+    units[row, place], masks[row, place] = weights.indices, -1
+    return units, masks
+
+
+def lattice_edges(weights: Any, biases: np.ndarray, beta: float) -> np.ndarray:
+    """Return the first bits (n, 5) below which a unit turns +1, by the sum of its neighbours: -4 or -3, to 3 or 4."""
+    sums = 2 * np.arange(MOST + 1) - MOST + np.diff(weights.indptr)[:, None] % 2
+    with np.errstate(over="ignore"):  # exp(-x) = inf: never +1
+        p = 1 / (1 + np.exp(-2 * beta * (weights.data[0] * sums + biases[:, None])))
+    return np.minimum(65536 * p, 65535).astype(np.uint16)
+
+
+@_compiled
+def _lattice(indptr, indices, weights, biases, near, masks, edges, s, k, lines, beta2, seeds, place, out, begin, end):
+    """Sweep chains begin to end of a lattice (CSR), all chains of a unit side by side; as _sparse."""
+    n, first, chains = _U(lines.shape[1]), _U(begin), _U(end - begin)
+    total, doubt = np.empty(chains, np.int8), np.zeros((chains + _U(7)) // _U(8) * _U(8), np.uint8)
+    words = doubt.view(np.uint64)
+    for t in range(_U(len(k))):
+        line = lines[t % _U(len(lines))]
+        for r in range(n):
+            i = _U(line[r])
+            a, b, c, d = near[i, 0], near[i, 1], near[i, 2], near[i, 3]
+            on_a, on_b, on_c, on_d = masks[i, 0], masks[i, 1], masks[i, 2], masks[i, 3]
+            for j in range(first, first + chains):
+                total[j - first] = (s[a, j] & on_a) + (s[b, j] & on_b) + (s[c, j] & on_c) + (s[d, j] & on_d)
+            e0, e1, e2, e3, e4 = edges[i, 0], edges[i, 1], edges[i, 2], edges[i, 3], edges[i, 4]
+            for j in range(chains):
+                around, bits, edge = total[j], k[t, r, first + j], e0
+                edge = e1 if around > np.int8(-3) else edge
+                edge = e2 if around > np.int8(-1) else edge
+                edge = e3 if around > np.int8(1) else edge
+                edge = e4 if around > np.int8(3) else edge
+                s[i, first + j] = 1 if bits < edge else -1
+                doubt[j] = np.uint16(np.uint16(bits - edge) + np.uint16(1)) < np.uint16(3)
+            for w in range(_U(len(words))):
+                if words[w]:
+                    for j in range(_U(8) * w, _U(8) * w + _U(8)):
+                        if doubt[j]:
+                            h, chain = biases[i], first + j
+                            for e in range(_U(indptr[i]), _U(indptr[i + _U(1)])):
+                                h += weights[e] * s[_U(indices[e]), chain]
+                            up = _decided(beta2[chain] * h, k[t, r, chain], seeds[chain], place + t * n + r)
+                            s[i, chain] = 1 if up else -1
+        if len(out):
+            _copied(s, out[t], begin, end)

@@ -1,4 +1,16 @@
-"""Replica exchange: answers for the coldest rung of ladders whose replicas swap (temperature_ladders.py).
+"""Replica exchange: copies of the machine at temperatures from cold to hot, which swap their temperatures.
+
+Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each sweep neighbours swap with the chance
+
+    a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
+
+which leaves the product of all p_k as it is.  So a state leaves its valley where there are none (beta = 0: units are
+tossed like coins), and comes back to another one.  Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607; Geyer (1991),
+Computing Science and Statistics 23, 156; Hukushima and Nemoto (1996), J. Phys. Soc. Jpn. 65, 1604.  Even and odd pairs
+take turns, which carries a replica on in its direction: Okabe and others (2001), Chem. Phys. Lett. 335, 435; Syed and
+others (2022), J. R. Stat. Soc. B 84, 321.
+
+The rungs stand where all neighbours swap about half of the time: near there round trips cost least (Syed and others).
 
 The replicas know log Z, by thermodynamic integration of d log Z / d beta = -<E> from Z = 2^n at beta = 0:
 
@@ -11,21 +23,24 @@ Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is
 where the two averages are equal, D_k M_k = -d_k; elsewhere, in the cold, one may rest on states that nobody ever sees.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
 from ...checks import check_array, check_count, generator, in_words
-from ...estimate import UNKNOWN, Estimate, LogZ, warned
-from ...model import BoltzmannMachine, check_model
+from ...estimate import UNKNOWN, Bounded, Estimate, warned
+from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import watched
 from .averages import average
+from .chains import Chains
 from .diagnostics import mean_and_stderr
 from .gibbs import check_chains
-from .temperature_ladders import Ladder, Replicas, choose_ladder, swap_chance, tossed
 
 LADDERS = 32  # where neither start nor n_chains tells
 RUNGS = 10  # that a ladder is thought to have before it is chosen
@@ -33,6 +48,9 @@ TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many 
 RHAT = 1.1
 RECENT, ROUNDS = 100, 20  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
 BLOCK = 2**20  # numbers in a block of states kept until they are summed
+REJECTED = 0.5  # share of swaps
+SETTLE = 20  # sweeps at each temperature of the first cooling
+EVENED, PILOT = 3, 100  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
 
 
 def temper(
@@ -65,7 +83,8 @@ def temper(
     check_model(model)
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
-    replicas = Replicas(model, _first_ladder(model, rng, start, temperatures, n_chains), rng)
+    ladder = _first_ladder(model, rng, start, temperatures, n_chains, burn_in + n_sweeps)
+    replicas = Replicas(model, ladder, rng, burn_in + n_sweeps)
     ladders = len(replicas.at)
     recent = deque([replicas.energies()], maxlen=RECENT)
     recent.extend(replicas.sweeps(burn_in))
@@ -73,8 +92,13 @@ def temper(
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
     trips = tally.round_trips / ladders
     log_z = tally.log_z()
-    converged = bool(found.rhat < RHAT and trips >= TRIPS and (replicas.beta[-1] > 0 or np.isfinite(log_z)))
-    doubt = ": the ladders disagree, or are too short to tell. Raise n_sweeps and burn_in"
+    reasons = {
+        "the ladders disagree, or are too short to tell": not found.rhat < RHAT,
+        "too few round trips": trips < TRIPS,
+        "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
+    }
+    doubts = [reason for reason, holds in reasons.items() if holds]
+    advice = f": {', and '.join(doubts)}. Raise n_sweeps and burn_in" if doubts else ""
     return warned(
         Estimate(
             found.mean,
@@ -83,9 +107,9 @@ def temper(
             found.mean_stderr,
             found.corr_stderr,
             method="temper",
-            converged=converged,
+            converged=not doubts,
             message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT} is asked for) and {trips:.3g} round trips a "
-            f"ladder (at least {TRIPS}){'' if converged else doubt}.",
+            f"ladder (at least {TRIPS}){advice}.",
             state=replicas.ladder(),
             info={
                 "temperatures": replicas.temperatures,
@@ -97,13 +121,13 @@ def temper(
     )
 
 
-def _first_ladder(model, rng, start, temperatures, n_chains):
+def _first_ladder(model, rng, start, temperatures, n_chains, n_sweeps):
     if start is not None:
         _check_start(start, temperatures, n_chains, model.n)
         temperatures = start.temperatures
     if temperatures is None:
         check_chains(model, (n_chains or LADDERS) * RUNGS)
-        return choose_ladder(model, rng, n_chains or LADDERS)
+        return choose_ladder(model, rng, n_chains or LADDERS, n_sweeps)
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
@@ -124,6 +148,95 @@ def _check_start(start, temperatures, n_chains, n):
         )
     if n_chains not in (None, len(start.s)):
         raise ValueError(f"start has {len(start.s)} chains, n_chains is {n_chains}; leave n_chains out")
+
+
+class Ladder(NamedTuple):
+    """Hold temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder."""
+
+    temperatures: np.ndarray
+    s: np.ndarray
+
+
+class Replicas:
+    """Move independent ladders of replicas, all of them chains side by side.
+
+    at (n_chains, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
+    """
+
+    def __init__(self, model: BoltzmannMachine, ladder: Ladder, rng: np.random.Generator, n_sweeps: int = PILOT):
+        self.model, self.rng, self.temperatures = model, rng, ladder.temperatures
+        self.beta = 1 / ladder.temperatures
+        self.at = np.arange(np.prod(ladder.s.shape[:2])).reshape(ladder.s.shape[:2])
+        self.chains = Chains(model, ladder.s.reshape(self.at.size, model.n).T, rng, n_sweeps=n_sweeps)
+
+    def ladder(self) -> Ladder:
+        """Return where the replicas are now."""
+        return Ladder(self.temperatures, self.chains.s.T[self.at])
+
+    def energies(self) -> np.ndarray:
+        """Return the energies at each rung, (n_chains, rungs)."""
+        return energy_of(self.model, self.chains.s.T)[self.at]
+
+    def sweeps(self, count: int) -> Iterator[np.ndarray]:
+        """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
+        for _ in watched(range(count), "sweep"):
+            self.chains.beta[self.at] = self.beta
+            self.chains.sweep()
+            energies = self.energies()
+            yield energies
+            self.exchange(energies, self.chains.count % 2)
+
+    def exchange(self, energies: np.ndarray, first: int) -> None:
+        """Offer a swap to the rungs k and k + 1, for k = first, first + 2, ..."""
+        cold, hot = self.at[:, first:-1:2], self.at[:, first + 1 :: 2]
+        swapped = self.rng.random(cold.shape) < swap_chance(self.beta, energies)[:, first::2]
+        cold[:], hot[:] = np.where(swapped, (hot, cold), (cold, hot))
+
+
+def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Return the chance (..., rungs - 1) that neighbours swap: min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1})))."""
+    return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
+
+
+def choose_ladder(model: BoltzmannMachine, rng: np.random.Generator, n_chains: int, n_sweeps: int = PILOT) -> Ladder:
+    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
+    ladder = _cooled(model, rng, n_chains, n_sweeps)
+    for _ in range(EVENED):
+        ladder = _evened(model, rng, ladder, n_sweeps)
+    return ladder
+
+
+def _cooled(model, rng, n_chains, n_sweeps):
+    """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
+    chains, beta, states = Chains(model, tossed(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
+    while True:
+        chains.beta[:] = beta[-1]
+        energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
+        states.append(chains.s.T.copy())
+        if beta[-1] == 1 / model.temperature:
+            return Ladder(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
+        spread = np.sqrt(np.var(energies, axis=0).mean())
+        beta.append(min(1 / model.temperature, beta[-1] + 1 / max(spread, 1e-300)))
+
+
+def _evened(model, rng, ladder, n_sweeps):
+    """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
+    replicas = Replicas(model, ladder, rng, n_sweeps)
+    rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT)], axis=0)
+    barrier = np.append(0, np.cumsum(rejected + 1e-9))
+    rungs = 1 + int(np.ceil(barrier[-1] / REJECTED))
+    beta = np.interp(np.linspace(0, barrier[-1], rungs), barrier, replicas.beta)
+    nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
+    return Ladder(_temperatures(beta), replicas.ladder().s[:, nearest])
+
+
+def _temperatures(beta):
+    return np.divide(1, beta, out=np.full(len(beta), np.inf), where=np.array(beta) > 0)
+
+
+def tossed(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Return random states -1/+1 (int8)."""
+    return rng.choice(np.array([-1, 1], np.int8), shape)
 
 
 def bennett(step: np.ndarray, middle: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -174,7 +287,7 @@ class Tally:
         self.was_hot[at[:, 0]] = False
         self.was_hot[at[:, -1]] = True
 
-    def log_z(self) -> LogZ:
+    def log_z(self) -> Bounded:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
         sums = np.logaddexp.reduce(self.logs, axis=1)
         if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # not one draw in which two neighbours met
@@ -184,4 +297,4 @@ class Tally:
         ratios = np.exp(self.logs - means[:, None])
         noise = ratios[1] - ratios[0]  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
-        return LogZ(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))
+        return Bounded(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...checks import check_count, generator
-from ...estimate import Estimate, LogZ, as_corr, pair_sums, warned
+from ...estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ...model import BoltzmannMachine, check_model, energy_of
 from .chains import Chains
 from .gibbs import first_states
@@ -60,12 +60,12 @@ def visited(
     Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
 
     >>> bmlab.visited(bmlab.toy(), rng=0).log_z, bmlab.exact(bmlab.toy()).log_z  # all eight states are seen
-    (LogZ(2.6961 (proven: at least 2.6961)), LogZ(2.6961 (exact)))
+    (Bounded(2.6961 (proven: at least 2.6961)), Bounded(2.6961 (exact)))
     """
     check_model(model)
     rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
-    chains = Chains(model, s.T, rng, order="sequential")
+    chains = Chains(model, s.T, rng, order="sequential", n_sweeps=n_sweeps)
     early = _sweep_on(model, distinct(model, s), chains, half)
     late = _sweep_on(model, distinct(model, s[:0]), chains, n_sweeps - half)
     missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / ((n_sweeps - half) * len(s)))
@@ -76,7 +76,7 @@ def visited(
         Estimate(
             mean,
             corr,
-            LogZ(log_z, lower=log_z),
+            Bounded(log_z, lower=log_z),
             method="visited",
             converged=missed <= MISSED,
             message=f"visited() still met new states in {missed:.1%} of its last visits"

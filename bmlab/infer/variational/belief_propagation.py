@@ -11,9 +11,11 @@ the Bethe free energy, with z the sums over the states of a unit and of a pair i
 
 Bethe (1935), Proc. R. Soc. A 150, 552; Pearl (1988), Probabilistic Reasoning in Intelligent Systems; Yedidia, Freeman
 and Weiss (2005), IEEE Trans. Inf. Theory 51, 2282.  Where there are loops, a pair's covariance c_ij in its own beliefs
-is not what linear response (linear_response.py) says of it.  With v_i = 1 - m_i^2 and D_ij = v_i v_j - c_ij^2,
+is not what linear response (linear_response.py) says of it.  With r_i^2 = 1 - m_i^2 and rho_ij = c_ij / (r_i r_j),
 
-    A_ij = -c_ij / D_ij,      A_ii = (1 + sum_j c_ij^2 / D_ij) / v_i      (Ricci-Tersenghi 2012, J. Stat. Mech. P08015).
+    r_i A_ij r_j = -rho_ij / (1 - rho_ij^2),      r_i A_ii r_i = 1 + sum_j rho_ij^2 / (1 - rho_ij^2)
+
+(Ricci-Tersenghi 2012, J. Stat. Mech. P08015).
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ import scipy
 from ...arrays import check_entries, log_2cosh
 from ...checks import check_count, check_positive
 from ...couplings import entries
-from ...estimate import Estimate, LogZ, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
-from .coordinate_descent import Solution, ending
-from .linear_response import couplings, respond
+from .coordinate_descent import ending
+from .linear_response import Branches, Response, couplings, respond
 
 LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
-COOL = "come from hot with cooled(), or give it other messages with start="
+COOL = "come from hot with cooled(), give it other messages with start=, or use gibbs()"
 CALM = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
 
 
@@ -42,6 +44,7 @@ class Graph(NamedTuple):
     """Hold the couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
 
     order is such that in every tree each unit comes before its parent; indptr says where rows begin.
+    branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
     """
 
     j: np.ndarray
@@ -50,6 +53,7 @@ class Graph(NamedTuple):
     indptr: np.ndarray
     back: np.ndarray
     order: np.ndarray
+    branches: np.ndarray
 
 
 class Settled(NamedTuple):
@@ -65,59 +69,49 @@ def bethe(
     *,
     start: scipy.sparse.csr_array | None = None,
     tolerance: float = 1e-13,
-    max_sweeps: int = 1000,
+    max_steps: int = 1000,
 ) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
-    converged the last sweep moved no message by more than `tolerance` (steps are halved where they do not calm down),
-              to a minimum of the Bethe free energy: info["stable"]
+    converged the last of at most `max_steps` sweeps moved no message by more than `tolerance` (times a hundredth of
+              the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
+              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and
+              no variance twice what its mean says
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
-              |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops; where it is not small,
-              the loops matter.
+              |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops, at any temperature;
+              where it is not small, the loops matter.
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
     >>> bmlab.bethe(chain).log_z, bmlab.exact(chain).log_z
-    (LogZ(5.2009), LogZ(5.2009 (exact)))
+    (Bounded(5.2009), Bounded(5.2009 (exact)))
     """
     check_model(model)
-    return warned(believed(model, start, tolerance, max_sweeps).answer)
-
-
-def believed(
-    model: BoltzmannMachine,
-    start: scipy.sparse.csr_array | None = None,
-    tolerance: float = 1e-13,
-    max_sweeps: int = 1000,
-) -> Solution:
-    """Return the fixed point of the messages as an Estimate, with linear response; see bethe()."""
-    tolerance, max_sweeps = (
-        check_positive("tolerance", tolerance, 1e-13, zero=True),
-        check_count("max_sweeps", max_sweeps),
-    )
+    tolerance = check_positive("tolerance", tolerance, 1e-13, zero=True)
+    max_steps = check_count("max_steps", max_steps)
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
-    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
+    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_steps)
     mean, log_z, p = _beliefs(model, graph, u)
-    covariance, own, pull = curvature(model, graph, mean, p)
-    response = respond(model, mean, own, pull)
+    covariance, response = response_of(model, graph, mean, p)
     corr = as_corr(model, response.pairs)
     gap = np.abs(entries(corr, (graph.row, graph.col)) - mean[graph.row] * mean[graph.col] - covariance)
     inconsistency = max(response.inconsistency, float(gap.max(initial=0)))
-    answer = Estimate(
-        mean,
-        corr,
-        LogZ(log_z),
-        method="bethe",
-        converged=found.settled and response.stable,
-        message=ending("bethe", found, response.stable, LOOPS, COOL),
-        state=_as_matrix(model, graph, u),
-        info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": inconsistency},
+    return warned(
+        Estimate(
+            mean,
+            corr,
+            Bounded(log_z),
+            method="bethe",
+            converged=found.settled and not response.doubt,
+            message=ending("bethe", found, response, LOOPS, COOL),
+            state=_as_matrix(model, graph, u),
+            info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": inconsistency},
+        )
     )
-    return Solution(answer, mean[None], inconsistency)
 
 
 def graph_of(model: BoltzmannMachine) -> Graph:
@@ -136,7 +130,23 @@ def graph_of(model: BoltzmannMachine) -> Graph:
         w.indptr,
         back.data,
         order,
+        _branches(w.indptr, w.indices, back.data),
     )
+
+
+def _branches(indptr, col, back):
+    """Return the edges (k,) by which leaf after leaf is taken out, until none is left."""
+    partners, gone, found = np.diff(indptr), np.zeros(len(col), bool), []
+    leaves = np.flatnonzero(partners == 1).tolist()
+    for leaf in leaves:
+        for e in range(indptr[leaf], indptr[leaf + 1]):
+            if not gone[e]:
+                found.append(e)
+                gone[e] = gone[back[e]] = True
+                partners[col[e]] -= 1
+                if partners[col[e]] == 1:
+                    leaves.append(col[e])
+    return np.array(found, int)
 
 
 def _as_matrix(model, graph, values):
@@ -163,24 +173,24 @@ def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_ar
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
 
-def _settle(graph, u, alone, tolerance, max_sweeps):
+def _settle(graph, u, alone, tolerance, max_steps):
     """Send messages until they move no more, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
-    for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
-        before = u.copy()
+    for sweeps in watched(range(1, max_steps + 1), "sweep"):
+        moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            news = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine])
-            u[to] += step * (news - u[to])
-        moved = float(np.abs(u - before).max(initial=0))
-        if moved <= tolerance:
+            move = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine]) - u[to]
+            u[to] += step * move
+            moved = max(moved, float(np.abs(move).max()))
+        if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Settled(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
             step, waited = step / 2, 0
-    return Settled(moved, max_sweeps, False)
+    return Settled(moved, max_steps, False)
 
 
 def through(j: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -205,21 +215,37 @@ def pair_table(j: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[np.nd
     return log_z, np.exp(logs - log_z)
 
 
-def curvature(
+def response_of(
     model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, share: np.ndarray | float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (covariances of the pairs, own, pull); `share` of an edge is 1 in Bethe's theory.
+) -> tuple[np.ndarray, Response]:
+    """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 in Bethe's theory."""
+    covariance, rho, rest = moved_together(graph.j / share, p)
+    out = graph.branches
+    left = np.zeros(model.n) + 1.0
+    left[graph.row[out]] = rest[out]
+    branches = Branches(graph.row[out], graph.col[out], rho[out], left)
+    share = share * np.ones(len(rho))
+    share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by Branches
+    own = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
+    pull = _as_matrix(model, graph, share * rho / rest)
+    if model.is_sparse:
+        _, row, col = couplings(model)  # all stored couplings, zeros as well
+        return covariance, respond(model, mean, own, entries(pull, (row, col)), branches)
+    return covariance, respond(model, mean, own, pull.toarray(), branches)
 
-    A pair that is saturated, so that the quotient would overflow, responds to nothing.
+
+def moved_together(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the covariance, Pearson's rho and 1 - rho^2 of two units with the probabilities p (4, ...), coupled by j.
+
+    Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other sign is
+    no double any more moves with nobody.
     """
     a, b, c, d = p
-    covariance = 4 * (a * d - b * c)
-    determinant = 16 * (a * b * c + a * b * d + a * c * d + b * c * d)  # v_i v_j - c_ij^2, without cancellation
-    slope = share * np.divide(covariance, determinant, out=np.zeros_like(covariance), where=determinant > 1e-290)
-    own = np.bincount(graph.row, covariance * slope, model.n) + 1.0
-    root = np.sqrt(1 - mean**2)
-    pull = _as_matrix(model, graph, root[graph.row] * root[graph.col] * slope)
-    if not model.is_sparse:
-        return covariance, own, pull.toarray()
-    _, row, col = couplings(model)  # all stored couplings, zeros as well
-    return covariance, own, entries(pull, (row, col))
+    up, down, up_other, down_other = a + b, c + d, a + c, b + d
+    spread = np.sqrt(up * down) * np.sqrt(up_other * down_other)
+    half = np.sign(j) * np.maximum(a * d, b * c) * -np.expm1(-4 * np.abs(j))
+    moves = spread > 1e-150
+    rho = np.divide(half, spread, out=np.zeros_like(half), where=moves)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rest = np.where(moves, (a * b / up + c * d / down) / (up_other * down_other), 1.0)
+    return 4 * half, rho, np.maximum(rest, 1e-290)

@@ -8,17 +8,16 @@ sweeps converge slowly, Newton's step is tried, and taken if G falls.
 """
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from ...checks import check_array, check_count, check_positive, check_share
-from ...estimate import Estimate, LogZ, as_corr
+from ...checks import check_array, check_count, check_positive
+from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
 from ...progress_bars import watched
-from .linear_response import positive_solver, respond
+from .linear_response import Response, positive_solver, respond
 
 SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
@@ -53,33 +52,25 @@ class Descent(NamedTuple):
     settled: bool
 
 
-class Solution(NamedTuple):
-    """Hold a theory's answer, its distinct fixed points (k, n), that of the answer first, and its inconsistency."""
-
-    answer: Estimate
-    points: np.ndarray
-    inconsistency: float
-
-
-def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Solution:
+def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimate:
     """Return the lowest fixed point as an Estimate, with linear response."""
     m, free = found.means[0], found.values + model.offset / model.temperature
     response = respond(model, m, *theory.curvature(m))
     doubt = (
         "the bound on log Z holds, the means may not" if theory.is_bound else "neither its means nor log Z are final"
     )
-    answer = Estimate(
+    return Estimate(
         m,
         as_corr(model, response.pairs),
-        LogZ(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
+        Bounded(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
         method=theory.name.replace("_", " "),
-        converged=found.settled and response.stable,
+        converged=found.settled and not response.doubt,
         message=ending(
             theory.name,
             found,
-            response.stable,
-            f"{doubt}. Raise max_sweeps, or start= nearer",
-            "leave it with starts=5",
+            response,
+            f"{doubt}. Raise max_steps, or start= nearer",
+            "leave it with starts=5" if not response.stable else "use bethe() or gibbs()",
         ),
         state=m,
         info={
@@ -90,15 +81,14 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Solutio
             "free energies": model.temperature * free,
         },
     )
-    return Solution(answer, found.means, response.inconsistency)
 
 
-def ending(name: str, found: Any, stable: bool, doubt: str, way_out: str) -> str:
+def ending(name: str, found: Any, response: Response, doubt: str, way_out: str) -> str:
     """Return why a search for a fixed point stopped, in a sentence, with what to do where it failed."""
     if not found.settled:
         return f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {doubt}."
-    if not stable:
-        return f"{name}() stands at a saddle of its free energy, where its correlations mean nothing; {way_out}."
+    if response.doubt:
+        return f"{name}() {response.doubt}; {way_out}."
     return f"{name}() stands at a minimum of its free energy; sweep {found.sweeps} moved it by {found.moved:.2g}."
 
 
@@ -107,24 +97,20 @@ def descend(
     theory: Theory,
     start: np.ndarray | None = None,
     starts: int = 1,
-    damping: float = 0.0,
     tolerance: float = 1e-12,
-    max_sweeps: int = 2000,
-    until: float = np.inf,
+    max_steps: int = 2000,
 ) -> Descent:
     """Go down from several starts until a sweep moves no mean by more than `tolerance`; arguments as in mean_field().
 
-    It ends at this moment of perf_counter(), wherever it is.
-
-    Raises ValueError for no start or sweep, a start that does not fit, and a damping that is not in [0, 1).
+    Raises ValueError for no start or sweep, and a start that does not fit.
     """
-    max_sweeps, damping = check_count("max_sweeps", max_sweeps), check_share("damping", damping)
+    max_steps = check_count("max_steps", max_steps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
-    for sweeps in watched(range(1, max_sweeps + 1), "sweep"):
-        moved = sweep_down(m, theory.lowest, damping, rows)
-        if moved <= tolerance or perf_counter() > until:
+    for sweeps in watched(range(1, max_steps + 1), "sweep"):
+        moved = sweep_down(m, theory.lowest, rows)
+        if moved <= tolerance:
             break
         if sweeps == due:
             m = np.column_stack([_newton(model, theory, column) for column in m.T])
@@ -139,11 +125,11 @@ def rows_by_class(model: BoltzmannMachine) -> list[tuple]:
     return [(units, j[units], alone[units]) for units in classes]
 
 
-def sweep_down(m: np.ndarray, lowest: Callable, damping: float, rows: list) -> float:
+def sweep_down(m: np.ndarray, lowest: Callable, rows: list) -> float:
     """Move every mean to where G is lowest given the others, in place, class after class; return the largest move."""
     before = m.copy()
     for units, j, alone in rows:
-        m[units] = damping * m[units] + (1 - damping) * lowest(j @ m + alone, units, m)
+        m[units] = lowest(j @ m + alone, units, m)
     return float(np.abs(m - before).max(initial=0))
 
 

@@ -11,6 +11,9 @@ theory agrees with itself where C_ii = 1 - m_i^2.  Curvatures are written in uni
 saturated units finite:
 
     r_i A_ij r_j = own_i for i = j,  -pull_ij for i != j.
+
+Where pairs are nearly locked, own and pull are huge and their difference loses all digits.  On trees Bethe's curvature
+needs no difference: see Branches.
 """
 
 from collections.abc import Callable
@@ -24,6 +27,9 @@ from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
 
+INCONSISTENT = 1.0  # a response that makes a variance twice as large as the mean says has failed
+EXCESS = 1e-9  # by which rounding may take a correlation beyond 1
+
 
 class Response(NamedTuple):
     """Hold what linear response says.
@@ -36,6 +42,49 @@ class Response(NamedTuple):
     pairs: np.ndarray
     stable: bool
     inconsistency: float
+
+    @property
+    def doubt(self) -> str:
+        """What is wrong with it, for a sentence; "" where nothing shows."""
+        if not self.stable:
+            return "stands at a saddle of its free energy, where its correlations mean nothing"
+        most = float(np.abs(self.pairs).max(initial=0))
+        if most > 1 + EXCESS:
+            return f"has a correlation of {most:.4g}, beyond [-1, 1]: linear response has failed"
+        if not self.inconsistency <= INCONSISTENT:
+            return (
+                f"has an inconsistency of {self.inconsistency:.3g}, above {INCONSISTENT:g}: linear response has failed"
+            )
+        return ""
+
+
+class Branches(NamedTuple):
+    """Hold the units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
+
+    Taking out a leaf l takes away from its parent's `own` just what their coupling had added.  So the curvature of the
+    rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
+
+        N_li = rho_l N_pi for i that do not hang on l,      N_ll = 1 - rho_l^2 + rho_l^2 N_pp.
+
+    rest (n,)   1 - rho^2 of the leaves; 1 elsewhere
+    """
+
+    leaf: np.ndarray
+    parent: np.ndarray
+    rho: np.ndarray
+    rest: np.ndarray
+
+    def spread(self, columns: np.ndarray, inverse: Callable) -> np.ndarray:
+        """Return N x for columns x (n, k), given the inverse of the curvature without the branches."""
+        if not len(self.leaf):
+            return inverse(columns)
+        n = len(self.rest)
+        ones = scipy.sparse.eye_array(n, format="csc")
+        steps = _sparse_factor(
+            (ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc()
+        )
+        assert steps is not None, "a triangle with ones on its diagonal has an inverse"
+        return steps.solve(self.rest[:, None] * inverse(steps.solve(columns)), trans="T")
 
 
 def couplings(model: BoltzmannMachine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -51,10 +100,16 @@ def row_sums(model: BoltzmannMachine, values: np.ndarray) -> np.ndarray:
     return np.bincount(coupled_pairs(model)[0], values, model.n) if model.is_sparse else values.sum(1)
 
 
-def respond(model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray) -> Response:
-    """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J."""
+def respond(
+    model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray, branches: Branches | None = None
+) -> Response:
+    """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J.
+
+    Where there are branches, own and pull are those of the rest.
+    """
     matrix = curvature_matrix(model, own, pull)
-    inverse = inverse_at(matrix, *coupled_pairs(model)) if model.is_sparse else _inverse(matrix)
+    spread = branches.spread if branches else None
+    inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
     if inverse is None:
         return Response(np.full_like(pull, np.nan), False, np.nan)
     at_couplings, diagonal, stable = inverse
@@ -82,12 +137,14 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     return (scipy.sparse.diags_array(own) - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)).tocsc()
 
 
-def _inverse(curvature):
+def _inverse(curvature, spread=None):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
-        inverse = np.linalg.inv(curvature)
+        inverse = rest = np.linalg.inv(curvature)
     except np.linalg.LinAlgError:
         return None
+    if spread:
+        inverse = spread(np.eye(len(rest)), lambda columns: rest @ columns)
     return inverse, np.diag(inverse), _cholesky(curvature) is not None
 
 
@@ -98,14 +155,17 @@ def _cholesky(matrix):
         return None
 
 
-def inverse_at(curvature: Any, row: np.ndarray, col: np.ndarray, columns: int = 256) -> tuple | None:
+def inverse_at(
+    curvature: Any, row: np.ndarray, col: np.ndarray, spread: Callable | None = None, columns: int = 256
+) -> tuple | None:
     """Return the inverse of a sparse matrix at these places, its diagonal, and whether it is positive definite."""
     factor, n = _sparse_factor(curvature), curvature.shape[0]
     if factor is None:
         return None
     at_couplings, diagonal = np.empty(len(row)), np.empty(n)
     for begin in watched(range(0, n, columns), "block"):  # of columns
-        inverse = factor.solve(np.eye(n, min(columns, n - begin), -begin))
+        unit = np.eye(n, min(columns, n - begin), -begin)
+        inverse = spread(unit, factor.solve) if spread else factor.solve(unit)
         here = (begin <= col) & (col < begin + columns)
         at_couplings[here] = inverse[row[here], col[here] - begin]
         diagonal[begin : begin + columns] = np.diag(inverse[begin:])

@@ -12,6 +12,7 @@ A product has no correlations; linear response (linear_response.py) predicts the
     A = diag(1/(1 - m^2)) - W/T.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -29,9 +30,8 @@ def mean_field(
     *,
     start: np.ndarray | None = None,
     starts: int = 1,
-    damping: float = 0.0,
     tolerance: float = 1e-12,
-    max_sweeps: int = 2000,
+    max_steps: int = 2000,
 ) -> Estimate:
     """Answer by the product that minimises F, one unit after the other; log Z = -F/T is a proven lower bound.
 
@@ -39,20 +39,24 @@ def mean_field(
     starts    how many, best an odd number: the first as above, the others along + and - the eigenvectors of W with the
               largest eigenvalues.  The lowest F is the answer; info has all distinct "fixed points" (k, n) and their
               "free energies" (k,).
-    damping   share of the old value kept at each update, 0 <= damping < 1; F falls at every update all the same
     corr      by linear response, not clipped: beyond [-1, 1] it has failed.  info["inconsistency"] is the largest
               |C_ii / (1 - m_i^2) - 1|: where it is large, mean field has failed; where it is small, it may still have
               chosen the wrong valley.
-    converged the last sweep moved no mean by more than `tolerance`, to a minimum of F: at a saddle (info["stable"] is
-              False) corr is no covariance.  The bound holds converged or not
+    converged the last of at most `max_steps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
+              saddle (info["stable"] is False) corr is no covariance; no correlation is beyond [-1, 1], and the
+              inconsistency at most 1.  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
 
     >>> bmlab.mean_field(bmlab.toy()).log_z.lower <= bmlab.exact(bmlab.toy()).log_z
     True
     """
     check_model(model)
-    said = theory(model)
-    return warned(solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer)
+
+    def lowest(field, units, m):  # field = (sum_j w_ij m_j + b_i) / T of some units; given the others, F is lowest at
+        return np.tanh(field)  # m_i = tanh((sum_j w_ij m_j + b_i) / T)
+
+    said = theory(model, lowest)
+    return warned(solution(model, said, descend(model, said, start, starts, tolerance, max_steps)))
 
 
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
@@ -74,14 +78,14 @@ def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
     return float(energy_of(model, m) - model.temperature * entropy)
 
 
-def theory(model: BoltzmannMachine) -> Theory:
-    """Return mean field as descend() wants it."""
+def theory(model: BoltzmannMachine, lowest: Callable) -> Theory:
+    """Return mean field, with its update, as descend() wants it."""
     bare = replace(model, offset=0.0)
     return Theory(
         "mean_field",
         True,
         lambda m: free_energy_of(bare, m) / model.temperature,
-        lambda field, units, m: np.tanh(field),
+        lowest,
         lambda m: _curvature(model, m),
     )
 

@@ -36,14 +36,13 @@ def tap(
     *,
     start: np.ndarray | None = None,
     starts: int = 1,
-    damping: float = 0.0,
     tolerance: float = 1e-12,
-    max_sweeps: int = 2000,
+    max_steps: int = 2000,
 ) -> Estimate:
     """Answer by the means that minimise the free energy to second order in the couplings.
 
-    start, starts, damping, corr, converged   as in mean_field(); an info["inconsistency"] above a half, say, tells that
-              TAP has failed
+    start, starts, max_steps, corr, converged   as in mean_field(); an info["inconsistency"] above a half, say, tells
+              that TAP has failed
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
 
@@ -54,7 +53,7 @@ def tap(
     """
     check_model(model)
     said = theory(model)
-    answer = solution(model, said, descend(model, said, start, starts, damping, tolerance, max_sweeps)).answer
+    answer = solution(model, said, descend(model, said, start, starts, tolerance, max_steps))
     return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 

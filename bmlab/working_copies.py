@@ -1,0 +1,223 @@
+"""A student's working copies: python -m bmlab.working_copies makes course/, and overwrites nothing.
+
+The notebooks in notebooks/ are the only source: a stub is a solution with its middle taken out. A copy has no
+solutions, hidden tests and outputs, and Run All goes past an exercise that is still open. The cells carry nbgrader's
+metadata.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+from nbformat import NotebookNode
+
+from .exercises import KNOWN
+
+NOTEBOOKS, COURSE = Path("notebooks"), Path("course")
+RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
+BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
+WATCH = "import bmlab.exercises\nbmlab.exercises.watch()  # an exercise that is open says so\n"
+PROGRESS = "bmlab.exercises.progress()"
+HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
+TEACHER = "teacher"  # the tag of a cell that is in no student's version
+OPEN = "write your answer in this cell"
+STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
+SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+HIDDEN = re.compile(r"\n?### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
+
+
+class Exercise(NamedTuple):
+    """A question and its answer: tested by the locked cell below it, marked by a person, or a blank of the story.
+
+    `answer` and `tests` are grade_ids; a blank has no tests.
+    """
+
+    title: str
+    question: str
+    answer: str
+    tests: tuple[str, ...]
+    points: float
+    by_hand: bool
+    named: bool  # whether the answer makes a name called as it is
+
+
+def record(cell: NotebookNode) -> dict:
+    """What nbgrader keeps in a cell's metadata, or nothing."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def is_teachers(cell: NotebookNode) -> bool:
+    """Whether a cell is for teachers only: the worked solution of an exercise that is not graded."""
+    return TEACHER in cell.metadata.get("tags", [])
+
+
+def without_teachers(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy of a notebook without the cells that are for teachers only."""
+    copy = deepcopy(notebook)
+    copy.cells = [cell for cell in copy.cells if not is_teachers(cell)]
+    return copy
+
+
+def exercises(notebook: NotebookNode) -> list[Exercise]:
+    """Return the exercises of a notebook in their order; a test belongs to the last answer above it."""
+    found: list[Exercise] = []
+    question = ""
+    for cell in notebook.cells:
+        about = record(cell)
+        if about.get("solution"):
+            name, marked = about["grade_id"], bool(about["grade"])
+            text = last_question(question) or name
+            named, value = bool(re.search(rf"\b{name}\b", cell.source)), about.get("points", 0) * marked
+            found.append(Exercise(title_of(text, name), text, name, (name,) * marked, value, marked, named))
+        elif about.get("grade"):
+            last = found[-1]
+            found[-1] = last._replace(tests=(*last.tests, about["grade_id"]), points=last.points + about["points"])
+        elif cell.cell_type == "markdown" and not is_teachers(cell):
+            question = cell.source
+    return found
+
+
+def with_points(notebook: NotebookNode) -> list[Exercise]:
+    """Return the exercises that bring points, by their tests or by hand: all but the blanks of the story."""
+    return [one for one in exercises(notebook) if one.tests]
+
+
+def last_question(text: str) -> str:
+    """The last numbered question of a cell that may hold the section's introduction too."""
+    return text[max(text.rfind("\n**", 0), 0) :].strip() if re.search(r"^\*\*\d", text, re.MULTILINE) else text.strip()
+
+
+def title_of(question: str, name: str = "") -> str:
+    """Return "2. Make: my_sweep" of a question that begins **2.** *Make* ★★ (3 points)."""
+    number = re.search(r"\*\*(\d+)\.?\*\*\.?\s*(?:\*(\w+)\.?\*)?", question)
+    if not number:
+        return name
+    title = f"{number[1]}. {number[2]}" if number[2] else f"{number[1]}."
+    return title + (f"{':' * bool(number[2])} {name}" if name else "")
+
+
+def still_open(one: Exercise) -> str:
+    """Return the one sentence on an exercise without an answer: which it is, and what to write."""
+    what = f"{one.answer if one.named else 'its answer'} above its test"
+    return f"Exercise {one.title.partition('.')[0]} is still open: write {'your answer' if one.by_hand else what}."
+
+
+def without_solutions(source: NotebookNode, stub: str = STUB) -> NotebookNode:
+    """Return a copy of a notebook with `stub` in the place of each solution."""
+    copy, sentences = deepcopy(source), {one.answer: still_open(one) for one in with_points(source)}
+    for cell in copy.cells:
+        if cell.cell_type == "markdown" and record(cell).get("solution"):
+            cell.source = SOLUTION.sub(TEXT_STUB, cell.source)
+        elif record(cell).get("solution"):
+            text = stub.replace(OPEN, sentences.get(record(cell)["grade_id"], OPEN))
+            cell.source = re.sub(
+                rf"^([ \t]*){SOLUTION.pattern}",
+                lambda found, text=text: found[1] + text.replace("\n", "\n" + found[1]),
+                cell.source,
+                flags=re.DOTALL | re.MULTILINE,
+            )
+    return copy
+
+
+def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
+    """Return a copy of a notebook without its hidden tests."""
+    copy = deepcopy(notebook)
+    for cell in copy.cells:
+        cell.source = HIDDEN.sub("", cell.source)
+    return copy
+
+
+def student_version(path: Path) -> NotebookNode:
+    """Read a source notebook and return what a student gets: no answers, hidden tests, outputs and cells for teachers.
+
+    An exercise that is still open says so in one sentence, where its answer is missing and where its test asks for it.
+    """
+    notebook = without_hidden_tests(without_solutions(without_teachers(nbformat.read(path, as_version=4))))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    code[0].source = WATCH + code[0].source
+    for cell in code:
+        cell.outputs, cell.execution_count = [], None
+    for cell in filter(record, notebook.cells):
+        cell.metadata.pop("checks", None)  # what parts of a test are worth, hidden ones too
+        cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
+    if with_points(notebook):
+        notebook.cells.append(nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
+    return notebook
+
+
+def tables(path: Path) -> list[Path]:
+    """The files of tables/ that a notebook reads or imports, and what these import from there."""
+    folder, found = path.parent / "tables", []
+    waiting = ["\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")]
+    while waiting:
+        code = waiting.pop()
+        named = [folder / name for name in re.findall(r"tables/([\w.-]+\w)", code)]
+        scripts = [folder / f"{name}.py" for name in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)]
+        new = {file for file in named + scripts if file.exists() or file in named} - set(found)
+        waiting += [file.read_text(encoding="utf-8") for file in new if file.suffix == ".py"]
+        found += new
+    return sorted(found)
+
+
+def working_copy(path: Path) -> NotebookNode:
+    """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing."""
+    notebook = student_version(path)
+    for exercise in with_points(notebook):
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
+                cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
+    for place, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown" and "\n## The map\n" in cell.source:
+            notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS, id="progress"))
+            break
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and record(cell):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
+    return notebook
+
+
+def worth(notebook: NotebookNode) -> dict[str, tuple[str, float]]:
+    """Return {cell of a test: title and points of its exercise} of a copy; what a person marks is not among them."""
+    cells = {record(cell)["grade_id"]: cell.id for cell in notebook.cells if record(cell)}
+    graded = [one for one in with_points(notebook) if not one.by_hand]
+    return {cells[one.tests[-1]]: (f"Exercise {one.title.partition(':')[0]}", one.points) for one in graded}
+
+
+def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
+    """Copy every notebook that is not in `course`; put a source that is newer than its copy beside it."""
+    course.mkdir(exist_ok=True)
+    no_caches = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(notebooks / "tables", course / "tables", dirs_exist_ok=True, ignore=no_caches)
+    copied = course / RECORD
+    known = json.loads(copied.read_text()) if copied.exists() else {}
+    new = list(_to_write(notebooks, course, known))
+    if new:
+        every = {path.stem: worth(student_version(path)) for path in sorted(notebooks.glob("*.ipynb"))}
+        (course / KNOWN).write_text(json.dumps(every, indent=1), encoding="utf-8")
+    for name, now, place in new:
+        place.write_text(nbformat.writes(working_copy(notebooks / name)) + "\n", encoding="utf-8")
+        if place.name != name:
+            say(
+                f"{name} has a newer version than your copy: {place} stands beside it, and your copy is as you left it."
+            )
+        known[name] = now
+    copied.write_text(json.dumps(known, indent=1))
+
+
+def _to_write(notebooks: Path, course: Path, known: dict) -> Iterator[tuple[str, str, Path]]:
+    for path in sorted(notebooks.glob("*.ipynb")):
+        now = hashlib.sha256(path.read_bytes()).hexdigest()
+        if not (course / path.name).exists():
+            yield path.name, now, course / path.name
+        elif known.get(path.name) != now:
+            yield path.name, now, course / f"{path.stem}.new.ipynb"
+
+
+if __name__ == "__main__":
+    start()

@@ -1,0 +1,59 @@
+"""The command line: python -m bmlab_teaching handouts, grade DELIVERY, or mark."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bmlab_teaching", description="Hand out and grade notebooks.")
+    parser.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="the sources, with solutions")
+    commands = parser.add_subparsers(dest="command", required=True)
+    handouts = commands.add_parser("handouts", help="make the student version and a zip of every notebook")
+    handouts.add_argument("--out", type=Path, default=Path("handouts"))
+    grade = commands.add_parser("grade", help="grade what was returned")
+    grade.add_argument("delivery", type=Path, help="a folder or a zip, as a learning platform delivers it")
+    grade.add_argument("--seconds", type=float, default=300, help="for one notebook; a cell gets a fifth of it")
+    grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
+    grade.add_argument("--trust", action="store_true", help="run without a sandbox, as you: all of it has been read")
+    mark = commands.add_parser("mark", help="write the tables again, with the points in by_hand.csv")
+    for command in grade, mark:
+        command.add_argument("--out", type=Path, default=Path("graded"))
+    return parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Do what was asked; the heavy imports come last, when it is known that they are needed."""
+    if not options.notebooks.is_dir():
+        raise ValueError(f"there is no folder {options.notebooks}; type this in the folder of the course")
+    if options.command == "handouts":
+        from .handouts import hand_out
+
+        hand_out(options.notebooks, options.out, say=print)
+        return
+    if os.name != "posix":
+        raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
+    from . import grading, marks
+    from .sandbox import Limits
+
+    if options.command == "grade":
+        if not options.delivery.exists():
+            raise ValueError(f"there is no {options.delivery}")
+        limits = Limits(options.seconds, options.gigabytes, options.trust)
+        grading.grade(options.notebooks, options.delivery, options.out, say=print, limits=limits)
+    elif not (rows := grading.load(options.out / "records")):
+        raise ValueError(f"nobody was graded into {options.out} yet; make grade IN=delivery comes first")
+    else:
+        marks.write_tables(options.out, rows, grading.course(options.notebooks))
+        print(f"{options.out / 'by_hand.csv'} is read; the tables and pages are written again")
+
+
+if __name__ == "__main__":
+    try:
+        run(arguments())
+    except ValueError as problem:
+        sys.exit(str(problem))
+    except KeyboardInterrupt:
+        sys.exit("stopped; what is done is kept and written, and the same command goes on from there")

@@ -1,0 +1,91 @@
+"""Do work in processes with limits, as many at a time as there are processors: what ends one ends nothing else."""
+
+import json
+import os
+import resource
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from time import monotonic
+from typing import Any, NamedTuple
+
+import psutil
+
+ANSWER = 2**26  # bytes of what a process may return
+
+
+class Work(NamedTuple):
+    """What is to be done: function(*given), which returns what JSON can hold; `key` says whose it is."""
+
+    key: Any
+    function: Callable[..., Any]
+    given: tuple
+
+
+def limited(channel, work: Work, seconds: float, gigabytes: float) -> None:
+    """Do the work in this process, within soft limits: those of a sandbox that it starts are its own."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for limit, value in ((resource.RLIMIT_CPU, int(seconds)), (resource.RLIMIT_AS, int(gigabytes * 2**30))):
+        try:
+            resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
+        except (OSError, ValueError):  # macOS does not limit a process's memory
+            continue
+    try:
+        result = {"result": work.function(*work.given)}
+    except BaseException as problem:
+        result = {"problem": f"{type(problem).__name__}: {problem}"[:500]}
+    channel.send_bytes(json.dumps(result).encode())
+
+
+def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: float) -> Iterator[tuple[Any, Any, str]]:
+    """Yield (key, result, "") of each work as it is done, or (key, None, why there is no result).
+
+    cpu        processor seconds of a process, without those of what it starts
+    gigabytes  its memory
+    wall       seconds after which it is killed, with all that it started
+    """
+    context, waiting, running = get_context("fork"), iter(works), {}
+    try:
+        while True:
+            while len(running) < (os.cpu_count() or 1) and (work := next(waiting, None)):
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=limited, args=(theirs, work, cpu, gigabytes))
+                process.start()
+                theirs.close()
+                running[ours] = work, process, monotonic() + wall
+            if not running:
+                return
+            ready = wait(list(running), timeout=0.5)
+            late = [channel for channel, (_, _, end) in running.items() if monotonic() > end]
+            for channel in {*ready, *late}:
+                work, process, _ = running.pop(channel)
+                answer = {"problem": f"it was stopped after {wall:g} seconds"}
+                if channel in ready:
+                    try:
+                        answer = json.loads(channel.recv_bytes(ANSWER))
+                    except (EOFError, OSError, ValueError):
+                        process.join(1)
+                        spent = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+                        words = f"more than {cpu:g} processor seconds" if spent else "its process"
+                        answer = {"problem": f"it took {words}, or more than {gigabytes:g} GB"}
+                end(process)
+                channel.close()
+                yield work.key, answer.get("result"), answer.get("problem", "")
+    finally:
+        for _, process, _ in running.values():
+            end(process)
+
+
+def end(process) -> None:
+    """Kill a process with all that it started."""
+    family = []
+    with suppress(psutil.Error):
+        family = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    for one in family:
+        with suppress(psutil.Error):
+            one.kill()
+    process.join()

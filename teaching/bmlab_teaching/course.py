@@ -1,0 +1,98 @@
+"""The course that is graded: each notebook with its exercises, what its tests ask for, what its checks are worth."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+from nbformat import NotebookNode
+
+from bmlab.working_copies import Exercise, exercises, record, tables, without_solutions, without_teachers
+
+from .slicing import names, needed_cells
+
+SHOWN = 2000  # characters of a hint, of what an answer printed
+
+
+class Check(NamedTuple):
+    """So many points for a number of statements with an assert, one after the other (0: all there are)."""
+
+    name: str
+    points: float
+    asserts: int
+
+
+class Test(NamedTuple):
+    """A test cell: its source, the names that its answer must make, and its checks."""
+
+    source: str
+    asked: list[str]
+    checks: list[Check]
+
+
+class Handout(NamedTuple):
+    """A notebook of the course.
+
+    `blank` has no solutions, but all tests; `referee` is what runs beside a submission: ("run", source) for the cells
+    that tests need, and ("test", grade_id).
+    """
+
+    name: str
+    blank: NotebookNode
+    tables: list[str]
+    exercises: list[Exercise]
+    made: dict[str, frozenset[str]]  # answer -> the names that a right one makes
+    tests: dict[str, Test]
+    referee: list[tuple[str, str]]
+    solution: list[tuple[str, str, str]]  # kind, source and grade_id of each cell
+    digest: str
+
+    @property
+    def graded(self) -> list[Exercise]:
+        """The exercises that bring points."""
+        return [one for one in self.exercises if one.tests]
+
+    @property
+    def full(self) -> float:
+        """All points."""
+        return sum(one.points for one in self.exercises)
+
+
+def digest(*parts: Any) -> str:
+    """A short name for anything that JSON can hold."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:24]
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """A short name for the contents of files."""
+    return digest([(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(paths)])
+
+
+def checks_of(cell: NotebookNode) -> list[Check]:
+    """The checks of a test cell, as its metadata say; without a word there is one, for all of its points."""
+    found = [Check(one["name"], one["points"], one["asserts"]) for one in cell.metadata.get("checks", [])]
+    return found or [Check("", record(cell)["points"], 0)]
+
+
+def handout(path: Path) -> Handout:
+    """Read a notebook of the course."""
+    source = without_teachers(nbformat.read(path, as_version=4))
+    found, cells = exercises(source), {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}
+    made = {one.answer: names(cells[one.answer].source).made for one in found if cells[one.answer].cell_type == "code"}
+    asked = {test: made.get(one.answer, frozenset()) for one in found for test in one.tests if test != one.answer}
+    tests = {
+        test: Test(cells[test].source, sorted(mine & names(cells[test].source).needed), checks_of(cells[test]))
+        for test, mine in asked.items()
+    }
+    graded = {one.answer for one in found if one.tests}
+    code = [c for c in source.cells if c.cell_type == "code" and record(c).get("grade_id") not in graded]
+    kept, _ = needed_cells([cell.source for cell in code], [record(cell).get("grade_id") in tests for cell in code])
+    ids = {place: str(record(code[place]).get("grade_id", "")) for place in kept}
+    referee = [("test", ids[place]) if ids[place] in tests else ("run", text) for place, text in kept.items()]
+    whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]
+    files = tables(path)
+    now = digest(whole, [(test, one.checks) for test, one in tests.items()], of_files(files))
+    about = found, {answer: frozenset(some) for answer, some in made.items()}, tests, referee, whole, now
+    return Handout(path.stem, without_solutions(source), [str(file.resolve()) for file in files], *about)

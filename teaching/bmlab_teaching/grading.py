@@ -1,0 +1,184 @@
+"""Grade what came back: read and run each student in processes of their own, keep what came of it, write it down.
+
+Before anybody is graded the solution is: if it does not score full marks something is missing here, and grading stops,
+because otherwise everybody would score 0 in silence. What was graded and has not changed is not read or run again.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import sandbox
+from .children import Work, in_children
+from .course import Handout, digest, handout, of_files
+from .deliveries import Sender, senders
+from .judging import TAMPERED, judge
+from .marks import write_tables
+from .matching import Plan, plan, which
+from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
+from .sandbox import Limits
+
+HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 120}  # what reading one student may take
+Say = Callable[[str], Any]
+
+
+@dataclass
+class Row:
+    """A student: what was sent (its digest), what is to be said of it, and what came of each notebook."""
+
+    key: str
+    id: str
+    name: str
+    sent: str = ""
+    outer: dict[str, str] = field(default_factory=dict)  # notebook -> the outermost name that it came under
+    remarks: list[str] = field(default_factory=list)
+    notebooks: dict[str, dict] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write the row, whole or not at all."""
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"{digest(self.key)}.json"
+        target.with_suffix(".part").write_text(json.dumps(asdict(self), ensure_ascii=False), encoding="utf-8")
+        target.with_suffix(".part").replace(target)
+
+
+def load(folder: Path) -> dict[str, Row]:
+    """Return key -> row of all students who were ever graded into a folder, in their order."""
+    rows = [Row(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob("*.json")]
+    return {row.key: row for row in sorted(rows, key=lambda row: (row.name.casefold(), row.key))}
+
+
+def course(notebooks: Path) -> dict[str, Handout]:
+    """Return the notebooks of a course that have exercises with points."""
+    found = {path.stem: handout(path) for path in sorted(notebooks.glob("*.ipynb"))}
+    found = {name: one for name, one in found.items() if one.full}
+    if not found:
+        raise ValueError(f"no notebook in {notebooks} has an exercise with points")
+    return found
+
+
+def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
+    """Return what a student sent: of each notebook of the course what counts, as a plan, and a remark on the rest."""
+    from .pages import code, shape
+
+    reader, best, remarks, others = Reader(), {}, [], []
+    try:
+        for file in reader.files_of(sender.sources):
+            if file.problem or not is_notebook(file):
+                others.append(f"{file.name}: {file.problem or 'no notebook of this course'}")
+                continue
+            try:
+                cells = read_cells(file.data)
+                name = which(handouts, cells, file.name)
+            except ValueError as problem:
+                remarks.append(f"{file.name}: {problem}")
+                continue
+            if name is None:
+                others.append(f"{file.name}: no notebook of this course")
+                continue
+            found = plan(handouts[name], cells)
+            answers = len(found.open) < len(handouts[name].exercises)
+            if name in best:
+                remarks.append(f"{name}: more than one copy; graded is the last that has answers")
+            if name not in best or (answers, file.order) > best[name][0]:
+                best[name] = (answers, file.order), found, file.order[0]
+    except TooMuch as problem:
+        remarks.append(str(problem))
+    remarks += others if not best else []
+    plans = {}
+    for name, (_, found, order) in best.items():
+        stubs = {one.answer for one in handouts[name].exercises if one.answer in found.open}
+        about = {
+            key: {"open": key in stubs, "source": source[:20_000], "shape": shape(source), "words": digest(source)}
+            | {"html": code(source) if key in handouts[name].made else ""}
+            for key, source in found.answers.items()
+        }
+        outer = next((place for one, place, *_ in sender.sources if one == order), "")
+        plans[name] = {"plan": list(found), "answers": about, "outer": outer}
+    return {"remarks": list(dict.fromkeys(remarks))[:9], "plans": plans}
+
+
+def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limits) -> None:
+    """Grade a delivery (deliveries.py); write tables, pages and records to `out`.
+
+    Interrupted, it keeps what is done, writes that, and raises KeyboardInterrupt.
+    """
+    handouts, records = course(notebooks), out / "records"
+    rows, stopped = load(records), None
+    sent = senders(delivery, handouts)
+    if not sent:
+        raise ValueError(f"nothing is in {delivery}; it takes what a platform delivers, or STUDENT/NOTEBOOK.ipynb")
+    version = digest(of_files(HERE.rglob("*.py")), limits[:2], [one.digest for one in handouts.values()])
+    new = [one for one in sent if one.key not in rows or rows[one.key].sent != digest(version, one.digest())]
+    try:
+        if new:
+            sandbox.check(limits.trust)
+            grade_new(new, rows, handouts, out, version, say, limits)
+    except KeyboardInterrupt as problem:
+        stopped = problem
+    write_tables(out, load(records), handouts)
+    say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
+    if stopped:
+        raise stopped
+
+
+def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, say: Say, limits: Limits):
+    """Read who is new, run what has changed, and save each row as it is done."""
+    records, works, waiting = out / "records", [], {}
+    for sender, found, problem in in_children([Work(one, read, (one, handouts)) for one in new], **READING):
+        row = rows.setdefault(sender.key, Row(sender.key, sender.id, sender.name))
+        row.remarks = [f"could not be read: {problem}"] if problem else found["remarks"]
+        for name, about in found["plans"].items() if found else ():
+            known, answered = row.notebooks.get(name), not all(one["open"] for one in about["answers"].values())
+            now = digest(version, about["plan"])
+            if known and not answered and not all(one["open"] for one in known["answers"].values()):
+                row.remarks.append(f"{name}: a blank copy that came later was left aside")
+            elif not known or known["digest"] != now:
+                steps, *rest = about["plan"]
+                todo = Plan([tuple(step) for step in steps], *rest)
+                works.append(Work((row, name, now, about), judge, (handouts[name], todo, limits)))
+        row.sent = digest(version, sender.digest()) if found else ""
+        waiting[row.key] = sum(work.key[0] is row for work in works)
+        if not waiting[row.key]:
+            row.save(records)
+    if not works:
+        return
+    warm = out / "warm"
+    if not warm.exists():
+        sandbox.warm_home(warm, limits.trust)
+    limits = limits._replace(warm=str(warm.resolve()))
+    prove({work.key[1] for work in works}, handouts, records / "proofs", version, limits)
+    works = [work._replace(given=(*work.given[:2], limits)) for work in works]
+    room = {"cpu": limits.seconds, "gigabytes": max(4, limits.gigabytes), "wall": 2 * limits.seconds + 60}
+    for done, (key, found, problem) in enumerate(in_children(works, **room), 1):
+        row, name, now, about = key
+        kept = {"digest": now, "answers": about["answers"], "student": about["plan"][-1]}
+        row.notebooks[name] = kept | (found or {"digest": "", "problem": f"{name} was not graded: {problem}"})
+        row.outer[name] = about["outer"]
+        waiting[row.key] -= 1
+        if not waiting[row.key]:
+            row.sent = "" if any(one.get("problem") for one in row.notebooks.values()) else row.sent
+            row.save(records)
+        flagged = f" ({TAMPERED})" if found and found["flags"] else ""
+        say(f"{done} of {len(works)}: {row.name}, {name}{flagged}")
+
+
+def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version: str, limits: Limits) -> None:
+    """Run each solution once as a submission; ValueError if one does not score its full marks here."""
+    place.mkdir(parents=True, exist_ok=True)
+    todo = {name: place / f"{name}.txt" for name in sorted(names)}
+    todo = {name: file for name, file in todo.items() if not file.exists() or file.read_text() != version}
+    works = []
+    for name in todo:
+        cells = [Cell(*cell) for cell in handouts[name].solution]
+        works.append(Work(name, judge, (handouts[name], plan(handouts[name], cells), limits)))
+    wall = 2 * limits.seconds + 60
+    for name, found, problem in in_children(works, cpu=limits.seconds, gigabytes=max(4, limits.gigabytes), wall=wall):
+        hints = [hint for test in handouts[name].tests for hint in (found or {"hints": {}})["hints"].get(test, ["no"])]
+        if problem or any(hints):
+            errors = [text for text in (found or {"errors": {}})["errors"].values() if text]
+            first = problem or next(iter([*errors, *filter(None, hints)]))
+            raise ValueError(f"the solution of {name} does not score full marks here, so nobody was graded: {first}")
+        todo[name].write_text(version)

@@ -1,0 +1,177 @@
+"""Whatever came back, as what can be graded: each answer at its place, with the cells that it needs.
+
+Cells are found by grade_id; where an editor took the metadata away, by the question above and the names that an answer
+makes. Answers in several parts (a cell was split) are put together again, second copies that are blank are dropped,
+and a cell of the handout that was deleted comes back where something needs what it makes. Tests are never taken from
+what came back, only their places.
+"""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from bmlab.working_copies import WATCH, Exercise, record
+
+from .course import Handout
+from .reading import Cell
+from .slicing import UNREADABLE, names, needed_cells
+
+OPEN = re.compile(
+    r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
+    re.MULTILINE,
+)
+
+
+STUDENT = re.compile(r"^student[ \t]*=[ \t]*([^\n#]{1,200})", re.MULTILINE)
+
+
+class Plan(NamedTuple):
+    """A returned notebook put in order: what is run, ("run", source, answer or "") or ("test", "", grade_id)."""
+
+    steps: list[tuple[str, str, str]]
+    answers: dict[str, str]
+    open: list[str]
+    student: str  # what was typed where numbers of one's own are drawn, as Python; "" for nothing
+
+
+@cache
+def plain(source: str) -> str:
+    """A source without the blanks that editors change."""
+    return "\n".join(line.rstrip() for line in source.strip().splitlines())
+
+
+def is_open(source: str, stub: str) -> bool:
+    """Whether an answer was left as it was handed out, or emptied."""
+    return plain(OPEN.sub("", source)) in ("", plain(OPEN.sub("", stub)))
+
+
+def which(handouts: Mapping[str, Handout], cells: Sequence[Cell], file: str) -> str | None:
+    """The notebook of the course that a file is: by its grade_ids, by its texts, else by its name."""
+    ids, texts = {cell.name for cell in cells} - {""}, {plain(cell.source) for cell in cells} - {""}
+    shared = {
+        name: 100 * len(ids & {record(cell).get("grade_id") for cell in handout.blank.cells})
+        + len(texts & {plain(cell.source) for cell in handout.blank.cells})
+        for name, handout in handouts.items()
+    }
+    best = max(shared, key=shared.__getitem__)
+    return best if shared[best] > 1 else next((name for name in handouts if name in file), None)
+
+
+def roles(handout: Handout, cells: Sequence[Cell]) -> list[str]:
+    """Return for each returned cell the grade_id that it answers or tests, or ""."""
+    ids = {record(cell)["grade_id"]: cell for cell in handout.blank.cells if record(cell)}
+    found = [cell.name if cell.name in ids else "" for cell in cells]
+    story = {plain(cell.source) for cell in handout.blank.cells if not record(cell)}
+    for exercise in handout.exercises:
+        for test in set(exercise.tests) - set(found):
+            shown = {line for line in plain(ids[test].source).splitlines() if line.startswith("assert")}
+            for place, cell in enumerate(cells):
+                if not found[place] and shown & set(plain(cell.source).splitlines()):
+                    found[place] = test
+        if exercise.answer not in found:
+            kind, made = ids[exercise.answer].cell_type, handout.made.get(exercise.answer, frozenset())
+            for place in without_label(exercise, kind, made, cells, found, story):
+                found[place] = exercise.answer
+    return found
+
+
+def without_label(exercise: Exercise, kind: str, made: frozenset[str], cells, found, story) -> list[int]:
+    """The cells that answer an exercise though nothing says so: below its question, or by the names they make."""
+    question = plain(exercise.question)[:60]
+    asked = [place for place, cell in enumerate(cells) if question in plain(cell.source) and cell.kind != "code"]
+    free = [
+        place
+        for place, cell in enumerate(cells)
+        if not found[place] and cell.kind == kind and plain(cell.source) not in story
+    ]
+    below = []
+    for place in range(asked[-1] + 1 if asked else len(cells), len(cells)):
+        if place not in free:
+            break
+        below.append(place)
+    return below or [place for place in free if names(cells[place].source).made & made]
+
+
+def joined(parts: Sequence[str], stub: str, made: frozenset[str]) -> str:
+    """Return one answer from its parts: blank ones and second copies dropped, the mark of an open answer taken out.
+
+    Where the parts are no Python together, it is the last of them that makes what an answer makes.
+    """
+    kept = list(dict.fromkeys(part for part in parts if plain(OPEN.sub("", part)) and plain(part) != plain(stub)))
+    whole = "\n".join(kept)
+    if is_open(whole, stub):
+        return stub
+    for text in (OPEN.sub("", whole), whole):
+        if parses(text):
+            return text
+    return next((part for part in reversed(kept) if parses(part) and names(part).made & made), whole)
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        return bool(ast.parse(text))
+    except UNREADABLE:
+        return False
+
+
+def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
+    """Return a returned notebook put in order."""
+    cells = [cell._replace(source=cell.source.removeprefix(WATCH)) for cell in cells]
+    found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
+    story = {plain(cell.source) for cell in handout.blank.cells if not record(cell)}
+    last = {name: place for place, name in enumerate(found) if name}
+    placed = [((place, 0.0), cell) for place, cell in enumerate(cells) if not found[place] and cell.kind == "code"]
+    made_by_own = [names(cell.source).made for _, cell in placed if plain(cell.source) not in story]
+    answers, unanswered = {}, []
+    for number, one in enumerate(handout.exercises):
+        stub, made = stubs[one.answer], handout.made.get(one.answer, frozenset())
+        parts = [cells[place].source for place, name in enumerate(found) if name == one.answer]
+        answers[one.answer] = joined(parts, stub.source, made)
+        if answers[one.answer] == stub.source and not any(some & made for some in made_by_own):
+            unanswered.append(one.answer)
+        at = last.get(one.answer, len(cells) + number)
+        if stub.cell_type == "code":
+            placed.append(((at, 0.0), Cell("code", answers[one.answer], one.answer)))
+            tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
+            placed += [((max(last.get(test, -1), at), 0.5), Cell("test", "", test)) for test in tests]
+    placed.sort(key=lambda pair: pair[0])
+    ordered = with_story([cell for _, cell in placed], handout, story)
+    run = needed(ordered, story)[0]
+    steps = [("test", "", cell.name) if cell.kind == "test" else ("run", run[place], cell.name)
+             for place, cell in enumerate(ordered) if cell.kind == "test" or place in run]  # fmt: skip
+    typed = [match[1].strip() for cell in ordered for match in STUDENT.finditer(cell.source)]
+    return Plan(steps, answers, unanswered, next((text for text in reversed(typed) if literal(text)), ""))
+
+
+def literal(text: str) -> bool:
+    """Whether a text is a number or a text of Python."""
+    try:
+        return isinstance(ast.literal_eval(text), str | int | float)
+    except (*UNREADABLE, TypeError):
+        return False
+
+
+def needed(cells: Sequence[Cell], story: set[str]) -> tuple[dict[int, str], set[str]]:
+    """What to run of the cells, by their place, and the names that nothing makes."""
+    code = [place for place, cell in enumerate(cells) if cell.kind == "code"]
+    own = [bool(cells[place].name) or plain(cells[place].source) not in story for place in code]
+    kept, missing = needed_cells([cells[place].source for place in code], own)
+    return {code[k]: source for k, source in kept.items()}, missing
+
+
+def with_story(cells: list[Cell], handout: Handout, story: set[str]) -> list[Cell]:
+    """Put back what was deleted of the handout's own cells, where what is left needs a name that they make."""
+    texts = [plain(cell.source) for cell in handout.blank.cells]
+    while True:
+        missing, there = needed(cells, story)[1], {plain(cell.source) for cell in cells}
+        for place, cell in enumerate(handout.blank.cells):
+            gone = cell.cell_type == "code" and not record(cell) and texts[place] not in there
+            if gone and names(cell.source).made & missing:
+                before = [k for k, one in enumerate(cells) if plain(one.source) in texts[:place]]
+                cells.insert(before[-1] + 1 if before else 0, Cell("code", cell.source, ""))
+                break
+        else:
+            return cells

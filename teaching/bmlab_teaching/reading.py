@@ -1,0 +1,146 @@
+"""A student's files as they came, in folders and in zips; run in a process with limits of its own.
+
+Zips are read in memory and never unpacked, so no path in them leads anywhere. What they hold is counted over all of a
+delivery.
+"""
+
+import io
+import json
+import re
+import time
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from .deliveries import SKIPPED, without_copy
+
+LARGEST, ALL, MANY, DEEPEST = (
+    30 * 2**20,
+    200 * 2**20,
+    2000,
+    2,
+)  # bytes of a file, of a delivery; its files; zips in zips
+NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
+
+
+class File(NamedTuple):
+    """A file that came back: its name, its bytes (or why there are none), and what orders it among copies."""
+
+    name: str
+    data: bytes
+    problem: str
+    order: tuple
+
+
+class Cell(NamedTuple):
+    """What is kept of a returned cell."""
+
+    kind: str
+    source: str
+    name: str  # its grade_id, or ""
+
+
+class TooMuch(Exception):
+    """A delivery holds more than anybody's work."""
+
+
+class Reader:
+    """Reads the files of one delivery, and counts."""
+
+    size = files = 0
+
+    def count(self, size: int) -> None:
+        """Count a file, or a part of one."""
+        self.size += size
+        self.files += 1
+        if self.size > ALL or self.files > MANY:
+            raise TooMuch(f"it holds more than {ALL // 2**20} MB or {MANY} files; what came after was not read")
+
+    def files_of(self, sources: Iterable[tuple[str, str, str, list[str]]]) -> Iterator[File]:
+        """Yield all files of a sender's sources (deliveries.Sender)."""
+        for order, _, container, members in sources:
+            if members:
+                with zipfile.ZipFile(container) as archive:
+                    for member in members:
+                        yield from self.member(archive, archive.getinfo(member), order, 0)
+                continue
+            path = Path(container)
+            for one in [path] if path.is_symlink() or not path.is_dir() else sorted(path.rglob("*")):
+                hidden = any(map(SKIPPED.match, one.relative_to(path).parts))
+                if hidden or (one.is_dir() and not one.is_symlink()):
+                    continue
+                about = one.lstat()
+                when = (order, tuple(time.localtime(about.st_mtime)[:6]), without_copy(one.stem)[1], str(one))
+                if one.is_symlink() or not one.is_file():
+                    yield File(one.name, b"", "it is a link, or no file", when)
+                    continue
+                self.count(about.st_size)
+                yield from self.opened(one.name, one.read_bytes(), when, 0)
+
+    def member(self, archive: zipfile.ZipFile, about: zipfile.ZipInfo, order: str, depth: int) -> Iterator[File]:
+        """Yield a file in a zip, as it is or looked into."""
+        parts = [part for part in re.split(r"[/\\]", about.filename) if part not in ("", ".", "..")] or ["nameless"]
+        if about.is_dir() or any(map(SKIPPED.match, parts)):
+            return
+        when = (order, about.date_time, without_copy(PurePosixPath(parts[-1]).stem)[1], about.filename)
+        data = bytearray()
+        try:
+            with archive.open(about) as stream:
+                self.count(0)
+                while part := stream.read(2**20):
+                    self.size += len(part)
+                    self.files -= 1
+                    self.count(0)
+                    data += part if len(data) <= LARGEST else b""
+        except TooMuch:
+            raise
+        except Exception as problem:  # passwords, methods that nobody has, damage: whatever a zip can be
+            yield File(parts[-1], b"", f"it cannot be read out of its zip ({problem})"[:300], when)
+            return
+        yield from self.opened(parts[-1], bytes(data), when, depth)
+
+    def opened(self, name: str, data: bytes, when: tuple, depth: int) -> Iterator[File]:
+        """Yield a file as it is, or what is in it where it is a zip (and no office document, which is one too)."""
+        if PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
+            large = len(data) > LARGEST
+            yield File(name, b"" if large else data, f"it is larger than {LARGEST // 2**20} MB" * large, when)
+        elif depth == DEEPEST:
+            yield File(name, b"", "it is a zip in a zip in a zip", when)
+        else:
+            try:
+                archive = zipfile.ZipFile(io.BytesIO(data))
+            except Exception as problem:  # as above
+                yield File(name, b"", f"it cannot be read as a zip ({problem})"[:300], when)
+                return
+            for about in archive.infolist():
+                yield from self.member(archive, about, when[0], depth + 1)
+
+
+def is_notebook(file: File) -> bool:
+    """Whether a file means to be a notebook."""
+    return bool(NOTEBOOK.search(file.name)) or file.data.lstrip(b"\xef\xbb\xbf \n").startswith(b'{"cells"')
+
+
+def read_cells(data: bytes) -> list[Cell]:
+    """Return the cells of a notebook of any version, were it damaged elsewhere; ValueError if there are none."""
+    try:
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        notebook = json.loads(data.decode("utf-16" if wide else "utf-8-sig", errors="replace"))
+        sheets = notebook.get("worksheets") or [notebook]
+        cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+        raise ValueError("it cannot be read as a notebook") from problem
+    if len(cells) > MANY or sum(len(cell.source) for cell in cells) > 2**21:
+        raise ValueError(f"it has more than {MANY} cells or 2 MB of text, so it is not read")
+    return cells
+
+
+def cell_of(cell: dict[str, Any]) -> Cell:
+    """Return what is kept of a cell as a file stores it."""
+    source = cell.get("source") or cell.get("input") or ""
+    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    about = cell.get("metadata")
+    about = about.get("nbgrader") if isinstance(about, dict) else None
+    name = str(about.get("grade_id", "")) if isinstance(about, dict) else ""
+    return Cell(str(cell.get("cell_type")), text.encode("utf-8", "replace").decode(), name)

@@ -1,0 +1,103 @@
+"""A course of one small notebook, and what the tests of teaching do with it: hand in, grade, read the table."""
+
+import csv
+import os
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from bmlab_teaching import sandbox
+from bmlab_teaching.grading import grade
+from bmlab_teaching.sandbox import Limits
+
+walled = pytest.mark.skipif(
+    not sandbox.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
+)
+RECORD = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
+CHECKS = [{"name": "three", "points": 0.5, "asserts": 1}, {"name": "any number", "points": 1.5, "asserts": 2}]
+HIDDEN = "### BEGIN HIDDEN TESTS\nfor x in (0, 5, -7):\n    assert double(x) == 2 * x, f'wrong at {x}'\n"
+HIDDEN += "assert not double(0), 'wrong at nothing'\n### END HIDDEN TESTS"
+TWICE = [
+    ("first", "### BEGIN SOLUTION\nfirst = base\n### END SOLUTION", "assert first == 1, 'the base is one'", []),
+    (
+        "double",
+        "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION",
+        f"assert double(3) == 6, 'not twice'\n{HIDDEN}",
+        CHECKS,
+    ),
+]
+RIGHT = {"first": "first = base", "double": "def double(x):\n    return 2 * x"}
+
+
+def exercise_cells(number, name, solution, test, checks):
+    """The three cells of an exercise: its question, its answer, and its test, worth `number` points."""
+    answer = RECORD | {"grade_id": name, "solution": True}
+    locked = {"nbgrader": RECORD | {"grade_id": f"test_{name}", "grade": True, "locked": True, "points": number}}
+    locked |= {"checks": checks} if checks else {}
+    return [
+        nbformat.v4.new_markdown_cell(f"**{number}.** *Do* ({number} points). Give `{name}` with $x_{number}^2$."),
+        nbformat.v4.new_code_cell(solution, metadata={"nbgrader": answer}),
+        nbformat.v4.new_code_cell(test, metadata=locked),
+    ]
+
+
+def story_cells():
+    """A blank of the story, an exercise that a person marks, and one that is not graded, with its worked solution."""
+    hole = "@widgets.blank(abs)\ndef my_size(x):\n    ### BEGIN SOLUTION\n    return max(x, -x)\n    ### END SOLUTION"
+    rubric = "### BEGIN SOLUTION\nA point for a secret, one for $x^2$.\n### END SOLUTION"
+    by_hand = RECORD | {"grade_id": "explained", "solution": True, "grade": True, "points": 2}
+    return [
+        nbformat.v4.new_code_cell("from bmlab import widgets"),
+        nbformat.v4.new_code_cell(hole, metadata={"nbgrader": RECORD | {"grade_id": "my_size", "solution": True}}),
+        nbformat.v4.new_markdown_cell("**3.** *Explain* ★★ (2 points). Why?"),
+        nbformat.v4.new_markdown_cell(rubric, metadata={"nbgrader": by_hand}),
+        nbformat.v4.new_markdown_cell("**4.** *Stretch* ★★★ And then?"),
+        nbformat.v4.new_markdown_cell("A secret, with $x^3$.", metadata={"tags": ["teacher"]}),
+    ]
+
+
+def short_notebook(folder, exercises=TWICE, more=()) -> Path:
+    """Write folder/sources/twice.ipynb: two exercises, the second a function, and the line of a story they need."""
+    cells = [nbformat.v4.new_markdown_cell("# Twice"), nbformat.v4.new_code_cell("base = 1")]
+    for number, exercise in enumerate(exercises, 1):
+        cells += exercise_cells(number, *exercise)
+    cells += more
+    (folder / "sources").mkdir()
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "sources/twice.ipynb")
+    return folder / "sources/twice.ipynb"
+
+
+def hand_in(folder, student, name, notebook):
+    """Write a student's notebook where a folder a student is expected."""
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, folder / student / f"{name}.ipynb")
+
+
+def answered(blank, answers=RIGHT):
+    """A student version with answers filled in, by grade_id."""
+    notebook = deepcopy(blank)
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("solution"):
+            cell.source = answers.get(about["grade_id"], cell.source)
+    return notebook
+
+
+def graded(folder, say=lambda line: None, out="graded", seconds=40, **limits):
+    """Grade folder/returned, and return the table."""
+    (folder / out / "warm").mkdir(parents=True, exist_ok=True)  # no caches: these exercises need none
+    grade(folder / "sources", folder / "returned", folder / out, say=say, limits=Limits(seconds, **limits))
+    return lines_of(folder / out)
+
+
+def lines_of(out):
+    """grades.csv as id or student -> column -> text."""
+    with (out / "grades.csv").open(encoding="utf-8-sig") as file:
+        return {row["id"] or row["student"]: row for row in csv.DictReader(file)}
+
+
+def page_of(folder, student, name="twice", out="graded"):
+    """The feedback page of a student."""
+    return (folder / out / "feedback" / student / f"{name}.html").read_text(encoding="utf-8")

@@ -1,0 +1,474 @@
+"""What a submission cannot do: each attack is handed in, and its mark, its words and everybody else's marks are read.
+
+`ATTACKS` are answers; what stands below are deliveries, and what the sandbox holds.
+"""
+
+import io
+import json
+import re
+import socket
+import subprocess
+import sys
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from small_course import RIGHT, answered, graded, hand_in, lines_of, page_of, short_notebook, walled
+
+from bmlab.working_copies import student_version
+from bmlab_teaching import cells, judging, reading, sandbox
+from bmlab_teaching.sandbox import Ended, Limits, Sandbox
+
+pytestmark = walled
+NESTED = "f = str\nx = " + "f(" * 400 + ")" * 400
+CHAIN = "x = a" + ".b()" * 5000
+FRAMES = """
+import sys, gc, builtins
+frame = sys._getframe()
+while frame:
+    for name in ("test", "ruled", "attempt", "plain"):
+        if name in frame.f_globals:
+            frame.f_globals[name] = lambda *a, **k: (None, None)
+    frame = frame.f_back
+for one in gc.get_objects():
+    if type(one).__name__ == "Cells":
+        type(one).test = type(one).get = lambda *a: {"hints": [""], "first": {"value": ""}}
+"""
+FORGED = """
+import os, json
+for channel in range(3, 30):
+    try:
+        os.write(channel, b'{"hints": ["", ""]}\\n' * 3)
+    except OSError:
+        pass
+"""
+REDUCE = """
+class Evil:
+    def __reduce__(self):
+        return (exec, ("import sys; sys.modules['__main__'].assert_ = 1; 1/0",))
+first = Evil()
+"""
+ALL = """
+class All(float):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    __hash__ = float.__hash__
+"""
+PATCHED = """
+import numpy as np, bmlab, builtins
+np.allclose = np.isclose = lambda *a, **k: True
+bmlab.exact = lambda *a, **k: None
+builtins.abs = lambda x: 0
+builtins.AssertionError = SystemExit
+"""
+HOOKED = """
+import sys, ast
+sys.displayhook("ok")
+sys.excepthook = lambda *a: None
+ast.parse = compile
+import IPython
+"""
+DUNDER = (
+    "import builtins\nbuiltins.compile = lambda *a, **k: (lambda: None).__code__\nbuiltins.exec = lambda *a: None\n"
+)
+WRONG_FIRST, WRONG_BOTH = {"first": "first = 7"}, {"first": "first = 7", "double": "def double(x):\n    return x"}
+
+ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
+    "an honest wrong answer with a forgotten display": (
+        WRONG_BOTH | {"double": "for _ in range(40):\n    display(1)\n    print('x')\ndef double(x):\n    return x"},
+        (0, 0), "not twice",
+    ),
+    "a right one with it": (
+        RIGHT | {"first": "for _ in range(40):\n    display(1)\nfirst = base"}, (1, 2), "Solved.",
+    ),
+    "an error of 3 MB": (WRONG_BOTH | {"double": "def double(x):\n    raise ValueError('x' * 3_000_000)"}, (0, 0), "ValueError"),
+    "a display hook": (WRONG_BOTH | {"first": f"{HOOKED}\nfirst = 7"}, (0, 0), "the base is one"),
+    "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
+    "patched builtins": (WRONG_BOTH | {"first": f"{DUNDER}\nfirst = 7"}, (0, 0), "the base is one"),
+    "frames and the collector": (WRONG_BOTH | {"first": f"{FRAMES}\nfirst = 7"}, (0, 0), "no plain value|base is one|ended"),
+    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one"),
+    "a number that equals everything": (WRONG_BOTH | {"first": f"{ALL}\nfirst = All(7)"}, (0, 0), "no plain value"),
+    "a result that equals everything": (
+        RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
+    ),
+    "a pickle that acts": (WRONG_BOTH | {"first": REDUCE}, (0, 0), "no plain value"),
+    "an array of objects that equal everything": (
+        WRONG_BOTH | {"first": f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"}, (0, 0), "no plain value",
+    ),
+    "mock.ANY": (WRONG_BOTH | {"first": "from unittest.mock import ANY as first"}, (0, 0), "no plain value"),
+    "a function that learns what is asked": (
+        RIGHT | {"double": "seen = []\ndef double(x):\n    seen.append(x)\n    return 6 if x == 3 else x"}, (1, 0.5), "wrong at",
+    ),
+    "a test of one's own": (
+        WRONG_BOTH | {"first": "first = 7\n### BEGIN HIDDEN TESTS\nassert True\n### END HIDDEN TESTS"}, (0, 0), "the base is one",
+    ),
+    "quit() after a right answer": (RIGHT | {"first": "first = base\nquit()"}, (1, 2), "(?s)^(?!.*SystemExit).*Solved."),
+    "exit in a function": (RIGHT | {"double": "import sys\ndef double(x):\n    sys.exit()"}, (1, 0), "SystemExit|ended"),
+    "an endless loop": ({"first": "while True: pass"} | {"double": RIGHT["double"]}, (0, 2), "endless loop"),
+    "an endless function": (RIGHT | {"double": "def double(x):\n    while True: pass"}, (1, 0), "endless loop"),
+    "a stubborn loop": (
+        RIGHT | {"first": "import signal, time\nsignal.signal(14, signal.SIG_IGN)\nwhile True: time.sleep(1)"},
+        (0, 0), "stopped after",
+    ),
+    "a process that ends": (RIGHT | {"first": "import os\nos._exit(0)"}, (0, 0), "its process ended"),
+    "many processes": (
+        RIGHT | {"first": "import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)"},
+        (0, 0), "processes|temporarily",
+    ),
+    "memory": (RIGHT | {"first": "first = bytearray(10**12)"}, (0, 2), "MemoryError"),
+    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 0), "larger than|ended"),
+    "400 nested calls": (RIGHT | {"first": f"{NESTED}\nfirst = 1"}, (0, 2), "nested|Syntax"),
+    "a chain of 5,000 calls": (RIGHT | {"first": f"{CHAIN}\nfirst = 1"}, (0, 2), "Recursion|Memory|Syntax|ended|is one|Name"),
+    "600 lines of !ls": (RIGHT | {"first": "!ls\n" * 600 + "first = 1"}, (1, 2), "Solved."),
+    "200,000 blank lines": (RIGHT | {"first": "\n" * 200_000 + "first = 1"}, (1, 2), "Solved."),
+    "numbers without end": (RIGHT | {"first": "first = " + "9" * 20_000}, (0, 2), "Exceeds|ValueError|SyntaxError"),
+    "an iterator without end": (RIGHT | {"double": "import itertools\ndef double(x):\n    return itertools.count()"}, (1, 0), "not twice"),
+    "warnings": (RIGHT | {"first": "import sys\nprint('careful', file=sys.stderr)\nfirst = base"}, (1, 2), "careful"),
+    "print(*In)": (
+        {"first": "first = base\nprint(*In)", "double": "import sys\nprint(sys.argv, *In, globals())\ndef double(x):\n    return 2 * x"},
+        (1, 2), "Solved.",
+    ),
+    "scripts": (
+        RIGHT | {"first": "first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"}, (1, 2), "&lt;script&gt;",
+    ),
+    "formulas in a word": (RIGHT | {"first": "first = 1 # " + "\\begin{a}" * 20_000}, (1, 2), "Solved."),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory):
+    """A class in which everybody attacks but Honest, who has answered everything."""
+    folder = tmp_path_factory.mktemp("attacks")
+    blank = student_version(short_notebook(folder))
+    for student, (answers, *_) in ATTACKS.items():
+        hand_in(folder / "returned", student.replace("*", "-").replace("/", "-"), "twice", answered(blank, answers))
+    hand_in(folder / "returned", "Honest", "twice", answered(blank))
+    return folder, graded(folder, seconds=15, gigabytes=2)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_scores_what_its_answers_deserve_and_says_why(attacked, attack):
+    folder, lines = attacked
+    _, (first, double), said = ATTACKS[attack]
+    student = attack.replace("*", "-").replace("/", "-")
+    line, page = lines[student], page_of(folder, student)
+    points = (float(line["twice: 1. Do: first"]), float(line["twice: 2. Do: double"]))
+    assert points == (first, double) and re.search(said, page), re.sub("<[^>]*>", "", page[page.index("<body") :])[
+        :1500
+    ]
+    assert "<script" not in page and len(page) < 200_000
+    assert not re.search("wrong at nothing|for x in \\(0", page), "a hidden test on a feedback page"
+
+
+def test_everybody_else_has_their_marks(attacked):
+    _, lines = attacked
+    assert lines["Honest"]["twice"] == "3" and len(lines) == len(ATTACKS) + 2
+    assert all(line["twice"] for line in lines.values())
+
+
+# Deliveries
+
+
+def archive(**files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in files.items():
+            made.writestr(name, data)
+    return out.getvalue()
+
+
+def a_bomb(zeros):
+    """A zip of 1,000 zips, each small and each large when it is unpacked."""
+    inner = archive(x=bytes(zeros))
+    return archive(**{f"{number}.zip": inner for number in range(1000)})
+
+
+@pytest.fixture(scope="module")
+def delivered(tmp_path_factory):
+    """A delivery of Canvas in which some send what is meant for others."""
+    folder = tmp_path_factory.mktemp("delivered")
+    blank = student_version(short_notebook(folder))
+    right, wrong = (nbformat.writes(answered(blank, some)).encode() for some in (RIGHT, WRONG_BOTH))
+    (folder / "returned").mkdir()
+    words = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("\\begin{a}" * 20_000), *answered(blank).cells]
+    )
+    many = {"cells": [{"cell_type": "code", "source": "x", "metadata": {}}] * 5000}
+    for name, data in {
+        "leeann_4711_99_twice.ipynb": right,
+        "mallory_4712_100_hw.zip": archive(**{"leeann_4711_999999_twice.ipynb": wrong, "leeann/twice.ipynb": wrong}),
+        "nested_4713_101_leeann_4711_999999_twice.ipynb": wrong,
+        "bomb_4714_102_work.zip": a_bomb(2**27),
+        "deep_4715_103_work.zip": archive(**{"a.zip": archive(**{"b.zip": archive(**{"c.zip": archive(x=b"")})})}),
+        "climb_4716_104_work.zip": archive(**{"../../../leeann_4711_999999_twice.ipynb": right}),
+        "words_4717_105_twice.ipynb": nbformat.writes(words).encode(),
+        "many_4718_106_twice.ipynb": json.dumps(many).encode(),
+        "brackets_4719_107_twice.ipynb": b'{"cells": ' + b"[" * 200_000,
+        "half_4720_108_twice.ipynb": right[:-30],
+        "damaged_4721_109_work.zip": archive(**{"twice.ipynb": right})[:-30],
+        "null_4722_110_twice.ipynb": null_metadata(right),
+        "odd_4723_111_work.zip": without_month(right),
+        "old_4724_112_work.zip": dated(right, 1999),
+        "strange_4725_113_twice.ipynb": b'{"cells": [1, null, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]}',
+    }.items():
+        (folder / "returned" / name).write_bytes(data)
+    (folder / "returned/link_4726_114_twice.ipynb").symlink_to(folder / "sources/twice.ipynb")
+    return folder, graded(folder, seconds=30)
+
+
+def null_metadata(data):
+    notebook = json.loads(data)
+    for cell in notebook["cells"]:
+        cell["metadata"] = cell["metadata"] or None
+    return json.dumps(notebook | {"metadata": None}).encode()
+
+
+def dated(data, year):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr(zipfile.ZipInfo("twice.ipynb", (year, 1, 1, 0, 0, 0)), data) if year >= 1980 else None
+        if year < 1980:
+            made.writestr(zipfile.ZipInfo("twice.ipynb"), data)
+    return out.getvalue()
+
+
+def without_month(data):
+    """A zip whose date is of month 0 and day 0."""
+    found = bytearray(archive(**{"twice.ipynb": data}))
+    for signature, place in ((b"PK\x03\x04", 12), (b"PK\x01\x02", 14)):
+        at = found.index(signature) + place
+        found[at : at + 2] = bytes(2)
+    return bytes(found)
+
+
+def test_nobody_touches_the_mark_of_another(delivered):
+    _, lines = delivered
+    assert lines["4711"]["student"] == "leeann" and lines["4711"]["twice"] == "3" and not lines["4711"]["remarks"]
+    assert lines["4712"]["student"] == "mallory" and lines["4712"]["twice"] == "0"
+    assert lines["4713"]["twice"] == "0" and lines["4716"]["twice"] == "3"
+
+
+@pytest.mark.parametrize(
+    "student, said",
+    {
+        "4714": "holds more than 200 MB",
+        "4715": "a zip in a zip in a zip",
+        "4718": "more than 2000 cells",
+        "4719": "cannot be read as a notebook",
+        "4720": "cannot be read as a notebook",
+        "4721": "",
+        "4725": "no notebook of this course|cannot be read",
+        "4726": "it is a link",
+    }.items(),
+)
+def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, said):
+    _, lines = delivered
+    assert lines[student]["twice"] == "" and re.search(said, lines[student]["remarks"]) and lines[student]["remarks"]
+
+
+@pytest.mark.parametrize("student", ["4717", "4722", "4723", "4724"])
+def test_what_is_only_odd_is_graded_all_the_same(delivered, student):
+    """20,000 formulas, null for metadata, month 0, a date of 1999."""
+    assert delivered[1][student]["twice"] == "3", delivered[1][student]["remarks"]
+
+
+def test_a_bomb_costs_its_sender_seconds_and_little_memory(delivered):
+    folder, _ = delivered
+    reader = reading.Reader()
+    with pytest.raises(reading.TooMuch):
+        list(reader.files_of([("", "x", str(folder / "returned/bomb_4714_102_work.zip"), [])]))
+    assert reader.size < reading.ALL + 2**21
+
+
+def test_a_delivery_of_one_student_is_read(tmp_path):
+    blank = student_version(short_notebook(tmp_path))
+    hand_in(tmp_path / "returned/Ann Lee_2001_assignsubmission_file_", "part", "twice", answered(blank))
+    hand_in(tmp_path / "returned/Ann Lee_2001_assignsubmission_file_", "other", "essay", blank)
+    lines = graded(tmp_path)
+    assert lines["2001"]["student"] == "Ann Lee" and lines["2001"]["twice"] == "3" and len(lines) == 2
+
+
+def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkeypatch):
+    """A crash that nobody foresaw, planted where one student's file is read."""
+    blank = student_version(short_notebook(tmp_path))
+    for student in ("ann", "bo", "cy", "di"):
+        hand_in(tmp_path / "returned", student, "twice", answered(blank))
+    (tmp_path / "returned/bo/twice.ipynb").write_bytes(b"killed")
+    (tmp_path / "returned/cy/twice.ipynb").write_bytes(b"raised")
+    (tmp_path / "returned/di/twice.ipynb").write_bytes(b"endless")
+    read_cells = reading.read_cells
+
+    def planted(data):
+        if data == b"killed":
+            psutil.Process().kill()
+        if data == b"raised":
+            raise RecursionError("too deep")
+        while data == b"endless":
+            pass
+        return read_cells(data)
+
+    monkeypatch.setattr("bmlab_teaching.grading.read_cells", planted)
+    monkeypatch.setattr("bmlab_teaching.grading.READING", {"cpu": 2, "gigabytes": 4, "wall": 20})
+    lines = graded(tmp_path)
+    assert {student: line["twice"] for student, line in lines.items()} == {
+        "(full marks)": "3", "ann": "3", "bo": "", "cy": "", "di": "",
+    }  # fmt: skip
+    assert all("could not be read" in lines[student]["remarks"] for student in ("bo", "cy", "di"))
+    assert "processor seconds" in lines["di"]["remarks"] and "too deep" in lines["cy"]["remarks"]
+
+
+# The referee
+
+
+def test_where_the_referee_is_tampered_with_the_sentinel_says_so(tmp_path, monkeypatch):
+    """Were the unpickler to take anything, an answer could replace the referee's tests: then nothing is awarded."""
+    open_door = tmp_path / "cells.py"
+    text = Path(cells.__file__).read_text()
+    begin = text.index("        if ", text.index("def find_class"))
+    end = text.index("class Cells")
+    end = text.rindex("def plain", 0, end)
+    open_door.write_text(f"{text[:begin]}        return super().find_class(module, name)\n\n\n{text[end:]}")
+    monkeypatch.setattr(sandbox, "CELLS", open_door)
+    evil = """
+class Evil:
+    def __reduce__(self):
+        return (exec, ("import gc\\nfor one in gc.get_objects():\\n    if type(one) is type and one.__name__ == 'Cells':\\n"
+                       "        one.test = lambda self, source, asserts: {'hints': [''] * len(asserts)}\\n",))
+first = Evil()
+"""
+    blank = student_version(short_notebook(tmp_path))
+    hand_in(tmp_path / "returned", "eve", "twice", answered(blank, WRONG_BOTH | {"first": evil}))
+    lines = graded(tmp_path)
+    assert lines["eve"]["twice"] == "0" and judging.TAMPERED in lines["eve"]["remarks"]
+    assert judging.TAMPERED in page_of(tmp_path, "eve")
+
+
+def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
+    blank = student_version(short_notebook(tmp_path))
+    hand_in(tmp_path / "returned", "ann", "twice", answered(blank))
+    ask, log = Sandbox.ask, tmp_path / "log"
+
+    def noted(self, **question):
+        with log.open("a") as file:
+            print(json.dumps([id(self), question]), file=file)
+        return ask(self, **question)
+
+    monkeypatch.setattr(Sandbox, "ask", noted)
+    assert graded(tmp_path)["ann"]["twice"] == "3"
+    asked = [json.loads(line) for line in log.read_text().splitlines()]
+    of_answers = {number for number, question in asked if "get" in question or "call" in question}
+    tests = {number for number, question in asked if "test" in question}
+    assert of_answers and tests and not of_answers & tests
+
+
+# The sandbox
+
+ATTEMPTS = {  # what a submission tries -> how, and why it fails
+    "connect to the network": ("import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)", "refused"),
+    "delete": ("import shutil\nshutil.rmtree({outside!r})", "No such file"),
+    "read": ("print(open({outside!r} + '/solutions.txt').read())", "No such file"),
+    "write": ("open({outside!r} + '/solutions.txt', 'w').write('')", "No such file"),
+    "reach a socket": ("import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')", "No such file"),
+    "change the package": ("import bmlab\nopen(bmlab.__file__, 'a').write('')", "Read-only file system|Permission denied"),
+    "import the grader": ("import bmlab_teaching", "No module named"),
+    "find the grader's files": (
+        "import glob, os\nassert any(os.path.exists(p) for p in [{grader!r}, {notebooks!r}]), 'nothing is there'",
+        "nothing is there",
+    ),
+    "look at other processes": (
+        "import os\nseen = [open(f'/proc/{{pid}}/cmdline').read() for pid in os.listdir('/proc') if pid.isdigit()]\n"
+        "if not any('a teacher' in command for command in seen): raise RuntimeError('saw no teacher')",
+        "saw no teacher",
+    ),
+    "plant a link where it is cleaned up": (
+        "import os\nfor place in ('/tmp', '/course', os.environ['HOME']): os.symlink('/etc', place + '/planted')\n"
+        "os.chmod('/cells.py', 0o777)",
+        "Read-only file system|Permission denied|not permitted",
+    ),
+    "write a large file": ("with open('/tmp/much', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))", "File too large"),
+    "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
+    "start a program": ("import subprocess\nsubprocess.run(['ls'])", "No such file"),
+}  # fmt: skip
+LEFT_BEHIND = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(98.765)'])"
+
+
+def check_wall(tmp_path):
+    """All attempts fail for their reasons, and nothing outside was changed, told or asked."""
+    with ExitStack() as stack:
+        outside = tmp_path / "outside"
+        outside.mkdir(exist_ok=True)
+        (outside / "solutions.txt").write_text("xyzzy")
+        doors = [stack.enter_context(socket.create_server(("127.0.0.1", 0))), stack.enter_context(socket.socket(1))]
+        doors[1].bind(str(outside / "socket"))
+        doors[1].listen()
+        teacher = [sys.executable, "-c", "input()", "a teacher"]
+        stack.enter_context(subprocess.Popen(teacher, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
+        notebooks = Path(__file__).resolve().parents[2] / "notebooks"
+        known = {"outside": str(outside), "port": doors[0].getsockname()[1]}
+        known |= {"grader": str(Path(sandbox.__file__)), "notebooks": str(notebooks)}
+        inside = Sandbox([], Limits(60, 2))
+        stack.callback(inside.close)
+        for name, (source, reason) in ATTEMPTS.items():
+            found = inside.ask(run=[source.format(**known)])
+            assert found["error"] and re.search(reason, ": ".join(found["error"])), (name, found)
+            assert "xyzzy" not in str(found)
+        assert not inside.ask(run=[LEFT_BEHIND])["error"]
+        noisy = inside.ask(run=["for _ in range(100): print('x' * 200_000)"])
+        assert not noisy["error"] and len(noisy["printed"]) == cells.SAID
+        assert (outside / "solutions.txt").read_text() == "xyzzy"
+        for door in doors:
+            door.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                door.accept()
+    commands = [(one, " ".join(one.info["cmdline"] or ())) for one in psutil.process_iter(["cmdline"])]
+    behind = [one for one, command in commands if "time.sleep(98.765)" in command]
+    assert not psutil.wait_procs(behind, timeout=5)[1]
+
+
+def test_no_attempt_gets_through_the_wall(tmp_path):
+    check_wall(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "taken, put",
+    [
+        ('"--unshare-all"', '"--unshare-pid"'),
+        ('"--proc", "/proc"', '"--ro-bind", "/proc", "/proc"'),
+        ('"--ro-bind-try"', '"--bind-try"'),
+        ('["/usr/lib", "/usr/lib64", "/lib", "/lib64"]', '["/tmp"]'),
+        ('str(package("bmlab"))', 'str(package("bmlab").parent)'),
+    ],
+)
+def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
+    text = Path(sandbox.__file__).read_text()
+    assert taken in text
+    holed = {"__file__": sandbox.__file__, "__name__": "holed"}
+    exec(compile(text.replace(taken, put), "holed", "exec"), holed)
+    monkeypatch.setattr(sandbox, "bubblewrap", holed["bubblewrap"])
+    with pytest.raises((AssertionError, Ended)):
+        check_wall(tmp_path)
+
+
+def test_a_long_cell_reaches_its_process():
+    """A pipe holds 64 KB."""
+    inside = Sandbox([], Limits(60, 2))
+    inside.ask(run=[f"text = {'x' * 2_000_000!r}"])
+    assert inside.ask(run=["print(len(text))"])["printed"] == "2000000\n"
+    inside.close()
+
+
+def test_without_bubblewrap_nothing_is_run_unless_somebody_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "has_bubblewrap", lambda: False)
+    hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(short_notebook(tmp_path))))
+    with pytest.raises(ValueError, match="bubblewrap is not here, so nothing was run: apt install bubblewrap"):
+        graded(tmp_path)
+    assert not (tmp_path / "graded/grades.csv").exists()
+    assert graded(tmp_path, trust=True)["ann"]["twice"] == "3"
+
+
+def test_students_of_an_attacked_class_are_all_in_the_table(attacked):
+    folder, lines = attacked
+    assert lines_of(folder / "graded") == lines and (folder / "graded/class.html").exists()

@@ -1,0 +1,185 @@
+"""What learning platforms deliver: who a file is from, which of several counts, and what is run of it."""
+
+import os
+import unicodedata
+import zipfile
+
+import nbformat
+import pytest
+from awkward_class import Kit, dumped, zipped
+from small_course import graded, short_notebook, walled
+
+from bmlab_teaching.course import handout
+from bmlab_teaching.deliveries import senders
+from bmlab_teaching.grading import read
+from bmlab_teaching.matching import plan
+from bmlab_teaching.reading import read_cells
+from bmlab_teaching.slicing import lean, names
+
+NAMES = ["01_theory", "02_exact_z"]
+
+
+@pytest.mark.parametrize(
+    "places, expected",
+    [
+        (["Ann O'Brien_2001_assignsubmission_file_/01_theory.ipynb"], {("2001", "Ann O'Brien")}),
+        (["Bo_Li_2002_assignsubmission_file_01_theory.ipynb"], {("2002", "Bo_Li")}),
+        (["obrienann_4711_99_01_theory-2.ipynb", "boli_LATE_4712_98_x.zip"], {("4711", "obrienann"), ("4712", "boli")}),
+        (["Week 1_ann_attempt_2026-11-20-10-11-12_01_theory.ipynb"], {("ann", "ann")}),
+        (["ann+week1+2026-11-20 10:11:12.123 UTC+x/01_theory.ipynb"], {("ann", "ann")}),
+        (
+            ["week1-octo/01_theory.ipynb", "Bo Li_7/late/x.ipynb"],
+            {("week1-octo", "week1-octo"), ("Bo Li_7", "Bo Li_7")},
+        ),
+        (["cem_01_theory.ipynb", "di-02_exact_z-Copy1.ipynb"], {("cem", "cem"), ("di", "di")}),
+        (["01_theory.ipynb"], {("01_theory", "01_theory")}),
+        # one platform a delivery: who calls himself as another platform would is not taken for somebody else
+        (["x_4711_9__2001_assignsubmission_file_/a.ipynb"], {("2001", "x_4711_9")}),
+        (["ann/a.ipynb", "bo/a.ipynb", "ann_4711_9_a.ipynb"], {("ann", "ann"), ("bo", "bo"), ("ann_4711_9_a",) * 2}),
+    ],
+)
+def test_the_sender_is_the_outermost_name(places, expected, tmp_path):
+    for place in places:
+        (tmp_path / "in" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / place).write_bytes(b"{}")
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        for place in places:
+            archive.writestr(place, b"{}")
+    for delivery in (tmp_path / "in", tmp_path / "in.zip"):
+        assert {(one.id, one.name) for one in senders(delivery, NAMES)} == expected
+
+
+def test_names_are_composed_however_they_came(tmp_path):
+    for form in ("NFD", "NFC"):
+        (tmp_path / unicodedata.normalize(form, "José")).mkdir()
+    (found,) = senders(tmp_path, NAMES)
+    assert len(found.name) == 4 and len(found.sources) == 2
+
+
+def test_what_is_no_delivery_is_refused_in_one_sentence(tmp_path):
+    (tmp_path / "x.txt").write_text("x")
+    with pytest.raises(ValueError, match="is no folder and no zip"):
+        senders(tmp_path / "x.txt", NAMES)
+    short_notebook(tmp_path)
+    (tmp_path / "returned").mkdir()
+    with pytest.raises(ValueError, match=r"STUDENT/NOTEBOOK\.ipynb"):
+        graded(tmp_path)
+
+
+@pytest.fixture
+def kit(tmp_path):
+    return Kit(short_notebook(tmp_path))
+
+
+@pytest.fixture
+def collected(tmp_path, kit):
+    """A function that writes place -> bytes (or (bytes, time)) and reads them: sender -> what counts."""
+    handouts = {"twice": handout(tmp_path / "sources/twice.ipynb")}
+
+    def run(**places):
+        for place, data in places.items():
+            path = tmp_path / "returned" / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data, when = data if isinstance(data, tuple) else (data, 1_700_000_000)
+            path.write_bytes(data)
+            os.utime(path, (when, when))
+        return {one.name: read(one, handouts) for one in senders(tmp_path / "returned", handouts)}
+
+    return run
+
+
+def test_the_latest_answered_attempt_counts(collected, kit):
+    right, blank, first = dumped(kit.answered()), dumped(kit.blank), dumped(kit.answered("first"))
+    found = collected(
+        **{
+            "ann/old/twice.ipynb": (right, 1_700_000_000),
+            "ann/new/twice.ipynb": (first, 1_700_090_000),
+            "bo/twice.ipynb": (right, 1_700_000_000),
+            "bo/twice (1).ipynb": (blank, 1_700_090_000),
+        }
+    )
+    answers = {name: about["plans"]["twice"]["answers"] for name, about in found.items()}
+    opened = {name: [key for key, one in some.items() if one["open"]] for name, some in answers.items()}
+    assert opened == {"ann": ["double"], "bo": []}
+    assert found["bo"]["remarks"] == ["twice: more than one copy; graded is the last that has answers"]
+
+
+def test_a_zip_of_the_class_is_looked_into(tmp_path, kit):
+    inner = {f"{who}_{k}_9_twice.ipynb": dumped(kit.answered()) for k, who in enumerate(("ann", "bo"), 10)}
+    (tmp_path / "in.zip").write_bytes(zipped(**inner))
+    found = senders(tmp_path / "in.zip", ["twice"])
+    assert [one.id for one in found] == ["10", "11"]
+    assert all(read(one, {"twice": handout(tmp_path / "sources/twice.ipynb")})["plans"] for one in found)
+
+
+@walled
+def test_a_blank_copy_that_comes_later_replaces_nothing(tmp_path, kit):
+    for data in (kit.answered(), kit.blank):
+        (tmp_path / "returned/ann").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "returned/ann/twice.ipynb").write_bytes(dumped(data))
+        lines = graded(tmp_path)
+    assert lines["ann"]["twice"] == "3" and "a blank copy that came later was left aside" in lines["ann"]["remarks"]
+
+
+def rebuild(kit, tmp_path, notebook):
+    """A returned notebook put in order."""
+    nbformat.write(kit.source, tmp_path / "sources/twice.ipynb")
+    return plan(handout(tmp_path / "sources/twice.ipynb"), read_cells(dumped(notebook)))
+
+
+def test_what_is_run_is_what_the_grades_need_and_what_a_student_wrote(kit, tmp_path):
+    kit.source.cells.insert(2, nbformat.v4.new_code_cell("costly = sum(range(10**9))"))
+    notebook = kit.answered()
+    notebook.cells.insert(2, nbformat.v4.new_code_cell("costly = sum(range(10**9))"))
+    notebook.cells.append(nbformat.v4.new_code_cell("mine = 1"))
+    run = [source for _, source, _ in rebuild(kit, tmp_path, notebook).steps]
+    assert "base = 1" in run and "mine = 1" in run and not any("costly" in source for source in run)
+    notebook.cells[-1].source = "mine = costly"
+    assert any("costly = " in source for _, source, _ in rebuild(kit, tmp_path, notebook).steps)
+
+
+def test_a_blank_handout_leaves_everything_open(kit, tmp_path):
+    assert rebuild(kit, tmp_path, kit.blank).open == ["first", "double"]
+    assert rebuild(kit, tmp_path, kit.answered("double")).open == ["first"]
+
+
+@pytest.mark.parametrize("typed, kept", [('"4711"', '"4711"'), ("4711  # me", "4711"), ("__import__('os')", "")])
+def test_the_number_that_was_typed_is_data(kit, tmp_path, typed, kept):
+    notebook = kit.answered()
+    notebook.cells.insert(1, nbformat.v4.new_code_cell(f"student = {typed}"))
+    assert rebuild(kit, tmp_path, notebook).student == kept
+
+
+SET_UP = """\
+import sys
+import matplotlib.pyplot as plt
+from bmlab import plot, widgets
+sys.path.insert(0, "tables")
+base = 1
+"""
+
+
+@pytest.mark.parametrize(
+    "last, used, kept",
+    [
+        ("widgets.MachineView(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1"),
+        ("print(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1\nprint(base)"),
+        (
+            "plot.field = 2",
+            "base",
+            "import sys\nfrom bmlab import plot\nsys.path.insert(0, 'tables')\nbase = 1\nplot.field = 2",
+        ),
+        ("", "plt", "import sys\nimport matplotlib.pyplot as plt\nsys.path.insert(0, 'tables')\nbase = 1"),
+        ("$", "base", SET_UP + "$"),
+    ],
+)
+def test_the_set_up_is_run_without_what_only_draws(last, used, kept):
+    """Imports that nothing uses are left out, and a view in the last line; what is no Python stays as it is."""
+    assert lean(SET_UP + last, {used}) == kept
+
+
+@pytest.mark.parametrize(
+    "source", ["x = 1\n%timeit x", "!ls\nx = 1", "x = 1\nprint?", "files = !ls\nx = 1", "%%time\nx = 1"]
+)
+def test_magic_lines_make_nothing(source):
+    assert names(source).made == {"x"}

@@ -1,0 +1,212 @@
+"""The exercises: each can be won, its wrong answers bring a hint, and what is handed out holds none of its solutions.
+
+The notebooks are run as they are by nbval, solutions and tests included. Wrong answers are in wrong_answers.py; how
+they are graded is tested in teaching/tests.
+"""
+
+import ast
+import html
+import re
+import zipfile
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import pytest
+from wrong_answers import WRONG
+
+from bmlab.working_copies import (
+    OPEN,
+    SOLUTION,
+    STUB,
+    WATCH,
+    is_teachers,
+    still_open,
+    tables,
+    with_points,
+    without_teachers,
+)
+from bmlab_teaching.course import handout
+from bmlab_teaching.handouts import FOLDER
+from bmlab_teaching.slicing import needed_cells
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
+
+
+def exercise(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+def answer_cells(notebook):
+    """Name -> cell of every answer in code, with its test cell; not the blanks of the story, which have none."""
+    cells = code(notebook)
+    solutions = [(cell, test) for cell, test in pairwise(cells) if exercise(cell).get("solution")]
+    pairs = [(cell, test) for cell, test in solutions if exercise(test).get("grade")]
+    return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
+
+
+def needed(notebook):
+    """The cells that the exercises need, and the exercises."""
+    cells = code(notebook)
+    kept, _ = needed_cells([cell.source for cell in cells], [bool(exercise(cell)) for cell in cells])
+    return [cells[place] for place in sorted(kept)]
+
+
+# The exercises
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_every_exercise_states_its_points_and_can_be_won(name):
+    notebook = nbformat.read(FILES[name], 4)
+    stated = sum(int(n) for n in re.findall(r"\((\d+) points?\)", " ".join(c.source for c in notebook.cells)))
+    assert stated == sum(one.points for one in with_points(notebook)) > 0
+    for cell in notebook.cells:
+        if exercise(cell):
+            assert exercise(cell)["schema_version"] == 3
+            assert exercise(cell)["locked"] == exercise(cell)["grade"] or exercise(cell)["solution"], cell.id
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_tests_teach_before_they_are_hidden(name):
+    for _, test in answer_cells(nbformat.read(FILES[name], 4)).values():
+        visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
+        assert "### END HIDDEN TESTS" in hidden and "assert" in visible, test.id
+        for part in (visible, hidden):
+            asserts = [node for node in ast.walk(ast.parse(part)) if isinstance(node, ast.Assert)]
+            assert asserts and all(node.msg for node in asserts), f"{test.id}: an assert without a hint"
+
+
+@cache
+def namespace(name):
+    """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
+    made = {}
+    for cell in needed(nbformat.read(FILES[name], 4)):
+        if not exercise(cell) or "@widgets.blank(" in cell.source:
+            exec(cell.source, made)
+    return made
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    notebook = nbformat.read(FILES[name], 4)
+    made = namespace(name)
+    assert WRONG[name].keys() == answer_cells(notebook).keys()
+    for exercise_name, (answer, test) in answer_cells(notebook).items():
+        with pytest.raises((NameError, NotImplementedError)) as missing:
+            exec(test.source, dict(made))
+        asked = getattr(missing.value, "name", exercise_name)
+        assert re.search(rf"\b{asked}\b", SOLUTION.sub("", answer.source)), f"the stub does not name {asked}"
+        assert len(WRONG[name][exercise_name]) >= 3
+        for source, hint in WRONG[name][exercise_name]:
+            here = dict(made)
+            exec(source, here)
+            with pytest.raises(Exception) as refused:
+                exec(test.source, here)
+            assert hint in str(refused.value), (exercise_name, source, str(refused.value))
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_the_points_of_checks_add_up_to_those_of_their_test(name):
+    """Each check counts statements of the test that hold an assert; together they count them all."""
+    notebook = nbformat.read(FILES[name], 4)
+    for cell in [cell for cell in code(notebook) if "checks" in cell.metadata]:
+        checks = cell.metadata["checks"]
+        assert sum(one["points"] for one in checks) == exercise(cell)["points"], cell.id
+        held = [any(isinstance(node, ast.Assert) for node in ast.walk(one)) for one in ast.parse(cell.source).body]
+        assert sum(one["asserts"] for one in checks) == sum(held) and all(one["name"] for one in checks), cell.id
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_a_referee_runs_every_test_and_no_answer(name):
+    found = handout(FILES[name])
+    assert [source for kind, source in found.referee if kind == "test"] == list(found.tests)
+    assert all(one.asked for one in found.tests.values())
+
+
+# Handing out
+
+
+def test_every_notebook_is_handed_out_without_an_answer(handouts):
+    assert {path.stem for path in handouts.glob("*.ipynb")} == FILES.keys()
+    for path in handouts.glob("*.ipynb"):
+        text, notebook = path.read_text(encoding="utf-8"), nbformat.read(path, 4)
+        nbformat.validate(notebook)
+        assert not re.search("(BEGIN|END) (SOLUTION|HIDDEN)", text)
+        assert not any(map(is_teachers, notebook.cells))
+        assert not any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
+    source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
+    assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
+    sentences = {one.answer: still_open(one) for one in with_points(source)}
+    code(source)[0].source = WATCH + code(source)[0].source
+    for there, here in zip(source.cells, stub.cells, strict=True):
+        sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
+        stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)
+        kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
+        kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
+        assert here.source.strip() == kept.strip() or (exercise(here).get("solution") and here.cell_type == "markdown")
+
+
+def test_a_zip_holds_what_a_student_needs(handouts):
+    for name, path in FILES.items():
+        with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
+            inside = set(archive.namelist())
+            readme = archive.read(f"{FOLDER}/README.txt").decode()
+            notebook = archive.read(f"{FOLDER}/{name}.ipynb").decode()
+        wanted = {f"package/{file}" for file in ("pyproject.toml", "README.md", "LICENSE", "bmlab/__init__.py")} | {
+            "README.txt"
+        }
+        assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
+        assert not any(file.startswith(f"{FOLDER}/bmlab") for file in inside)
+        assert not any("__pycache__" in file or "teaching" in file for file in inside)
+        assert len(readme.splitlines()) == 8 and 'pip install "./package[lab]"' in readme
+        assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
+
+
+def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(handouts):
+    with zipfile.ZipFile(handouts / "course.zip") as archive:
+        inside = {name.removeprefix(f"{FOLDER}/") for name in archive.namelist()}
+        assert (
+            archive.read(f"{FOLDER}/package/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
+        )
+    wanted = {f"{name}.ipynb" for name in FILES} | {
+        f"tables/{file.name}" for path in FILES.values() for file in tables(path)
+    }
+    assert inside >= wanted and not any("teacher" in name or name == "solutions.html" for name in inside)
+
+
+def test_the_solutions_are_a_page_for_teachers(handouts):
+    page = (handouts / "teacher/solutions.html").read_text(encoding="utf-8")
+    for name in GRADED:
+        source = nbformat.read(FILES[name], 4)
+        for title in [one.title for one in with_points(source)]:
+            assert f"<h2>{html.escape(title)}</h2>" in page, title
+    assert "### " not in page and "default-src 'none'" in page
+
+
+def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
+    """All zips unpacked in one place, as README.txt says."""
+    for path in handouts.glob("*.ipynb"):
+        text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            assert re.match(r"https?:|#", target) or (handouts / target).exists(), f"{path.name}: {target}"
+
+
+def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
+    names = {file.name for file in tables(NOTEBOOKS / "06_hidden_units.ipynb")}
+    assert names >= {"06_spikes.csv", "06_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
+    for notebook, needed in {"07_restricted_machines": "rivals", "08_handwritten_digits": "digits"}.items():
+        names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
+        assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook
+        assert ("07_climbs.csv" in names) == (needed == "rivals")  # the script alone names it

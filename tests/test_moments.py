@@ -1,0 +1,147 @@
+"""moments(): the same sums under any cut and of any kind of chunk; what is wrong is said."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bmlab
+
+S = np.random.default_rng(0).choice([-1, 1], (301, 6), p=[0.3, 0.7]).astype(np.int8)
+S[:, 1] *= S[:, 0]
+ON = (S > 0).astype(np.uint8)
+BLANK = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
+
+
+def batches(path, x):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pd.DataFrame(x, columns=list("abcdef")).to_parquet(path / "rows.parquet", row_group_size=70)
+    return parquet.ParquetFile(path / "rows.parquet").iter_batches(33)
+
+
+def saved(path, x, mode: Any = "r"):
+    np.save(path / "rows.npy", x)
+    return np.load(path / "rows.npy", mmap_mode=mode)
+
+
+def blocks(path):
+    array = pytest.importorskip("dask.array").from_array(S, chunks=(50, 6))
+    return (array.blocks[k].compute() for k in range(array.numblocks[0]))
+
+
+def csv(path):
+    pd.DataFrame(ON).to_csv(path / "rows.csv", index=False, header=list("abcdef"))
+    return pd.read_csv(path / "rows.csv", chunksize=100)
+
+
+SOURCES = {
+    "array": lambda path: S,
+    "memmap": lambda path: saved(path, S),
+    "memmap in chunks": lambda path: np.array_split(saved(path, S), 7),
+    "booleans": lambda path: [S > 0],
+    "0/1": lambda path: [ON[:7], ON[7:200].astype(float), ON[200:]],
+    "floats": lambda path: iter([S[:3], S[3:].astype(np.float32)]),
+    "lists": lambda path: [S[:100].tolist(), S[100:].tolist()],
+    "by columns": lambda path: np.asfortranarray(S),
+    "DataFrame": lambda path: pd.DataFrame(S),
+    "nullable": lambda path: [pd.DataFrame(S).astype("Int8"), np.empty((0, 6))],
+    "an empty chunk": lambda path: [S[:0], S],
+    "Parquet": lambda path: batches(path, S),
+    "Parquet of booleans": lambda path: batches(path, S > 0),
+    "Dask": blocks,
+    "CSV": csv,
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_gives_the_same_sums(name, tmp_path):
+    found = bmlab.moments(SOURCES[name](tmp_path), bits=name in ("0/1", "CSV"))
+    s = S.astype(float)
+    assert found.count == 301 and np.array_equal(found.mean, s.sum(0) / 301)
+    assert np.array_equal(found.corr, s.T @ s / 301)
+
+
+def test_a_strip_is_not_the_whole():
+    many = np.tile(S, (1000, 1))  # six strips
+    found = bmlab.moments([many, S])
+    assert np.array_equal(found.corr, bmlab.moments(S).corr) and found.count == 301301
+
+
+def test_a_weight_is_so_many_rows():
+    often = np.random.default_rng(1).integers(0, 4, 301)
+    repeated = bmlab.moments(np.repeat(S, often, axis=0))
+    found = bmlab.moments([S[:100], S[100:]], sample_weight=0.5 * often)
+    assert np.abs(found.mean - repeated.mean).max() < 1e-12 and np.abs(found.corr - repeated.corr).max() < 1e-12
+
+
+def test_what_is_passed_is_what_is_read(tmp_path):
+    """A memmap of which something was changed, turned or cut is no longer its file."""
+    changed = saved(tmp_path, S, "c")
+    changed[:, 2] = 1
+    whole = saved(tmp_path, np.vstack([S, S[:5]]))
+    for passed in (changed, whole[:, ::-1], whole[:12].T, whole[1:].T, whole[3:50:2]):
+        array = np.array(passed, float)
+        assert np.array_equal(bmlab.moments(passed).corr, array.T @ array / len(array))
+        assert np.array_equal(bmlab.clamped(bmlab.toy(), passed[:, :3]).mean, array[:, :3].mean(0))
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        partial(bmlab.fit, BLANK, steps=5, rate=0.1),
+        partial(bmlab.maximize, BLANK, penalty=0.1),
+        partial(bmlab.invert_mean_field, noise=0.1),
+        partial(bmlab.invert_tap, pseudocount=2),
+        partial(bmlab.invert_bethe, noise=0.05, pseudocount=1),
+    ],
+)
+def test_learners_learn_the_same_from_moments(learn):
+    frame = pd.DataFrame(S, columns=list("abcdef"))
+    known, found = learn(frame).model, learn(bmlab.moments([frame[:99], frame[99:]])).model
+    assert np.abs(known.weights - found.weights).max() < 1e-9 and known.names == found.names == tuple("abcdef")
+
+
+def test_a_pseudocount_asks_for_the_number_of_rows():
+    given = bmlab.moments(S)
+    with pytest.raises(ValueError, match="pseudocount asks for a number of rows"):
+        bmlab.invert_tap(bmlab.Estimate(given.mean, given.corr), pseudocount=1)
+
+
+WRONG = {
+    "other values": (2 * S, r"chunks\[0\]: it must be -1/\+1, found \{-2, 2\}; threshold it"),
+    "0/1": (ON, r"chunks\[0\]: it must be -1/\+1, found \{0, 1\}; pass bits=True"),
+    "0/1 later": ([S, ON], r"chunks\[1\]: .*pass bits=True"),
+    "a half": ([S / 2], r"must be -1/\+1, found \{-0.5, 0.5\}"),
+    "missing": ([S, np.where(S > 0, np.nan, S)], r"chunks\[1\]: an entry is missing \(nan\); leave out its row"),
+    "NA": (pd.DataFrame(S).astype("Int8").mask(S > 0), "an entry is missing"),
+    "widths": ([S, S[:, :3]], r"chunks\[1\]: it has 3 columns without names, and the first 6"),
+    "a row": (S[0], r"chunks\[0\]: it must be rows \(rows, units\), found shape \(\); pass"),
+    "rows one by one": (S.tolist(), r"it must be rows \(rows, units\), found shape \(6,\); pass"),
+    "texts": (S.astype(str), r"chunks\[0\]: it must be numbers"),
+    "nothing": (None, "chunks must be arrays"),
+    "a path": ("rows.npy", "chunks must be arrays .*, found 'rows.npy'"),
+    "no chunk": (iter([]), "at least one row that counts and one unit"),
+    "no unit": (np.empty((3, 0)), "at least one row that counts and one unit"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said(name):
+    source, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        bmlab.moments(source)
+
+
+@pytest.mark.parametrize(
+    "weight", [np.ones(300), np.ones(302), -np.ones(301), np.zeros(301), np.ones((301, 1)), [np.nan] * 301]
+)
+def test_weights_are_one_a_row(weight):
+    with pytest.raises(ValueError, match=r"sample_weight|row that counts"):
+        bmlab.moments([S[:100], S[100:]], sample_weight=weight)
+
+
+def test_minus_one_is_no_bit():
+    with pytest.raises(ValueError, match=r"it must be 0/1, as bits=True says, found \{-1, 1\}"):
+        bmlab.moments(S, bits=True)

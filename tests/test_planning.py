@@ -1,0 +1,263 @@
+"""Each road of exact() by itself: tiles, cutsets, orders, known lattices; plans, their prices and their words."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+import bmlab
+from bmlab.budgets import time_in_words
+from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, planning
+
+
+def random_graph(n, density, seed):
+    kept = np.triu(np.random.default_rng(seed).random((n, n)) < density, 1)
+    return (kept + kept.T).astype(float)
+
+
+graphs = st.builds(random_graph, st.integers(1, 14), st.floats(0, 1), st.integers(0, 10**6))
+
+
+# Matrix products
+
+
+def test_tiles_do_not_change_the_answer(monkeypatch):
+    model = bmlab.sherrington_kirkpatrick(13, np.random.default_rng(0))
+    whole = matrix_products.sum_by_products(model)
+    monkeypatch.setattr(matrix_products, "TILE", 40)
+    for one, other in zip(whole, matrix_products.sum_by_products(model), strict=True):
+        assert np.abs(one - other).max() < 1e-12
+
+
+def test_matrix_products_say_when_they_leave_the_range_of_a_double():
+    cold = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0)).at(0.005)
+    assert matrix_products.sum_by_products(cold) is None
+    assert matrix_products.draw_by_products(cold, 1, np.random.default_rng(0)) is None
+
+
+# Cutset conditioning
+
+
+@given(graphs)
+def test_a_cutset_touches_every_coupling(graph):
+    rest = np.setdiff1d(np.arange(len(graph)), cutset_conditioning.cutset_of(graph))
+    assert not graph[np.ix_(rest, rest)].any()
+
+
+def test_the_cutset_of_a_restricted_machine_is_its_smaller_layer():
+    model = bmlab.restricted(np.ones((30, 6)), np.zeros(30), np.zeros(6))
+    assert (cutset_conditioning.cutset_of(model.weights) == np.arange(30, 36)).all()
+
+
+def law_cutset():
+    """Cutset conditioning equals matrix products; a cutset of 18 units makes four tiles at the least."""
+    model = bmlab.sherrington_kirkpatrick(19, np.random.default_rng(1)).at(0.7)
+    log_z, mean, corr = cutset_conditioning.sum_by_cutset(model, np.random.default_rng(0).permutation(19)[:18])
+    expected = bmlab.exact(model)
+    assert abs(log_z - expected.log_z.value) < 1e-11 and np.abs(mean - expected.mean).max() < 1e-11
+    assert np.abs(np.where(np.eye(19), 1, corr) - expected.corr).max() < 1e-11
+
+
+@pytest.mark.parametrize("tile", [40, 2000, 2**16])
+def test_listing_in_tiles_does_not_change_the_answer(tile, monkeypatch):
+    monkeypatch.setattr(cutset_conditioning, "TILE", tile)
+    monkeypatch.setattr(cutset_conditioning, "FACTORS", 2)
+    law_cutset()
+
+
+def test_2000_units_on_one_side_do_not_overflow():
+    """Against the hidden side by hand: two hidden units, four states."""
+    rng = np.random.default_rng(0)
+    w, b, c = rng.normal(size=(2000, 2)), rng.normal(size=2000), rng.normal(size=2)
+    logs = [h @ c + np.logaddexp(w @ h + b, -(w @ h + b)).sum() for h in bmlab.states(2)]
+    answer = bmlab.exact(bmlab.restricted(w, b, c))
+    assert answer.info["road"] in ("cutset conditioning", "variable elimination")
+    assert abs(answer.log_z.value - np.logaddexp.reduce(logs)) < 1e-9
+
+
+# Variable elimination
+
+
+@given(graphs)
+def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(graph):
+    order = elimination.best_order(graph)
+    place = {v: k for k, v in enumerate(order.units)}
+    assert sorted(order.units) == list(range(len(graph)))
+    for v, scope in zip(order.units, order.scopes, strict=True):
+        assert set(scope) >= {u for u in np.flatnonzero(graph[v]) if place[u] > place[v]}
+        assert all(place[v] < place[u] for u in scope) and all(place[a] < place[b] for a, b in pairwise(scope))
+        if scope:  # what v leaves behind fits into its parent's table
+            assert set(scope[1:]) <= set(order.scopes[place[scope[0]]])
+
+
+def law_elimination():
+    """Elimination equals the table of all states on a machine with few couplings."""
+    model = bmlab.BoltzmannMachine(bmlab.ising((2, 5)).weights.toarray(), np.linspace(-1, 1, 10), 1.6)
+    order = elimination.best_order(model.weights)
+    log_z, odds = elimination.eliminate(model, order)
+    mean, pairs = elimination.moments(model, order, odds)
+    expected, coupled = bmlab.exact(model), model.weights != 0
+    assert abs(log_z - expected.log_z.value) < 1e-12 and np.abs(mean - expected.mean).max() < 1e-12
+    assert np.abs(pairs.toarray() - expected.corr)[coupled].max() < 1e-12
+
+
+def test_elimination_agrees_with_the_table():
+    law_elimination()
+
+
+def law_branches():
+    """All pairs by elimination equal those of the table, where units leave many branches behind: a tree and a wheel."""
+    for couplings in ([(0, k) for k in range(1, 8)], [(0, k) for k in range(1, 8)] + [(k, k + 1) for k in range(1, 7)]):
+        w = np.zeros((9, 9))
+        w[tuple(np.transpose(couplings))] = np.linspace(-1, 2, len(couplings))
+        model = bmlab.BoltzmannMachine(w + w.T, np.linspace(-0.5, 1, 9), 1.3)
+        order = elimination.best_order(model.weights)
+        mean, corr = elimination.all_pairs(order, elimination.eliminate(model, order)[1])
+        expected = bmlab.exact(model)
+        assert np.abs(mean - expected.mean).max() < 1e-12 and np.abs(corr - expected.corr).max() < 1e-12
+
+
+def test_all_pairs_by_elimination_agree_with_the_table():
+    law_branches()
+
+
+@pytest.mark.parametrize(
+    ("model", "width"),
+    [
+        (bmlab.ising(50, periodic=False), 1),
+        (bmlab.ising(50), 2),
+        (bmlab.ising((5, 40), periodic=False), 5),
+        (bmlab.medium(), 9),
+    ],
+)
+def test_the_width_is_that_of_the_graph(model, width):
+    assert elimination.best_order(model.weights).width == width
+
+
+def test_a_graph_that_is_too_wide_has_no_order():
+    assert elimination.best_order(np.ones((40, 40)) - np.eye(40), widest=20) is None
+
+
+def test_a_long_chain_is_that_of_the_transfer_matrices():
+    """log Z of 2000 units with random couplings and biases: a product of 2 x 2 matrices, normalised as it goes."""
+    rng = np.random.default_rng(0)
+    w, b = rng.normal(size=1999), rng.normal(size=2000)
+    chain = bmlab.BoltzmannMachine(sparse.diags_array([w, w], offsets=[1, -1]).tocsr(), b, 1.3)
+    x, row, log_z = np.array([-1, 1]), np.exp(np.array([-1, 1]) * b[0] / 1.3), 0.0
+    for k in range(1999):
+        row = row @ np.exp((w[k] * np.outer(x, x) + b[k + 1] * x) / 1.3)
+        log_z, row = log_z + np.log(row.sum()), row / row.sum()
+    answer = bmlab.exact(chain)
+    assert answer.info["road"] == "variable elimination" and abs(answer.log_z.value - log_z) < 1e-9
+    assert abs(answer.mean[-1] - (row[1] - row[0])) < 1e-12
+
+
+def tree(n, kind="random", scale=1.0, seed=0):
+    """A tree of units in random order, with random couplings and biases, sparse: a chain, a star, or anything."""
+    rng, child = np.random.default_rng(seed), np.arange(1, n)
+    parent = {"chain": child - 1, "star": 0 * child, "random": (rng.random(n - 1) * child).astype(int)}[kind]
+    order, w = rng.permutation(n), scale * rng.normal(size=n - 1)
+    ends = order[np.append(child, parent)], order[np.append(parent, child)]
+    return bmlab.BoltzmannMachine(sparse.csr_array((np.tile(w, 2), ends), shape=(n, n)), rng.normal(size=n), 0.8)
+
+
+def test_a_tree_without_fields_is_the_product_of_its_couplings():
+    """log Z = n log 2 + sum log cosh(w/T), and <s_i s_j> = tanh(w_ij/T)."""
+    for kind in ("chain", "star", "random"):
+        model = tree(15 if kind == "star" else 2000, kind)
+        model = bmlab.BoltzmannMachine(model.weights, np.zeros(model.n), 0.8)
+        w, answer = model.weights, bmlab.exact(model)
+        log_z = model.n * np.log(2) + np.log(np.cosh(w.data / 0.8)).sum() / 2
+        corr = answer.corr - sparse.eye_array(model.n)
+        assert abs(answer.log_z.value - log_z) < 1e-9 and np.abs(answer.mean).max() < 1e-12
+        assert abs(corr - sparse.csr_array((np.tanh(w.data / 0.8), w.indices, w.indptr))).max() < 1e-12
+
+
+def kaufman_log_z(n, temperature):
+    """log Z of the n x n torus without field: Kaufman (1949), Phys. Rev. 76, 1232, in logarithms."""
+    k = 1 / temperature
+    gamma = np.arccosh(np.cosh(2 * k) / np.tanh(2 * k) - np.cos(np.pi * np.arange(2 * n) / n))
+    gamma[0] = 2 * k + np.log(np.tanh(k))
+    half = n * gamma / 2
+    cosh = [np.logaddexp(half[p::2], -half[p::2]).sum() for p in (1, 0)]
+    with np.errstate(divide="ignore"):
+        sinh = [np.log(np.abs(2 * np.sinh(half[p::2]))).sum() for p in (1, 0)]
+    signs = [1, 1, 1, np.sign(gamma[0])]
+    top = max(cosh + sinh)
+    parts = [cosh[0], sinh[0], cosh[1], sinh[1]]
+    total = sum(sign * np.exp(part - top) for sign, part in zip(signs, parts, strict=True))
+    return n * n / 2 * np.log(2 * np.sinh(2 * k)) + top + np.log(total / 2)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7, 8])
+@pytest.mark.parametrize("temperature", [1.5, 2.27, 4.0])
+def test_the_torus_is_kaufmans(n, temperature):
+    assert abs(bmlab.exact(bmlab.ising((n, n)).at(temperature)).log_z.value - kaufman_log_z(n, temperature)) < 1e-9
+
+
+# Plans
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (bmlab.BoltzmannMachine(np.zeros((500, 500)), np.zeros(500)), "independent units"),
+        (bmlab.medium(), "small tables"),
+        (bmlab.sherrington_kirkpatrick(30, np.random.default_rng(0)), "matrix products"),
+        (bmlab.restricted(np.ones((300, 9)), np.zeros(300), np.zeros(9)), "cutset conditioning"),
+        (bmlab.ising((8, 30), periodic=False), "variable elimination"),
+        (bmlab.ising(50, periodic=False), "variable elimination"),
+    ],
+)
+def test_the_plan_takes_the_cheapest_road(model, method):
+    assert bmlab.plan(model).method == method
+
+
+def test_a_plan_reads_as_a_sentence():
+    text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(33, np.random.default_rng(0))))
+    assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")
+    two_rings = bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))
+    assert "in 2 parts" in str(bmlab.plan(two_rings))
+
+
+def test_planning_a_machine_that_is_too_large_is_quick_and_finite():
+    way = bmlab.plan(bmlab.sherrington_kirkpatrick(2000, np.random.default_rng(0)))
+    assert np.isfinite(way.seconds) and way.seconds > 1e60
+
+
+@pytest.mark.parametrize("n", [12, 30, 45])
+def test_a_plan_is_the_same_on_every_machine(n):
+    """Its seconds follow from the question alone, whatever the threads of BLAS and the load."""
+    model = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(0))
+    with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
+        planned = [bmlab.plan(model).seconds]
+        for count in (1, 2):
+            planning._searched.cache_clear()
+            with threadpool_limits(count):
+                planned.append(bmlab.plan(model).seconds)
+    assert len(set(planned)) == 1
+
+
+def test_an_unknown_word_for_pairs_is_refused():
+    with pytest.raises(ValueError, match="pairs must be None, 'couplings' or 'all', found 'some'"):
+        bmlab.plan(bmlab.toy(), pairs="some")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0003, "0.3 ms"),
+        (0.15, "150 ms"),
+        (3, "3 seconds"),
+        (600, "10 minutes"),
+        (4 * 86400, "4 days"),
+        (1e9, "31.7 years"),
+    ],
+)
+def test_times_are_said_as_a_person_would(seconds, words):
+    assert time_in_words(seconds) == words
