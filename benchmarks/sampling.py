@@ -3,8 +3,8 @@
     python benchmarks/sampling.py
 
 Every sampler starts from the same chains, which have settled before, and must keep their energy: so all do the same
-work.  Each time is the median of repeats after one call to warm up, on one core; printed are millions of updates
-a second and ratios.  The C kernel (gibbs.c) is compiled here, if there is a gcc.
+work.  Each time is the median of repeats after one call to warm up, on one core; printed are millions of updates a
+second and ratios.  The C kernel (gibbs.c) is compiled here, if there is a gcc.
 """
 
 import ctypes

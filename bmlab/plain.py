@@ -74,7 +74,7 @@ def coins(rng, chains, n):
 def gibbs(model, rng, chains=100, burn_in=100, sweeps=1000):
     """Average over the states that `chains` walks visit after burn_in; log Z remains unknown."""
     s = coins(rng, chains, len(model.biases))
-    mean, corr = 0, 0
+    mean, corr = np.zeros(len(model.biases)), np.zeros_like(model.weights)
     for k in range(burn_in + sweeps):
         s = sweep(model, s, rng.random(s.shape))
         if k >= burn_in:
@@ -156,7 +156,7 @@ def bethe(model, rounds=1000):
     u[j, i] is the field that j exerts on i;  h[j, i] the field of j, without what i has told it.
     """
     J, b = model.weights / model.temperature, model.biases / model.temperature
-    u = np.zeros_like(J)
+    u = h = np.zeros_like(J)
     for _ in range(rounds):
         h = (b + u.sum(axis=0))[:, None] - u.T
         u = np.arctanh(np.tanh(J) * np.tanh(h))

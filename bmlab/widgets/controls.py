@@ -14,7 +14,7 @@ def stops(name: str, values: tuple | list) -> list:
     """Return the values that a slider stops at."""
     if isinstance(values, list) and values:
         return values
-    numbers = isinstance(values, tuple) and all(isinstance(v, Real) and np.isfinite(v) for v in values)
+    numbers = isinstance(values, tuple) and all(isinstance(v, Real) and np.isfinite(float(v)) for v in values)
     if not numbers or len(values) not in (2, 3) or not values[0] < values[1]:
         raise ValueError(
             f"{name} must be (low, high), (low, high, step) or a list, found {values!r}; try (0.5, 4, 0.1)"
