@@ -25,7 +25,8 @@ function graph({ weights, biases }, names, colours, pressed) {
     const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
     const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
     const anchor = bx < 130 ? "end" : bx > 190 ? "start" : "middle";
-    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), by > 150 ? Math.min(by + 22, 297) : by, name, { class: "bml-soft" })
+    const below = by > 150 ? Math.min(by + 22, 297) : by;
+    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), below, name, { class: "bml-soft" })
       : word(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
     return { g, disc, sign };
   });
