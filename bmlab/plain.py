@@ -32,13 +32,13 @@ class Answer(NamedTuple):
 
 def states(n):
     """Return all 2^n states, (2^n, n), in the order in which one counts: -1 is 0, +1 is 1, the first unit leads."""
-    counted = np.arange(2**n)[:, None] >> np.arange(n)[::-1]
-    return np.where(counted & 1, 1.0, -1.0)
+    digits = np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1  # of each number k, in binary: (2^n, n)
+    return 2.0 * digits - 1
 
 
 def energy(model, s):
     """Return E(s) of states s (..., n)."""
-    return -(s @ model.weights * s).sum(axis=-1) / 2 - s @ model.biases
+    return -((s @ model.weights) * s).sum(axis=-1) / 2 - s @ model.biases
 
 
 # ---- Exactly: all 2^n states ----
@@ -61,7 +61,7 @@ def sweep(model, s, u):
     s = s.copy()
     for i in range(len(model.biases)):
         h = s @ model.weights[i] + model.biases[i]  # (chains,)
-        p = 1 / (1 + np.exp(-2 * h / model.temperature))  # p(s_i = +1 | the others)
+        p = 1 / (1 + np.exp(-2 * h / model.temperature))  # of +1: its energy is lower by 2h than that of -1
         s[:, i] = np.where(u[:, i] < p, 1, -1)
     return s
 
@@ -83,7 +83,7 @@ def gibbs(model, rng, chains=100, burn_in=100, sweeps=1000):
 
 
 def visited(model, rng, chains=100, sweeps=100):
-    """Return log of the sum over the distinct states that walks have visited: a lower bound on log Z."""
+    """Return the log of the sum of exp(-E/T) over the distinct states visited: a lower bound on log Z."""
     s, seen = coins(rng, chains, len(model.biases)), set()
     for _ in range(sweeps):
         s = sweep(model, s, rng.random(s.shape))
@@ -94,8 +94,8 @@ def visited(model, rng, chains=100, sweeps=100):
 def ais(model, rng, walks=100, steps=1000):
     """Return log Z by annealed importance sampling (Neal 2001).
 
-    Walks go from fair coins, whose Z is 2^n, to the model.  Where the coupling grows by a step, a walk's weight is
-    multiplied by what its state gains by that; exp(log weight) is right on average.
+    1/T grows from 0, where the states are fair coins and Z is 2^n, in equal steps.  At each step a walk's weight is
+    multiplied by what exp(-E/T) of its state grows by.  The mean weight is right on average; its log is a little low.
     """
     n = len(model.biases)
     s, log_weight = coins(rng, walks, n), np.full(walks, n * np.log(2))
@@ -110,14 +110,18 @@ def ais(model, rng, walks=100, steps=1000):
 
 
 def mean_field(model, sweeps=1000):
-    """Find the best independent units; log Z >= -F/T, for F is least where a unit's mean is the tanh of its field."""
+    """Find independent units with log Z >= -F/T as large as can be: F = <E> - T H is least where m_i = tanh(h_i / T).
+
+    H is their entropy.  From another start it may end in another valley of F.
+    """
     W, b, T = model.weights, model.biases, model.temperature
     m = np.tanh(b / T)
     for _ in range(sweeps):
         for i in range(len(b)):
             m[i] = np.tanh((W[i] @ m + b[i]) / T)
-    log_z = entropy(m) - energy(model, m) / T  # -F/T, F = <E> - T H
-    return Answer(m, linear_response(np.diag(1 / (1 - m**2)) - W / T, m), log_z)
+    log_z = entropy(m) - energy(model, m) / T  # -F/T
+    A = np.diag(1 / (1 - m**2)) - W / T  # of b/T = artanh(m) - W m / T
+    return Answer(m, linear_response(A, m), log_z)
 
 
 def entropy(m):
@@ -127,9 +131,10 @@ def entropy(m):
 
 
 def linear_response(A, m):
-    """Return <s_i s_j> from how the means answer to a small change of the biases: C = dm/db = A^-1, A = db/dm.
+    """Return <s_i s_j> from how the means m answer to a small change of the fields x = b/T: C_ij = dm_i/dx_j.
 
-    A unit's own variance is known better, 1 - m^2.
+    (Differentiate <s_i> = sum s_i exp(-E/T) / Z: that is <s_i s_j> - <s_i><s_j>.)  A = dx/dm is the theory's, C its
+    inverse.  A unit's own variance is known better: 1 - m^2.
     """
     corr = np.linalg.inv(A) + np.outer(m, m)
     np.fill_diagonal(corr, 1)
@@ -137,7 +142,10 @@ def linear_response(A, m):
 
 
 def tap(model, sweeps=1000):
-    """Take from each field the echo of the unit itself (Thouless, Anderson and Palmer 1977)."""
+    """Take from each field the echo: what the unit's own mean adds to it by way of its neighbours.
+
+    Thouless, Anderson and Palmer (1977): the next order of F in the couplings J = W/T.
+    """
     J, b = model.weights / model.temperature, model.biases / model.temperature
     m = np.tanh(b)
     for _ in range(sweeps):
@@ -153,7 +161,9 @@ def tap(model, sweeps=1000):
 def bethe(model, rounds=1000):
     """Let every unit tell each partner what it has heard from all the others: exact on trees (Bethe 1935, Pearl 1988).
 
-    u[j, i] is the field that j exerts on i;  h[j, i] the field of j, without what i has told it.
+    u[j, i] is the field that j exerts on i, over T;  h[j, i] the field of j without what i has told it.  A pair by
+    itself, coupled by J in the fields h, has the covariance c, which gives A (Ricci-Tersenghi 2012).  With loops it may
+    not settle.
     """
     J, b = model.weights / model.temperature, model.biases / model.temperature
     u = h = np.zeros_like(J)
@@ -165,6 +175,7 @@ def bethe(model, rounds=1000):
     c = (t + to * fro) / (1 + t * to * fro) - np.outer(m, m)  # covariances of pairs by themselves; 0 where J is 0
     D = np.outer(1 - m**2, 1 - m**2) - c**2
     A = np.diag((1 + (c**2 / D).sum(axis=1)) / (1 - m**2)) - c / D
+    # log of the sum over the four states of a pair, and over the two of a unit
     log_pair = np.logaddexp(J + np.logaddexp(h + h.T, -h - h.T), np.logaddexp(h - h.T, h.T - h) - J)
     log_unit = np.logaddexp(field, -field)
     n = len(b)  # a unit stands in n - 1 pairs, and must count once
@@ -180,7 +191,7 @@ def clamped(model, data, ask=brute_force):
     Units that are held make a smaller machine of the others: what they exert is a bias.
     """
     v = data.shape[1]
-    seen = Machine(model.weights[:v, :v], model.biases[:v])
+    seen = Machine(model.weights[:v, :v], model.biases[:v])  # for its energy, which needs no T
     answers = []
     for row in data:
         mean, corr, log_z = row, np.outer(row, row), -energy(seen, row) / model.temperature
@@ -208,11 +219,14 @@ def gradient(model, clamped, free):
 
 
 def ascend(model, data, rate, steps, ask=brute_force):
-    """Climb the likelihood of data (N, v), and yield (model, log-likelihood) before each step."""
+    """Climb the likelihood of data (N, v), and yield (model, log-likelihood) before each step.
+
+    ask   the method that answers for a machine; of gibbs, ask=lambda machine: gibbs(machine, rng)
+    """
     for _ in range(steps):
-        awake, asleep = clamped(model, data, ask), ask(model)
-        yield model, log_likelihood(awake, asleep)
-        d_weights, d_biases = gradient(model, awake, asleep)
+        held, free = clamped(model, data, ask), ask(model)
+        yield model, log_likelihood(held, free)
+        d_weights, d_biases = gradient(model, held, free)
         model = Machine(model.weights + rate * d_weights, model.biases + rate * d_biases, model.temperature)
 
 
@@ -220,7 +234,10 @@ def ascend(model, data, rate, steps, ask=brute_force):
 
 
 def pseudo_log_likelihood(model, data):
-    """Return the mean over the rows of sum_i log p(s_i | the others) (Besag 1975); every unit is seen."""
+    """Return the mean over the rows of sum_i log p(s_i | the others) (Besag 1975); every unit is seen.
+
+    log p = -log(1 + exp(-2 s_i h_i / T)), by the formula in sweep().
+    """
     h = data @ model.weights + model.biases
     return -np.logaddexp(0, -2 * data * h / model.temperature).sum(axis=1).mean()
 
