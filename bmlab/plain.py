@@ -162,7 +162,7 @@ def bethe(model, rounds=1000):
     """Let every unit tell each partner what it has heard from all the others: exact on trees (Bethe 1935, Pearl 1988).
 
     u[j, i] is the field that j exerts on i, over T;  h[j, i] the field of j without what i has told it.  A pair by
-    itself, coupled by J in the fields h, has covariance c; A is Ricci-Tersenghi's (2012).  With loops it may not settle.
+    itself, coupled by J in the fields h, has covariance c; A: Ricci-Tersenghi (2012).  With loops it may not settle.
     """
     J, b = model.weights / model.temperature, model.biases / model.temperature
     u = h = np.zeros_like(J)
