@@ -12,8 +12,10 @@ import re
 import subprocess
 import sys
 import zipfile
+from contextlib import redirect_stdout
 from copy import deepcopy
 from html import unescape
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 
@@ -219,6 +221,29 @@ def test_every_exercise_has_its_own_name_and_its_test(notebook):
     for cell, following in zip(code, [*code[1:], None], strict=True):
         if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade") and not is_blank(cell):
             assert following and nbgrader(following).get("grade"), cell.id
+
+
+def test_an_open_blank_does_not_say_mine(notebook):
+    """Where a student has not written the function yet, no number of the package is called "mine" or "yours"."""
+    sources = [
+        re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "raise NotImplementedError", cell.source, flags=re.DOTALL)
+        for cell in code_cells(notebook)
+    ]
+    blanks = set().union(*(names(cell.source).made for cell in code_cells(notebook) if is_blank(cell)))
+    owned = [
+        bool(re.search(r"^\s*[^#\n]*\"[^\"\n]*\b(mine|my|yours?)\b.*\"", source, re.MULTILINE)) for source in sources
+    ]
+    asked = [
+        own and bool(names(source).needed & blanks) and not nbgrader(cell)
+        for own, source, cell in zip(owned, sources, code_cells(notebook), strict=True)
+    ]
+    if any(asked):
+        kept, _ = needed_cells(sources, asked)
+        here = {}
+        for place in sorted(kept):
+            with redirect_stdout(StringIO()) as said:
+                exec(sources[place], here)
+            assert not asked[place] or not re.search(r"\b(mine|my|yours?)\b", said.getvalue()), said.getvalue()
 
 
 # A changed digit is noticed
