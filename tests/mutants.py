@@ -8,15 +8,25 @@ divided by the temperature"): they show that its own tests can.  No line of the 
 import __future__
 
 import ast
+import contextlib
+import importlib
 import inspect
-import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from types import CodeType
 from typing import NamedTuple
 
 import numpy as np
+import test_annealed_importance
+import test_bracketing
 import test_contract as law
+import test_gaussian_integral
+import test_likelihood
+import test_linear_response
+import test_planning
+import test_simulated_annealing
+import test_tap_equations
 
 import bmlab
 
@@ -165,9 +175,14 @@ SWEEPS = {
 
 
 def _named(node):
-    """Return the last name of what is read: model.temperature and temperature[:, None] are both `temperature`."""
-    while isinstance(node, (ast.Subscript, ast.UnaryOp)):
-        node = node.value if isinstance(node, ast.Subscript) else node.operand
+    """Return the last name of what is read: x.offset, offset[:, None], -offset and offset / T are all `offset`."""
+    while isinstance(node, (ast.Subscript, ast.UnaryOp, ast.BinOp)):
+        if isinstance(node, ast.BinOp):
+            if not isinstance(node.op, ast.Div):
+                return None
+            node = node.left
+        else:
+            node = node.value if isinstance(node, ast.Subscript) else node.operand
     return getattr(node, "attr", getattr(node, "id", None))
 
 
@@ -185,7 +200,6 @@ def without(kinds, name):
 
 
 undivided = partial(without, ast.Div)
-unmultiplied = partial(without, ast.Mult)
 unadded = partial(without, (ast.Add, ast.Sub))
 
 
@@ -193,13 +207,9 @@ def turned_round(part):
     """Return an edit: `a.part - b.part` becomes `b.part - a.part`."""
 
     def edit(node):
-        if (
-            isinstance(node, ast.BinOp)
-            and isinstance(node.op, ast.Sub)
-            and {_named(node.left), _named(node.right)} == {part}
-        ):
-            return ast.BinOp(node.right, ast.Sub(), node.left)
-        return None
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
+            return None
+        return ast.BinOp(node.right, ast.Sub(), node.left) if _named(node.left) == _named(node.right) == part else None
 
     return edit
 
@@ -215,16 +225,18 @@ def instead(name, other):
     return edit
 
 
-def uncalled(name):
-    """Return an edit: f(x, ...) is x."""
+def unsubtracted(function):
+    """Return an edit: of `x - function(...)` only x is left."""
 
     def edit(node):
-        return node.args[0] if isinstance(node, ast.Call) and _named(node.func) == name and node.args else None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.Call):
+            return node.left if _named(node.right.func) == function else None
+        return None
 
     return edit
 
 
-class Edited(ast.NodeTransformer):
+class Editor(ast.NodeTransformer):
     """Make an edit wherever it applies, inside first, and count."""
 
     def __init__(self, edit):
@@ -239,12 +251,101 @@ class Edited(ast.NodeTransformer):
         return ast.copy_location(other, node)
 
 
-def edited(function, edit):
-    """Return the code of a function after an edit, compiled where the function lives; it must apply at least once."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    edits = Edited(edit)
-    tree = ast.fix_missing_locations(edits.visit(tree))
-    assert edits.made, f"there is nothing to edit in {function.__qualname__}"
-    names = {}
-    exec(compile(tree, "mutant", "exec", flags=__future__.annotations.compiler_flag), function.__globals__, names)
-    return names[function.__name__].__code__
+def functions_of(owner):
+    """Yield the functions that a module or a class defines, with the methods of its classes."""
+    for value in vars(owner).values():
+        value = inspect.unwrap(getattr(value, "fget", None) or getattr(value, "__func__", value))
+        if getattr(value, "__module__", None) != getattr(owner, "__module__", owner.__name__):
+            continue
+        if inspect.isfunction(value):
+            yield value
+        elif inspect.isclass(value):
+            yield from functions_of(value)
+
+
+def codes_of(code):
+    """Return name -> code of all that is defined in a piece of code."""
+    found = {}
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            found |= {part.co_qualname: part} | codes_of(part)
+    return found
+
+
+@contextlib.contextmanager
+def edited(where, edit):
+    """Edit the functions of a module, "module", or one of them, "module:name"; it must apply at least once."""
+    path, _, only = where.partition(":")
+    module = importlib.import_module(f"bmlab.{path}")
+    tree, editor = ast.parse(inspect.getsource(module)), Editor(edit)
+    parts = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == only]
+    for part in parts if only else [tree]:
+        editor.visit(part)
+    if not editor.made:
+        raise LookupError(f"there is nothing to edit in {where}")
+    tree = ast.fix_missing_locations(tree)
+    codes = codes_of(compile(tree, "mutant", "exec", flags=__future__.annotations.compiler_flag))
+    right = {function: function.__code__ for function in functions_of(module)}
+    try:
+        for function, code in right.items():
+            other = codes.get(code.co_qualname, code)
+            if other.co_freevars == code.co_freevars:
+                function.__code__ = other
+        yield
+    finally:
+        for function, code in right.items():
+            function.__code__ = code
+
+
+class Edit(NamedTuple):
+    """Hold what is edited where, and the law that notices."""
+
+    where: str
+    edit: Callable
+    law: Callable
+
+    def __str__(self):
+        what = " ".join(
+            str(cell.cell_contents) for cell in self.edit.__closure__ if isinstance(cell.cell_contents, str)
+        )
+        return f"{self.where}: {self.edit.__qualname__.split('.')[0]} {what}"
+
+
+right = partial(law.law_referee, bmlab.exact)
+independent = {name: partial(law.law_no_weights, method) for name, method in law.METHODS.items()}
+responding = partial(test_linear_response.law_response, bmlab.mean_field)
+by_temperature, by_offset = undivided("temperature"), unadded("offset")
+EDITS = [
+    # nothing is divided by T
+    Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
+    Edit("learn.likelihood:_summed_out", by_temperature, test_likelihood.law_log_prob),
+    Edit("infer.exact.enumeration", by_temperature, right),
+    Edit("infer.exact.cutset_conditioning", by_temperature, test_planning.law_cutset),
+    Edit("infer.exact.elimination", by_temperature, test_planning.law_elimination),
+    Edit("infer.variational.naive_mean_field", by_temperature, partial(law.law_bounds, bmlab.mean_field)),
+    Edit("infer.variational.coordinate_descent", by_temperature, independent["mean_field"]),
+    Edit("infer.variational.tap_equations", by_temperature, test_tap_equations.law_orders),
+    Edit("infer.variational.linear_response", by_temperature, responding),
+    Edit("infer.variational.belief_propagation", by_temperature, independent["bethe"]),
+    Edit("infer.bounds.gaussian_integral", by_temperature, test_gaussian_integral.law_bound),
+    Edit("infer.bounds.tree_reweighting", by_temperature, independent["trw"]),
+    Edit("infer.sampling.gibbs", by_temperature, law.law_invariance),
+    Edit("infer.sampling.chains", by_temperature, independent["gibbs"]),
+    Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
+    Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.law_best_of_the_walk),
+    # the offset is forgotten
+    Edit("model:clamp", by_offset, partial(law.law_same, bmlab.exact, law.clamped)),
+    Edit("infer.exact.enumeration", by_offset, right),
+    Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
+    Edit("infer.variational.belief_propagation", by_offset, independent["bethe"]),
+    Edit("infer.bounds.bracketing", by_offset, test_bracketing.law_ends),
+    Edit("infer.bounds.tree_reweighting", by_offset, independent["trw"]),
+    Edit("infer.sampling.annealed_importance", by_offset, test_annealed_importance.law_uncoupled),
+    # and others
+    Edit("model", unadded("biases"), law.law_invariance),
+    Edit("learn.likelihood:gradient", turned_round("corr"), law.law_gradient),
+    Edit("learn.likelihood:gradient", turned_round("mean"), law.law_gradient),
+    Edit("learn.likelihood:log_ratio", turned_round("value"), law.law_likelihood),
+    Edit("estimate", unsubtracted("outer"), responding),
+    Edit("infer.variational.belief_propagation", instead("log_2cosh", "abs"), independent["bethe"]),
+]

@@ -1,7 +1,7 @@
 """Every classic bug is caught by the law that is there for it, and the law holds without the bug."""
 
 import pytest
-from mutants import SWEEPS, WRONG
+from mutants import EDITS, SWEEPS, WRONG, edited
 from test_contract import law_invariance
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -17,3 +17,11 @@ def test_a_law_catches_a_wrong_method(case):
 def test_invariance_catches_a_wrong_sweep(sweep):
     with pytest.raises(AssertionError):
         law_invariance(sweep)
+
+
+@pytest.mark.parametrize("case", EDITS, ids=str)
+def test_a_law_catches_an_edit_of_the_package(case):
+    case.law()
+    with edited(case.where, case.edit), pytest.raises(AssertionError):
+        case.law()
+    case.law()
