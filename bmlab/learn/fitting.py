@@ -46,7 +46,6 @@ def fit(
     sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
-    change: float | None = None,
     held_out: ArrayLike | None = None,
     patience: int = 10,
     every: int = 1,
@@ -70,7 +69,7 @@ def fit(
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     sample_weight   how much each row counts, (N,)
-    gradient_norm, change   end where Step.gradient_norm, or Step.change, is no larger
+    gradient_norm   end where Step.gradient_norm is no larger
     held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
@@ -79,8 +78,8 @@ def fit(
                The steps kept then begin where the file left off.  All that is random must come from `rng`, and
                states must be arrays (those of temper, ais and trw are not)
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before a gradient
-    norm or a change that was asked for.
+    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before the
+    gradient norm that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
 
@@ -91,14 +90,13 @@ def fit(
     (True, np.float64(0.5493))
     """
     steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
-    for name, asked in (("gradient_norm", gradient_norm), ("change", change)):
-        check_positive(name, 0 if asked is None else asked, 0.01, zero=True)
+    check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
     told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
-    watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
+    watch = _Watch(infer, gradient_norm, held_out, patience, file)
     step = watch.resume() or model
     more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
@@ -136,7 +134,6 @@ class _Watch:
 
     infer: Callable
     gradient_norm: float | None
-    change: float | None
     held_out: ArrayLike | None
     patience: int
     file: "Checkpoint | None"
@@ -157,10 +154,9 @@ class _Watch:
 
     def sees(self, step):
         """Whether the step has reached what was asked for."""
-        for name in ("gradient_norm", "change"):
-            asked, found = getattr(self, name), getattr(step, name)
-            if asked is not None and found <= asked:
-                self.stopped = f"{name} {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
+        found, asked = step.gradient_norm, self.gradient_norm
+        if asked is not None and found <= asked:
+            self.stopped = f"gradient_norm {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
         return bool(self.stopped)
 
     def keep(self, step):
@@ -183,13 +179,10 @@ class _Watch:
 
     def ended(self, steps):
         """Return the Fit of the steps that were kept, the best one last."""
-        asked = {name: getattr(self, name) for name in ("gradient_norm", "change") if getattr(self, name) is not None}
-        best, reached = self.best.step, True if self.stopped else False if asked else None
+        best, asked = self.best.step, self.gradient_norm
+        reached = True if self.stopped else None if asked is None else False
         if reached is False:
-            last = self.kept[-1]
-            found = ", ".join(
-                f"{name} {getattr(last, name):.2g} where {x:g} was asked for" for name, x in asked.items()
-            )
+            found = f"gradient_norm {self.kept[-1].gradient_norm:.2g} where {asked:g} was asked for"
             self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
         if best is not None:
             self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
