@@ -652,7 +652,6 @@ calls(
     **CLIMB,
     steps=counts(3),
     gradient_norm=positive(0.5, none=True, zero=True),
-    change=positive(0.5, none=True, zero=True),
     patience=counts(10),
     every=counts(1),
     checkpoint=CHECKPOINTS,
@@ -667,10 +666,8 @@ VARIANTS = {
     "sample_weight": {"sample_weight": WEIGHING},
     "rng": {"batch": 20, "rng": 0},
     "gradient_norm": {"gradient_norm": 0.5},
-    "change": {"change": 0.5},
     "patience": {"held_out": ROWS, "patience": 10},
     "every": {"every": 1},
-    "pseudocount": {"pseudocount": 2.0},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
     "draws": {"draws": 3},
@@ -731,7 +728,6 @@ for name in ("invert_bethe", "invert_mean_field", "invert_tap"):
         {"data": ROWS},
         data=rows(ROWS, missing=False) + good(EXACT),
         noise=numbers(0.1, [0.5, -0.1, 1, INF]),
-        pseudocount=positive(2.0, zero=True),
         **extra,
     )
 calls(

@@ -262,7 +262,10 @@ def test_columns_name_the_units_and_go_to_those_of_their_names():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"sample_weight": [1, 2]}, r"one number for each of the 10 rows, .* found shape \(2,\); pass np.ones\(10\)"),
+        (
+            {"sample_weight": [1, 2]},
+            r"one number for each of the 10 rows, .* found an array of shape \(2,\); pass np.ones\(10\)",
+        ),
         ({"sample_weight": np.zeros(10)}, "not all 0"),
         ({"sample_weight": np.ones(10), "chains": "data"}, "repeat rows instead of sample_weight"),
         ({"sample_weight": np.ones(10), "batch": 2, "rng": 0}, "repeat rows instead of sample_weight"),

@@ -46,15 +46,13 @@ def test_the_gradient_norm_is_that_of_what_is_climbed():
     law_gradient_norm()
 
 
-def test_it_ends_where_nothing_changes_any_more():
-    found = bmlab.fit(blank(4), DATA, steps=2000, rate=0.3, change=1e-3)
-    steps = found.steps
+def test_a_change_is_the_largest_of_any_parameter():
+    steps = bmlab.fit(blank(4), DATA, steps=9, rate=0.3).steps
     moved = [
         max(np.abs(b.model.weights - a.model.weights).max(), np.abs(b.model.biases - a.model.biases).max())
         for a, b in pairwise(steps)
     ]
     assert np.isnan(steps[0].change) and moved == [step.change for step in steps[1:]]
-    assert moved[-1] <= 1e-3 < min(moved[:-1]) and "change" in found.message
 
 
 def test_what_was_not_reached_is_said():

@@ -10,7 +10,7 @@ from test_contract import machine
 from test_likelihood import missing
 
 import bmlab
-from bmlab.learn import quasi_newton
+from bmlab.learn import maximum_likelihood as climbing
 from bmlab.learn.maximum_likelihood import maximize
 
 UNITS = 5
@@ -121,7 +121,7 @@ def test_a_free_phase_without_log_z_is_refused():
 
 
 def test_an_unreached_slope_is_said(monkeypatch):
-    monkeypatch.setattr(quasi_newton, "STEPS", 2)
+    monkeypatch.setattr(climbing, "STEPS", 2)
     with pytest.warns(
         bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"
     ) as told:

@@ -93,20 +93,14 @@ def test_what_is_passed_is_what_is_read(tmp_path):
         partial(bmlab.fit, BLANK, steps=5, rate=0.1),
         partial(bmlab.maximize, BLANK, penalty=0.1),
         partial(bmlab.invert_mean_field, noise=0.1),
-        partial(bmlab.invert_tap, pseudocount=2),
-        partial(bmlab.invert_bethe, noise=0.05, pseudocount=1),
+        partial(bmlab.invert_tap, noise=0.05),
+        partial(bmlab.invert_bethe, noise=0.05),
     ],
 )
 def test_learners_learn_the_same_from_moments(learn):
     frame = pd.DataFrame(S, columns=list("abcdef"))
     known, found = learn(frame).model, learn(bmlab.moments([frame[:99], frame[99:]])).model
     assert np.abs(known.weights - found.weights).max() < 1e-9 and known.names == found.names == tuple("abcdef")
-
-
-def test_a_pseudocount_asks_for_the_number_of_rows():
-    given = bmlab.moments(S)
-    with pytest.raises(ValueError, match="pseudocount asks for a number of rows"):
-        bmlab.invert_tap(bmlab.Estimate(given.mean, given.corr), pseudocount=1)
 
 
 WRONG = {

@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 from test_contract import machine
 
 import bmlab
+from bmlab.learn import maximum_likelihood as climbing
 from bmlab.learn import pseudolikelihood as module
-from bmlab.learn import quasi_newton
 from bmlab.learn.observations import distinct
 from bmlab.learn.pseudolikelihood import pseudolikelihood
 
@@ -220,7 +220,7 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
 
 
 def test_too_few_steps_are_reported(monkeypatch):
-    monkeypatch.setattr(quasi_newton, "STEPS", 2)
+    monkeypatch.setattr(climbing, "STEPS", 2)
     with pytest.warns(bmlab.NotConverged, match=r"ended at a slope of .*; pass penalty=0\.01"):
         pseudolikelihood(majority(), penalty=0.001)
 

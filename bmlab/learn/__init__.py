@@ -1,7 +1,8 @@
 """Learning (notebooks 05 to 08): clamped minus free.
 
 likelihood, clamped_batches                     the two phases, and their difference
-ascent, fitting, checkpoints                    the loop, drained, and gone on with after a crash
+ascent, fitting, record                         the loop, drained, and gone on with after a crash
+observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
 contrastive_divergence                          restricted machines
 completion                                      what is missing, given what is known

@@ -10,33 +10,20 @@ need not have the most probable value of each.  Ackley, Hinton and Sejnowski (19
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import by_name, names_of, units_of
 from ..budgets import check_memory
-from ..checks import check_array, check_count, check_positive, generator, in_words
+from ..checks import check_array, check_count, generator, in_words
 from ..estimate import Bounded, Estimate, Method, asked, check_method
 from ..infer.exact.enumeration import exact
 from ..infer.exact.exact_sampling import ground_state, sample
-from ..infer.exact.matrix_products import TABLE_UNITS
-from ..infer.exact.planning import in_halves, plan
-from ..infer.sampling.annealing import annealed
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_ratio
 from .observations import alike
-
-COOLING = np.geomspace(1, 1e-3, 300)  # schedule of a search, in units of the largest field that a unit can feel
-
-
-class Mode(NamedTuple):
-    """Hold the most probable completion, shape of `known`, and whether (each row) is proven to be that."""
-
-    state: np.ndarray
-    proven: np.ndarray | bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +37,7 @@ class Completion:
     >>> filled = bmlab.complete(bmlab.toy(), {0: 1})
     >>> filled
     Completion((3,), 2 missing)
-    >>> filled.mode().state
+    >>> filled.mode()
     array([1., 1., 1.])
     """
 
@@ -72,20 +59,15 @@ class Completion:
         found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
         return found if self.known.ndim == 2 else found[0]
 
-    def mode(self, *, rng: np.random.Generator | int | None = None, seconds: float = 5.0) -> Mode:
-        """Return the most probable completion, whatever `infer`: of several that are equal, one.
+    def mode(self) -> np.ndarray:
+        """Return the most probable completion, shape of `known`, whatever `infer`: of several that are equal, one.
 
-        Proven where ground_state() takes less than about `seconds` a row; else the best state of annealed(), which
-        needs `rng`, is a guess and marked so.  Raises ValueError where rng is needed and missing.
+        Raises ValueError where ground_state() is too dear; annealed(model.clamp(units, values)) guesses.
         """
-        check_positive("seconds", seconds, 5, zero=True, infinite=True)
-        rng = rng if rng is None else generator(rng)
         state = np.empty_like(np.atleast_2d(self.known))
-        proven = np.empty(len(state), dtype=bool)
         for row, where in _distinct(self.known):
-            found, proven[where] = _lowest(_clamped(self.model, row), rng, seconds)
-            state[where] = _filled(row, found)
-        return Mode(state.reshape(self.known.shape), proven if self.known.ndim == 2 else bool(proven[0]))
+            state[where] = _filled(row, ground_state(_clamped(self.model, row)).state)
+        return state.reshape(self.known.shape)
 
     def sample(self, size: int, rng: np.random.Generator | int) -> np.ndarray:
         """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
@@ -212,26 +194,3 @@ def _filled(row, values):
     s = np.broadcast_to(row, (*values.shape[:-1], len(row))).copy()
     s[..., row == 0] = values
     return s
-
-
-def _lowest(model, rng, seconds):
-    """Return (state, whether it is proven to have the lowest energy)."""
-    if _seconds_to_prove(model) <= seconds:
-        return ground_state(model).state, True
-    if rng is None:
-        raise ValueError(
-            f"mode() cannot prove the most probable of 2^{model.n} completions within {seconds:g} "
-            "seconds; raise seconds, or pass rng=np.random.default_rng(0) to look for it by annealing"
-        )
-    hot = (abs(model.weights).sum(axis=1) + abs(model.biases)).max()
-    return annealed(model, hot * COOLING, rng=rng).state, False
-
-
-def _seconds_to_prove(model):
-    """Return the seconds of ground_state(): two exact sums, where products are halved until they are small tables."""
-    price = 0.0
-    for part in plan(model, pairs="couplings").parts:
-        if part.road == "matrix products":
-            part = in_halves(part, len(part.units) - part.guide - TABLE_UNITS)
-        price += 2 * part.seconds
-    return price

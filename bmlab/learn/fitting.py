@@ -1,24 +1,32 @@
 """fit(): the learning loop, drained.  It stops where it was asked to, and says why; a long run survives a crash."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from inspect import signature, unwrap
 from itertools import islice
 from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 
-from ..checks import check_count, check_positive, generator
-from ..estimate import Estimate, Method, warned
+from ..arrays import names_of
+from ..checks import check_array, check_count, check_positive, generator, is_sparse
+from ..estimate import Bounded, Estimate, Method, warned
+from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .ascent import ascend
-from .checkpoints import Best, Checkpoint
 from .likelihood import clamped as clamped_phase
 from .likelihood import log_likelihood
 from .pseudolikelihood import pseudo_log_likelihood
-from .record import ALL_STEPS, Fit, Step
+from .record import ALL_STEPS, Fit, Loop, Step
 
 
 def fit(
@@ -38,7 +46,6 @@ def fit(
     sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
-    change: float | None = None,
     held_out: ArrayLike | None = None,
     patience: int = 10,
     every: int = 1,
@@ -62,7 +69,7 @@ def fit(
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     sample_weight   how much each row counts, (N,)
-    gradient_norm, change   end where Step.gradient_norm, or Step.change, is no larger
+    gradient_norm   end where Step.gradient_norm is no larger
     held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
                pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
     every      keep, save and look at held-out rows at every so many steps, and at the last
@@ -71,8 +78,8 @@ def fit(
                The steps kept then begin where the file left off.  All that is random must come from `rng`, and
                states must be arrays (those of temper, ais and trw are not)
     Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before a gradient
-    norm or a change that was asked for.
+    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before the
+    gradient norm that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
 
@@ -83,14 +90,13 @@ def fit(
     (True, np.float64(0.5493))
     """
     steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
-    for name, asked in (("gradient_norm", gradient_norm), ("change", change)):
-        check_positive(name, 0 if asked is None else asked, 0.01, zero=True)
+    check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
     told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
-    watch = _Watch(infer, gradient_norm, change, held_out, patience, file)
+    watch = _Watch(infer, gradient_norm, held_out, patience, file)
     step = watch.resume() or model
     more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
@@ -111,16 +117,26 @@ def _number(step):
     return step.loop.number + 1 if isinstance(step, Step) else 0
 
 
+class Best(NamedTuple):
+    """Hold the step that did best on held-out data, its score, and how many looks ago that was."""
+
+    score: float = -np.inf
+    step: Step | None = None
+    waited: int = 0
+
+
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
+
+
 @dataclass(eq=False)
 class _Watch:
     """Hold what is kept of a climb, what it has been asked to reach, and whether it has."""
 
     infer: Callable
     gradient_norm: float | None
-    change: float | None
     held_out: ArrayLike | None
     patience: int
-    file: Checkpoint | None
+    file: "Checkpoint | None"
     kept: list[Step] = field(default_factory=list)
     best: Best = field(default_factory=Best)
     stopped: str = ""
@@ -138,10 +154,9 @@ class _Watch:
 
     def sees(self, step):
         """Whether the step has reached what was asked for."""
-        for name in ("gradient_norm", "change"):
-            asked, found = getattr(self, name), getattr(step, name)
-            if asked is not None and found <= asked:
-                self.stopped = f"{name} {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
+        found, asked = step.gradient_norm, self.gradient_norm
+        if asked is not None and found <= asked:
+            self.stopped = f"gradient_norm {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
         return bool(self.stopped)
 
     def keep(self, step):
@@ -164,13 +179,10 @@ class _Watch:
 
     def ended(self, steps):
         """Return the Fit of the steps that were kept, the best one last."""
-        asked = {name: getattr(self, name) for name in ("gradient_norm", "change") if getattr(self, name) is not None}
-        best, reached = self.best.step, True if self.stopped else False if asked else None
+        best, asked = self.best.step, self.gradient_norm
+        reached = True if self.stopped else None if asked is None else False
         if reached is False:
-            last = self.kept[-1]
-            found = ", ".join(
-                f"{name} {getattr(last, name):.2g} where {x:g} was asked for" for name, x in asked.items()
-            )
+            found = f"gradient_norm {self.kept[-1].gradient_norm:.2g} where {asked:g} was asked for"
             self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
         if best is not None:
             self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
@@ -182,3 +194,103 @@ def _score(step, held_out, infer):
     if np.isnan(step.free.log_z.value):
         return pseudo_log_likelihood(step.model, held_out)
     return log_likelihood(clamped_phase(step.model, held_out, infer), step.free).value
+
+
+# A run that was killed goes on from a file as if it had not been.
+
+
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
+
+
+class Checkpoint:
+    """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
+
+    The file holds arrays, and one JSON that says where each belongs: in the Step, in the best step, or in the state of
+    the generator.  Reading it runs no code.
+    """
+
+    def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
+        self.path, self.rng = check_path("checkpoint", path), rng
+        self.run = {name: _told(name, value, rng) for name, value in run.items()}
+
+    def save(self, step: Step, best: Best) -> None:
+        """Write the state of the run, wholly or not at all."""
+        random, arrays = self.rng and self.rng.bit_generator.state, {}
+        text = json.dumps(_packed([self.run, step, best, random], arrays))
+        write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
+
+    def load(self) -> tuple[Step, Best] | None:
+        """Return what was saved and set the generator to what it was; None where there is no file.
+
+        Raises ValueError where the file is torn, or is of another run.
+        """
+        if not self.path.exists():
+            return None
+        arrays = read_arrays(self.path, "checkpoint", "begin again")
+        try:
+            run, step, best, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
+        except Exception as error:  # whatever a reader says of parts that were not written by save()
+            raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
+        if other:
+            raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
+        if self.rng is not None:
+            self.rng.bit_generator.state = random
+        return step, best
+
+
+def _told(name, value, rng):
+    """Return what tells an argument from others, the same in every run, however equal numbers are written."""
+    if isinstance(value, partial):
+        parts = [value.func, *value.args, *(part for pair in sorted(value.keywords.items()) for part in pair)]
+        return " ".join(_told(name, part, rng) for part in parts)
+    if value is None or isinstance(value, str) or value is rng:
+        return "rng" if value is not None and value is rng else repr(value)
+    function, arrays = unwrap(value) if callable(value) else None, {}
+    if isinstance(function, FunctionType) and function.__closure__ is None:
+        return f"{function.__module__}.{function.__qualname__}"
+    try:
+        text = _packed(value if type(value).__name__ in RECORDS else check_array(name, value), arrays)
+    except ValueError:
+        raise ValueError(
+            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends "
+            "on; write methods as plain functions, with numbers, arrays and the rng of fit() bound by functools.partial"
+        ) from None
+    body = json.dumps([text, names_of(value)]).encode()
+    return sha256(body + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()
+
+
+def _packed(value, arrays):
+    """Return a value as JSON, its arrays put under names; `info` of an Estimate is for people and stays behind."""
+    kind = type(value).__name__
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
+        arrays[f"array {len(arrays)}"] = np.asarray(value)
+        return {"array": f"array {len(arrays) - 1}"}
+    if is_sparse(value):
+        w: Any = scipy.sparse.csr_array(value)
+        return {"sparse": [_packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
+    if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
+        return {kind: [_packed(part, arrays) for part in value]}
+    if kind in RECORDS:
+        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if name != "info"}
+    if isinstance(value, dict):
+        return {kind: {name: _packed(part, arrays) for name, part in value.items()}}
+    raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
+
+
+def _unpacked(told, arrays):
+    """Return what _packed() was given."""
+    if not isinstance(told, dict):
+        return told
+    ((kind, held),) = told.items()
+    if kind == "array":
+        return arrays[held]
+    if isinstance(held, dict):
+        parts = {name: _unpacked(part, arrays) for name, part in held.items()}
+        return parts if kind == "dict" else RECORDS[kind](**parts)
+    parts = tuple(_unpacked(part, arrays) for part in held)
+    if kind == "sparse":
+        return scipy.sparse.csr_array(parts[:3], shape=parts[3])
+    return parts if kind == "tuple" else list(parts)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import names_of, symmetric
-from ..checks import check_flag, check_positive, check_share
+from ..checks import check_flag, check_share
 from ..estimate import Estimate, dense_corr
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
@@ -34,16 +34,13 @@ from .record import Fit
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
-def invert_mean_field(
-    data: ArrayLike | Estimate, *, noise: float = 0.0, pseudocount: float = 0.0, diagonal: bool = True
-) -> Fit:
+def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0, diagonal: bool = True) -> Fit:
     """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
     noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
                  means shrink by 1 - 2 noise, correlations by its square
-    pseudocount  as if so many patterns of random units had been added to the N
     diagonal     whether w_ii m_i, a unit's pull on itself, counts in b (the authors' form) or is left out
-    Raises ValueError where a unit is constant or the covariance singular: add noise or a pseudo-count.
+    Raises ValueError where a unit is constant or the covariance singular: add noise.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
     >>> bmlab.invert_mean_field(data).model.weights.round(2)  # -C^-1, where arctanh(1/2) = 0.55 is true
@@ -51,17 +48,17 @@ def invert_mean_field(
            [0.67, 0.  ]])
     """
     diagonal = check_flag("diagonal", diagonal)
-    mean, corr = _moments(data, noise, pseudocount)
+    mean, corr = _moments(data, noise)
     weights, curvature = response(mean, corr)
     own = 1 / (1 - mean**2) - curvature
     biases = np.arctanh(mean) - weights @ mean - (own * mean if diagonal else 0.0)
     return _solved(BoltzmannMachine(weights, biases), data)
 
 
-def invert_tap(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_tap(data: ArrayLike, *, noise: float = 0.0) -> Fit:
     """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
-    noise, pseudocount   as in invert_mean_field(); so are the errors
+    noise   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
     the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
 
@@ -70,13 +67,13 @@ def invert_tap(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.0)
     array([[0.  , 0.67],
            [0.67, 0.  ]])
     """
-    return _solved(tap_machine(*_moments(data, noise, pseudocount)), data)
+    return _solved(tap_machine(*_moments(data, noise)), data)
 
 
-def invert_bethe(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.0) -> Fit:
+def invert_bethe(data: ArrayLike, *, noise: float = 0.0) -> Fit:
     """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
-    noise, pseudocount   as in invert_mean_field()
+    noise   as in invert_mean_field()
     Exact, but for the noise of the data, where the couplings form a tree.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
 
@@ -85,7 +82,7 @@ def invert_bethe(data: ArrayLike, *, noise: float = 0.0, pseudocount: float = 0.
     array([[0.  , 0.55],
            [0.55, 0.  ]])
     """
-    return _solved(bethe_machine(*_moments(data, noise, pseudocount)), data)
+    return _solved(bethe_machine(*_moments(data, noise)), data)
 
 
 def _solved(machine, data):
@@ -129,27 +126,22 @@ def _from_beliefs(mean, corr):
 
 def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return -C^-1 without its diagonal (n, n), symmetric, and the diagonal of C^-1 (n,)."""
-    check_each_varies(mean, "pass noise=0.1 or pseudocount=1, or leave the unit out")
+    check_each_varies(mean, "pass noise=0.1, or leave the unit out")
     covariance = corr - np.outer(mean, mean)
     rank = np.linalg.matrix_rank(covariance, hermitian=True)
     if rank < len(mean):
-        raise ValueError(
-            f"the covariance of {len(mean)} units is singular (rank {rank}); pass noise=0.1 or pseudocount=1"
-        )
+        raise ValueError(f"the covariance of {len(mean)} units is singular (rank {rank}); pass noise=0.1")
     inverse = np.linalg.inv(covariance)
     return symmetric(-inverse), np.diag(inverse)
 
 
-def _moments(data, noise, pseudocount):
-    noise, pseudocount = check_share("noise", noise, 0.5), check_positive("pseudocount", pseudocount, zero=True)
+def _moments(data, noise):
+    kept = 1 - 2 * check_share("noise", noise, 0.5)
     if isinstance(data, Estimate):
-        mean, corr, count = data.mean, dense_corr(data.corr), getattr(data, "count", np.nan)
-        if pseudocount and np.isnan(count):
-            raise ValueError("pseudocount asks for a number of rows, which this Estimate has not; pass moments(data)")
+        mean, corr = data.mean, dense_corr(data.corr)
     else:
         data = checked_units(data)
-        mean, corr, count = data.mean(0), data.T @ data / len(data), len(data)
-    share = count / (count + pseudocount) if pseudocount else 1.0
-    corr = share * (1 - 2 * noise) ** 2 * corr
+        mean, corr = data.mean(0), data.T @ data / len(data)
+    corr = kept**2 * corr
     np.fill_diagonal(corr, 1.0)
-    return share * (1 - 2 * noise) * mean, corr
+    return kept * mean, corr

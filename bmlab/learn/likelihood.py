@@ -23,7 +23,6 @@ from ..progress_bars import watched
 from ..threads import one_thread
 from .clamped_batches import FEW, over_states, summed
 from .observations import alike, checked_rows, distinct, shares
-from .pooling import averaged, combined, first_doubt, mean_log_z, pooled
 
 
 def clamped(
@@ -67,7 +66,7 @@ def clamped_rows(
         clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], within[k])
         for k, (unknown, where) in enumerate(groups)
     ]
-    return pooled(answers, np.array([each[where].sum() for _, where in groups]))
+    return _pooled(answers, np.array([each[where].sum() for _, where in groups]))
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
@@ -220,17 +219,17 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
     ]
     s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
     s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
-    mean_stderr[unknown] = combined([a.mean_stderr for a in answers], share)
+    mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)
     corr, corr_stderr = _joined_corr(model, s, unknown, share, answers, mean_stderr)
     return Estimate(
         share @ s,
         corr,
-        mean_log_z([a.log_z for a in answers], share),
+        _mean_log_z([a.log_z for a in answers], share),
         mean_stderr,
         corr_stderr,
         method=f"clamped, {answers[0].method}",
         converged=all(a.converged for a in answers),
-        message=first_doubt(answers),
+        message=_first_doubt(answers),
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
     )
@@ -244,11 +243,11 @@ def _met(patterns, share):
 def _joined_corr(model, s, unknown, share, answers, error):
     """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
     pairs = pair_sums(model, s * np.sqrt(share)[:, None])
-    _put_hidden(model, pairs, unknown, averaged([a.corr for a in answers], share))
+    _put_hidden(model, pairs, unknown, _averaged([a.corr for a in answers], share))
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
     errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
     if not np.isscalar(answers[0].corr_stderr):
-        _put_hidden(model, errors, unknown, combined([a.corr_stderr for a in answers], share))
+        _put_hidden(model, errors, unknown, _combined([a.corr_stderr for a in answers], share))
     return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
 
 
@@ -262,3 +261,40 @@ def _put_hidden(model, pairs, unknown, hidden):
     place[unknown] = np.arange(len(unknown))
     both = (place[row] >= 0) & (place[col] >= 0)
     pairs[both] = hidden[place[row[both]], place[col[both]]]
+
+
+def _pooled(answers, share):
+    """Average answers about different rows, by their share of all rows."""
+    return Estimate(
+        _averaged([a.mean for a in answers], share),
+        _averaged([a.corr for a in answers], share),
+        _mean_log_z([a.log_z for a in answers], share),
+        _combined([a.mean_stderr for a in answers], share),
+        _combined([a.corr_stderr for a in answers], share),
+        method=answers[-1].method,
+        converged=all(a.converged for a in answers),
+        message=_first_doubt(answers),
+        state=[a.state for a in answers],
+        info={"road": f"{len(answers)} sets of unknowns"},
+    )
+
+
+def _averaged(parts, share):
+    """Return the weighted mean."""
+    return sum(p * part for p, part in zip(share, parts, strict=True))
+
+
+def _combined(errors, share):
+    """Standard error of a weighted mean of independent answers."""
+    return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
+
+
+def _mean_log_z(answers, share):
+    """Return the weighted mean of log Z, with its noise and its bounds."""
+    value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
+    return Bounded(value, float(_combined([a.stderr for a in answers], share)), lower, upper)
+
+
+def _first_doubt(answers):
+    """Return the message of the first answer that has not converged, or of the first."""
+    return next((a.message for a in answers if not a.converged), answers[0].message)

@@ -33,6 +33,7 @@ from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
+from .maximum_likelihood import RIDGE, Coordinates, climb, outcome
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -42,7 +43,6 @@ from .observations import (
     distinct,
     shares,
 )
-from .quasi_newton import RIDGE, Coordinates, climb, outcome
 from .record import Fit
 
 TOLERANCE = 1e-6  # of the largest component of the slope

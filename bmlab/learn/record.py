@@ -75,7 +75,7 @@ class Fit:
     """Hold what a learner found.
 
     model       the machine
-    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm, a change; None
+    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm; None
                 where no end was asked for, and it made its steps
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
