@@ -14,6 +14,8 @@ AS_TEACHER = $(if $(TEACHER),-teacher)
 FOLDER = $(if $(SOURCES),notebooks,course)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+CORE = plain contract mutants reading model estimate enumeration gibbs_sampling naive_mean_field belief_propagation \
+	ascent likelihood fitting
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 # Without Jupyter's question about news.
@@ -49,10 +51,8 @@ test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests teaching/tests
 
-check: setup  ## run what a change of the package must pass, in under a minute: laws, mutants, plain.py, every module's own tests
-	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" tests/test_plain.py tests/test_contract.py tests/test_mutants.py \
-		tests/test_reading.py tests/test_model.py tests/test_estimate.py tests/test_enumeration.py tests/test_gibbs_sampling.py \
-		tests/test_naive_mean_field.py tests/test_belief_propagation.py tests/test_ascent.py tests/test_likelihood.py tests/test_fitting.py
+check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, the core's own tests
+	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(CORE:%=tests/test_%.py)
 
 processors: setup  ## run the notebooks as other processors would (ON="Haswell nudged": as these; TESTS=...: tests as well)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \

@@ -283,8 +283,9 @@ def edited(where, edit):
         editor.visit(part)
     if not editor.made:
         raise LookupError(f"there is nothing to edit in {where}")
-    tree = ast.fix_missing_locations(tree)
-    codes = codes_of(compile(tree, "mutant", "exec", flags=__future__.annotations.compiler_flag))
+    codes = codes_of(
+        compile(ast.fix_missing_locations(tree), "mutant", "exec", flags=__future__.annotations.compiler_flag)
+    )
     right = {function: function.__code__ for function in functions_of(module)}
     try:
         for function, code in right.items():
@@ -316,7 +317,6 @@ independent = {name: partial(law.law_no_weights, method) for name, method in law
 responding = partial(test_linear_response.law_response, bmlab.mean_field)
 by_temperature, by_offset = undivided("temperature"), unadded("offset")
 EDITS = [
-    # nothing is divided by T
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
     Edit("learn.likelihood:_summed_out", by_temperature, test_likelihood.law_log_prob),
     Edit("infer.exact.enumeration", by_temperature, right),
@@ -333,7 +333,6 @@ EDITS = [
     Edit("infer.sampling.chains", by_temperature, independent["gibbs"]),
     Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
     Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.law_best_of_the_walk),
-    # the offset is forgotten
     Edit("model:clamp", by_offset, partial(law.law_same, bmlab.exact, law.clamped)),
     Edit("infer.exact.enumeration", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
@@ -341,7 +340,6 @@ EDITS = [
     Edit("infer.bounds.bracketing", by_offset, test_bracketing.law_ends),
     Edit("infer.bounds.tree_reweighting", by_offset, independent["trw"]),
     Edit("infer.sampling.annealed_importance", by_offset, test_annealed_importance.law_uncoupled),
-    # and others
     Edit("model", unadded("biases"), law.law_invariance),
     Edit("learn.likelihood:gradient", turned_round("corr"), law.law_gradient),
     Edit("learn.likelihood:gradient", turned_round("mean"), law.law_gradient),

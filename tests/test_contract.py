@@ -1,6 +1,6 @@
 """The laws that every method obeys, in every form in which a machine can be written down.
 
-The referee is a plain sum over all states, written here and nowhere else.  Each law is a function of a method
+The referee is the sum over all states of bmlab.plain.  Each law is a function of a method
 (dense model -> Estimate); tests/mutants.py shows that each can fail.  on(form, method) asks the method about the same
 machine in another form and puts the answer back: so each law holds of sparse, permuted and clamped machines as well.
 """
@@ -19,6 +19,7 @@ from scipy import sparse, stats
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
+from bmlab import plain
 from bmlab.infer.sampling.chains import Chains
 from bmlab.infer.sampling.random_stream import fine_digits, stream
 from bmlab.learn import likelihood
@@ -83,13 +84,8 @@ def methods(*without, among=METHODS):
 
 def referee(model):
     """log Z, means and correlations by the definition: a sum over all 2^n states."""
-    s = bmlab.states(model.n)
-    w, b = model.weights, model.biases
-    energy = model.offset - np.array([x @ w @ x / 2 + b @ x for x in s])
-    top = (-energy / model.temperature).max()
-    weight = np.exp(-energy / model.temperature - top)
-    p = weight / weight.sum()
-    return top + np.log(weight.sum()), p @ s, s.T @ (p[:, None] * s)
+    answer = plain.brute_force(model)
+    return answer.log_z - model.offset / model.temperature, answer.mean, answer.corr
 
 
 def machine(n, seed=0, scale=1.0, temperature=1.0, offset=0.0):
@@ -706,7 +702,12 @@ def short_ladders(model, seed):
 
 @pytest.mark.parametrize(
     "method",
-    [correlated_chains, one_long_chain, short_ladders, lambda m, seed: weighted(m, seed=seed)],
+    [
+        correlated_chains,
+        pytest.param(one_long_chain, marks=pytest.mark.slow),
+        short_ladders,
+        lambda m, seed: weighted(m, seed=seed),
+    ],
     ids=["chains", "one chain", "temper", "ais"],
 )
 def test_the_stated_error_covers(method):
@@ -752,7 +753,7 @@ def trees_of_five():
         yield [*pairs, tuple(i for i in range(5) if not any(i == a for a, _ in pairs))]
 
 
-def law_trees(method, form=as_it_is, temperatures=(10.0, 1.0, 0.3, 0.1, 0.03, 0.01)):
+def law_trees(method, form=as_it_is, temperatures=(10.0, 0.3, 0.01)):
     """On trees Bethe's theory is exact, and so is its linear response, however cold: with biases and without.
 
     Energies of some units are rounded before they are divided by T: 2^-53 times a few over 0.01 is 1e-13.
@@ -772,13 +773,13 @@ def law_trees(method, form=as_it_is, temperatures=(10.0, 1.0, 0.3, 0.1, 0.03, 0.
             assert answer.info.get("inconsistency", 0.0) < 1e-11
 
 
-@pytest.mark.parametrize("form", [as_it_is, as_sparse, with_stored_zeros])
+@pytest.mark.parametrize("form", [as_it_is, with_stored_zeros])
 @pytest.mark.parametrize("method", [bmlab.bethe, bmlab.trw], ids=["bethe", "trw"])
 def test_no_tree_is_too_cold(method, form):
     law_trees(method, form)
 
 
-def law_plausible(method, machines=100):
+def law_plausible(method, machines=40):
     """What has converged is the answer of some machine: no correlation beyond 1, no variance twice that of its mean."""
     converged = 0
     for seed in range(machines):
