@@ -32,8 +32,8 @@ def check_folder(folder: Any) -> Path:
     return Path(folder)
 
 
-def write_arrays(path: Path, arrays: dict[str, Any], keep: Path | None = None) -> None:
-    """Write an .npz wholly or not at all: the old file stays, at `keep` if that is asked for, until the new is whole.
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    """Write an .npz wholly or not at all: the old file stays until the new is whole.
 
     A symbolic link stays one, and the file its mode; into a pipe or a device the bytes are written as they come.  What
     a process that was killed has left beside the file is removed after a minute, by the next that writes it.
@@ -46,13 +46,13 @@ def write_arrays(path: Path, arrays: dict[str, Any], keep: Path | None = None) -
         if place.exists() and not place.is_file():
             place.write_bytes(body.getbuffer())
             return
-        _replace(place, body.getbuffer(), keep)
+        _replace(place, body.getbuffer())
     except OSError as error:
         reason = error.strerror or str(error)
         raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
 
 
-def _replace(path, content, keep):
+def _replace(path, content):
     """Put a new file beside its place, and then there."""
     for old in path.parent.glob(f"{escape(path.name)}.*{NEW}"):
         with suppress(OSError):  # another process may have been quicker
@@ -66,8 +66,6 @@ def _replace(path, content, keep):
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if keep is not None and path.exists():
-            os.replace(path, keep)
         os.replace(new, path)
     finally:
         with suppress(OSError):

@@ -87,11 +87,6 @@ def one_thread_only() -> Iterator[None]:
         _alone.reset(token)
 
 
-def may_start_threads() -> bool:
-    """Whether one_thread_only() is not held here."""
-    return not _alone.get()
-
-
 def _let_go(me, depth, *_):
     """Go back to a depth, even where Ctrl-C comes in between."""
     try:
@@ -113,14 +108,10 @@ def _hold(me, depth, again=False):
         if depth and (again or not was_inside):
             _set([1] * len(_before))
         elif _before and not depth and (again or was_inside):
-            _set([count if _is_free(blas) else None for blas, count in zip(_libraries(), _before, strict=True)])
+            free = [not _depth or _is_own(blas) for blas in _libraries()]  # of those that hold it
+            _set([count if is_free else None for count, is_free in zip(_before, free, strict=True)])
             if not _depth:
                 _before.clear()
-
-
-def _is_free(blas):
-    """Whether nobody holds a library."""
-    return not _depth or _is_own(blas)
 
 
 def _is_own(blas):

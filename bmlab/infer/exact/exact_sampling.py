@@ -109,7 +109,7 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
         bits = np.ceil(np.log2((model.n * log(2) + RARE) / 2))  # a power of 2, so that division is exact
         cold = replace(whole, temperature=float(2.0**-bits))
     else:
-        cold = replace(_in_units(model, _largest(model) or 1.0), temperature=COLD)
+        cold = replace(_in_units(model, _numbers(model).max(initial=0) or 1.0), temperature=COLD)
     state = sample(cold, 1, np.random.default_rng(0))[0]
     count = _counted(cold, state) if unit else np.nan
     return GroundState(float(model.energy(state)), state, count)
@@ -120,10 +120,6 @@ def _numbers(model):
     weights = model.weights.data if model.is_sparse else model.weights.ravel()
     values = np.unique(np.abs(np.concatenate([weights, model.biases])))
     return values[values > 0]
-
-
-def _largest(model):
-    return float(_numbers(model).max(initial=0))
 
 
 def _common_unit(model):

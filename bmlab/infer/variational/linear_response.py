@@ -140,7 +140,7 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     ).tocsc()
 
 
-def _inverse(curvature, spread=None):
+def _inverse(curvature, spread):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
         inverse = rest = np.linalg.inv(curvature)
