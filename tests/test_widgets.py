@@ -677,3 +677,63 @@ def test_without_anywidget_a_notebook_goes_on_with_still_pictures():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.count("image/png") == 5, done.stderr
     assert re.findall("pip install .*", done.stderr)[0] == 'pip install "bmlab[lab]"' and "anywidget" in done.stderr
+
+
+MISSING = """if True:
+    import ast, json, sys, warnings
+    from importlib.machinery import PathFinder
+    from pathlib import Path
+
+    class Finder(PathFinder):
+        @classmethod
+        def find_spec(cls, name, *rest):
+            return None if name.partition(".")[0] == sys.argv[1] else super().find_spec(name, *rest)
+
+    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
+    import bmlab
+    for path in sorted(Path().glob("*.ipynb")):
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+        ways = [node for cell in cells for node in ast.parse("".join(cell["source"])).body
+                if isinstance(node, ast.Import | ast.ImportFrom) or "sys.path" in ast.unparse(node)]
+        for name in [name for name in sys.modules if name.startswith("bmlab.widgets")]:
+            del sys.modules[name]
+        vars(bmlab).pop("widgets", None)
+        error = ""
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            try:
+                exec("\\n".join(map(ast.unparse, ways)), {})
+            except ModuleNotFoundError as missing:
+                error = str(missing)
+        print(json.dumps([path.stem, error, [str(one.message) for one in seen if "pip install" in str(one.message)]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "stops"),
+    [
+        ("anywidget", set()),
+        ("numba", {"06_hidden_units"}),
+        ("tqdm", set()),
+        ("sklearn", {"08_handwritten_digits"}),
+        ("pandas", {"09_your_own_data"}),
+    ],
+)
+def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, stops):
+    """All imports of each notebook, its scripts' included: it goes on, or what it stops with says so too."""
+    done = subprocess.run(
+        [sys.executable, "-c", MISSING, package],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).resolve().parents[1] / "notebooks",
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) > 10 and {name for name, error, _ in found if error} == stops
+    for name, error, said in found:
+        (sentence,) = said
+        assert package in sentence and 'pip install "bmlab[lab]"' in sentence, name
+        assert not error or package in error, (name, error)
+        if package != "pandas":  # which 09 imports as all do, below the sentence
+            assert not error or "pip install" in error, (name, error)

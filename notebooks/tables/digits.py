@@ -33,13 +33,15 @@ from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 import bmlab
+from bmlab.checks import needed
 from bmlab.parallel import in_parts, unpacked
+
+load_digits = needed("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
+linear_model, neighbors, svm = (
+    needed(f"sklearn.{part}", "digits.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+)
 
 TABLE, CV_TABLE = (Path(__file__).with_name(name) for name in ("08_digits.csv", "08_digits_cv.csv"))
 COLUMNS = "rule", "copies", "seed", "log_z", "errors", "cv_errors", "stderr", "low", "high", "setting"
@@ -116,9 +118,12 @@ RULES = {
     "restricted": (restricted, {"penalty": (0.01, 0.03, 0.1, 0.3), "rate": (0.05, 0.1)}),
 }
 PEERS = {
-    "logistic regression": (partial(LogisticRegression, max_iter=5000), {"C": (0.003, 0.01, 0.03, 0.1, 0.3)}),
-    "nearest neighbour": (KNeighborsClassifier, {"n_neighbors": (1, 3, 5)}),
-    "SVM": (SVC, {"C": (1, 3, 10), "gamma": (0.01, 0.03, 0.1)}),
+    "logistic regression": (
+        partial(linear_model.LogisticRegression, max_iter=5000),
+        {"C": (0.003, 0.01, 0.03, 0.1, 0.3)},
+    ),
+    "nearest neighbour": (neighbors.KNeighborsClassifier, {"n_neighbors": (1, 3, 5)}),
+    "SVM": (svm.SVC, {"C": (1, 3, 10), "gamma": (0.01, 0.03, 0.1)}),
 }
 LOG_Z = {"ais": bmlab.ais, "mean field": bmlab.mean_field, "tap": bmlab.tap}
 

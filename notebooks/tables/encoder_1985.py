@@ -41,11 +41,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import expit, logsumexp
 from scipy.stats import binom, binomtest
 
 import bmlab
+from bmlab.checks import needed
 from bmlab.parallel import in_parts, unpacked
 
 TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
@@ -71,7 +71,7 @@ LEARNING = (20, 20, 15, 15, 12, 12) + (T,) * (4 + COUNTED)  # temperature of eac
 GENTLE = (20,) * 4 + (15,) * 4 + (12,) * 4 + (T,) * 8 + (T / 2,) * 8
 SLOW = tuple(np.repeat([200, 150, 100, 80, 60, 50, 40, 30, 25, 20, 15, 12, 10, 8, 6, 5], 20))
 NOISE = ("time", "annealing")
-compiled = njit(nogil=True, cache=True)
+compiled = needed("numba", "encoder_1985.py", '"bmlab[lab]"').njit(nogil=True, cache=True)
 _U = np.uint64
 
 

@@ -42,12 +42,14 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 import bmlab
+from bmlab.checks import needed
 from bmlab.parallel import in_parts, unpacked
+
+linear_model, neighbors, svm = (
+    needed(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+)
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv", "08_mnist_log_z.csv"))
 SETTINGS = {
@@ -57,9 +59,9 @@ SETTINGS = {
     "restricted": (50, 100),
 }
 PEERS = {
-    "logistic regression": [LogisticRegression(C=c, max_iter=1000) for c in (0.001, 0.003, 0.01)],
-    "nearest neighbours": [KNeighborsClassifier(k) for k in (1, 3, 5)],
-    "support vectors": [SVC(C=10, gamma=gamma) for gamma in (0.002, 0.004, 0.008)],
+    "logistic regression": [linear_model.LogisticRegression(C=c, max_iter=1000) for c in (0.001, 0.003, 0.01)],
+    "nearest neighbours": [neighbors.KNeighborsClassifier(k) for k in (1, 3, 5)],
+    "support vectors": [svm.SVC(C=10, gamma=gamma) for gamma in (0.002, 0.004, 0.008)],
 }
 LONG, SHORT = {"n_chains": 100, "n_temperatures": 400}, {"n_chains": 50, "n_temperatures": 100}
 COLUMNS = "rule", "shifts", "setting", "seed", "log_z", "errors", "held_out", "stderr"

@@ -27,7 +27,6 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 import bmlab
 from bmlab.parallel import in_parts, unpacked
@@ -158,7 +157,7 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         tasks = [(*run, fold) for run, fold in product(RUNS, range(5))]
-        table.writerows(tqdm(in_parts(partial(unpacked, row), tasks, "machine"), total=len(tasks)))
+        table.writerows(in_parts(partial(unpacked, row), tasks, "machine"))
 
 
 if __name__ == "__main__":
