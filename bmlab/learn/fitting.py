@@ -280,7 +280,7 @@ def _packed(value, arrays):
     raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
 
 
-def _unpacked(told, arrays):
+def _unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Return what _packed() was given."""
     if not isinstance(told, dict):
         return told

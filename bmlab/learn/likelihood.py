@@ -279,7 +279,7 @@ def _pooled(answers, share):
     )
 
 
-def _averaged(parts, share):
+def _averaged(parts, share) -> Any:
     """Return the weighted mean."""
     return sum(p * part for p, part in zip(share, parts, strict=True))
 
