@@ -14,7 +14,7 @@ UPPER = np.arange(32)  # the upper four of eight rows of pixels
 
 
 def learn(digit, rng):
-    """Learn one digit by persistent chains, as in notebook 08; average the last half of the way."""
+    """Learn one digit by persistent chains, as in notebook 09; average the last half of the way."""
     pens = [bmlab.data.digits(threshold) for threshold in PENS]
     images = np.vstack([pen.train[pen.train_labels == digit] for pen in pens])
     images = np.where(rng.random(images.shape) < 0.02, -images, images)

@@ -37,10 +37,10 @@ EXPECTED = {
     "04_mean_field",
     "04b_can_it_be_proved",
     "05_full_learning",
-    "06_hidden_units",
-    "07_restricted_machines",
-    "08_handwritten_digits",
-    "09_your_own_data",
+    "07_hidden_units",
+    "08_restricted_machines",
+    "09_handwritten_digits",
+    "06_your_own_data",
     "10_after_1985",
 }
 # The only cells whose output may differ from run to run: notebook -> ids of the cells.

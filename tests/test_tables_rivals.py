@@ -1,4 +1,4 @@
-"""The table of 07's contest: five splits a machine, nothing judged that was learnt, and a row made again."""
+"""The table of 08's contest: five splits a machine, nothing judged that was learnt, and a row made again."""
 
 import numpy as np
 import pytest

@@ -713,10 +713,10 @@ MISSING = """if True:
     ("package", "stops"),
     [
         ("anywidget", set()),
-        ("numba", {"06_hidden_units"}),
+        ("numba", {"07_hidden_units"}),
         ("tqdm", set()),
-        ("sklearn", {"08_handwritten_digits"}),
-        ("pandas", {"09_your_own_data"}),
+        ("sklearn", {"09_handwritten_digits"}),
+        ("pandas", {"06_your_own_data"}),
     ],
 )
 def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, stops):
@@ -735,5 +735,5 @@ def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, s
         (sentence,) = said
         assert package in sentence and 'pip install "bmlab[lab]"' in sentence, name
         assert not error or package in error, (name, error)
-        if package != "pandas":  # which 09 imports as all do, below the sentence
+        if package != "pandas":  # which 06 imports as all do, below the sentence
             assert not error or "pip install" in error, (name, error)

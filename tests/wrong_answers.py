@@ -364,7 +364,7 @@ WRONG = {
         ],
         "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
-    "06_hidden_units": {
+    "07_hidden_units": {
         "small_start": [
             (
                 PLATEAU + "small_start, large_start = large_start, small_start",
@@ -433,7 +433,7 @@ WRONG = {
             (SCORE.replace("@ mean, K", "@ mean, np.tril(K)"), "K is symmetric"),
         ],
     },
-    "08_handwritten_digits": {
+    "09_handwritten_digits": {
         "p_b": [
             ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "that is if both are as common"),
             ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
@@ -487,7 +487,7 @@ WRONG = {
             (PL_GRADIENT.replace(" / len(data)", ""), "a mean over rows"),
         ],
     },
-    "07_restricted_machines": {
+    "08_restricted_machines": {
         "visible_out": [
             (VISIBLE_OUT.replace("T_own", "1"), "that is at T = 1"),
             (VISIBLE_OUT.replace("-0.5 * h_own[1] / T_own + ", ""), "own biases are missing"),
@@ -515,7 +515,7 @@ WRONG = {
             (LAYERS_AIS.replace(H_FIRST, V_FIRST), "h first"),
         ],
     },
-    "09_your_own_data": {
+    "06_your_own_data": {
         "p_freeze": [
             ("p_freeze = 1 / (1 + np.exp(2 * size * cast))", "a missing vote is not a vote of 0"),
             ("p_freeze = 1 / (1 + np.exp(4 * size * cast))", "the budget held, too"),

@@ -1,4 +1,4 @@
-"""Learning (notebooks 05 to 08): clamped minus free.
+"""Learning (notebooks 05 to 09): clamped minus free.
 
 likelihood, clamped_batches                     the two phases, and their difference
 ascent, fitting, record                         the loop, drained, and gone on with after a crash

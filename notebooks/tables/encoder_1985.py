@@ -48,7 +48,7 @@ import bmlab
 from bmlab.checks import needed
 from bmlab.parallel import in_parts, unpacked
 
-TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("06_encoder.csv", "06_encoder_history.csv"))
+TABLE, HISTORY = (Path(__file__).with_name(name) for name in ("07_encoder.csv", "07_encoder_history.csv"))
 COLUMNS = (
     "problem",
     "noise",

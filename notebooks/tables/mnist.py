@@ -1,6 +1,6 @@
-"""Ten Boltzmann machines read MNIST, 28 x 28 pixels in black and white: the last section of notebook 08.
+"""Ten Boltzmann machines read MNIST, 28 x 28 pixels in black and white: the last section of notebook 09.
 
-    python notebooks/tables/mnist.py            # rewrites 08_mnist.csv and 08_mnist_log_z.csv beside it, 12 minutes
+    python notebooks/tables/mnist.py            # rewrites 09_mnist.csv and 09_mnist_log_z.csv beside it, 12 minutes
     python notebooks/tables/mnist.py FOLDER     # all 70,000 from the four files in FOLDER; prints, writes nothing
 
 Protocol, fixed before the test images were read: bmlab.data.mnist() has 4,000 images to learn from and 1,000 to test
@@ -20,7 +20,7 @@ The rules:
     restricted          bmlab.pcd; the setting is the number of hidden units
     logistic regression, nearest neighbours, support vectors: peers from scikit-learn, chosen without shifts
 
-Columns of 08_mnist.csv: rule, shifts, setting, seed; log_z, which log Z the ten energies were read with; errors of the
+Columns of 09_mnist.csv: rule, shifts, setting, seed; log_z, which log Z the ten energies were read with; errors of the
 1,000, held_out (errors of the 800, by machines learnt from 3,200), and stderr, the largest of ten by ais.  log_z is
 
     ais         what counts.  The model is judged as it is
@@ -28,7 +28,7 @@ Columns of 08_mnist.csv: rule, shifts, setting, seed; log_z, which log Z the ten
     mean field  the bound by bmlab.mean_field
     calibrated  ais plus one number a digit, fitted to the labels of the 800 (so its held_out flatters): no log Z
 
-Columns of 08_mnist_log_z.csv: rule, shifts, setting, digit, and log Z by each method; "short" is ais with a quarter of
+Columns of 09_mnist_log_z.csv: rule, shifts, setting, digit, and log Z by each method; "short" is ais with a quarter of
 the temperatures.  Where ais and short differ by more than their errors say, the errors are too small.
 """
 
@@ -51,7 +51,7 @@ linear_model, neighbors, svm = (
     needed(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
 )
 
-TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("08_mnist.csv", "08_mnist_log_z.csv"))
+TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("09_mnist.csv", "09_mnist_log_z.csv"))
 SETTINGS = {
     "independent": (0,),
     "closed form": (0.1, 0.15, 0.2, 0.3),

@@ -1,6 +1,6 @@
-"""Hidden units or all pairs: how probable are unseen digits, the longer a machine is taught?  For notebook 07.
+"""Hidden units or all pairs: how probable are unseen digits, the longer a machine is taught?  For notebook 08.
 
-    python notebooks/tables/rivals.py       # rewrites 07_rivals.csv and 07_climbs.csv beside it, about 10 minutes
+    python notebooks/tables/rivals.py       # rewrites 08_rivals.csv and 08_climbs.csv beside it, about 10 minutes
 
 THE PROTOCOL, written down before the table was made.
 
@@ -11,12 +11,12 @@ Machines  restricted ones by bmlab.pcd (100 rows a step, 100 chains, one sweep),
           machine is the mean over the second half of the steps, for both.
 Steps     each row is a run of its own, so that its rate falls to the end.
 Penalty   0.02 for the restricted machines, not chosen.  The fully visible one has three to choose from, and
-          notebook 07 gives it the best one on the images that were kept back: an advantage.
+          notebook 08 gives it the best one on the images that were kept back: an advantage.
 Judge     exact for up to 20 hidden units, ais() for the others; stderr is that of log Z alone.
 
 Columns: hidden (0: fully visible), parameters, penalty, steps, fold, taught and unseen (nats an image), stderr.
 
-tables/07_climbs.csv has the three climbs of section 5, 12 hidden units at a constant rate of 0.05, on to 10,000
+tables/08_climbs.csv has the three climbs of section 5, 12 hidden units at a constant rate of 0.05, on to 10,000
 steps: step, and for each climb the exact nats of a taught and of an unseen image.
 """
 
@@ -31,9 +31,9 @@ import numpy as np
 import bmlab
 from bmlab.parallel import in_parts, unpacked
 
-TABLE = Path(__file__).with_name("07_rivals.csv")
+TABLE = Path(__file__).with_name("08_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"
-CLIMBS = Path(__file__).with_name("07_climbs.csv")
+CLIMBS = Path(__file__).with_name("08_climbs.csv")
 THREE = {"exact": "previous", "gibbs, CD-1": "data", "gibbs, PCD": "previous"}  # free phase: where its chains start
 JUDGED = *range(20, 400, 20), *range(400, 10001, 200)
 FOLDS = np.arange(1000) // 200
@@ -135,7 +135,7 @@ def climb(name, judged_at=JUDGED):
 
 
 def climbs():
-    """07_climbs.csv for a figure: the steps, and for each climb its nats an unseen image."""
+    """08_climbs.csv for a figure: the steps, and for each climb its nats an unseen image."""
     table = np.loadtxt(CLIMBS, delimiter=",", skiprows=1)
     return table[:, 0], dict(zip(THREE, table[:, 2::2].T, strict=True))
 

@@ -1,6 +1,6 @@
 """The shifter of Hinton and Sejnowski (1986), Parallel Distributed Processing 1, chapter 7: which way was it shifted?
 
-    python notebooks/tables/shifter.py            # rewrites 06_shifter.csv and 06_shifter.npz, about 15 seconds
+    python notebooks/tables/shifter.py            # rewrites 07_shifter.csv and 07_shifter.npz, about 15 seconds
 
 V1 is a pattern of 8 bits, V2 the same shifted by -1, 0 or 1 with wraparound, V3 one unit of three for the shift: 768
 cases of 19 visible units.  No two units know anything of the shift, only products of three do: hidden units are needed.
@@ -18,7 +18,7 @@ The columns of the table:
     best                    the same of the best guess there is: 1/c a case where c shifts lead from this V1 to this V2
                             (all cases being equally likely; a machine trained on some of them may lean towards those)
 
-06_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
+07_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
 
 Another kind of processor rounds its sums otherwise, and after thousands of steps of chains a few counts are others.
 """
@@ -33,7 +33,7 @@ import numpy as np
 import bmlab
 from bmlab.parallel import in_parts, unpacked
 
-TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("06_shifter.csv", "06_shifter.npz"))
+TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("07_shifter.csv", "07_shifter.npz"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"
 SEEDS, STEPS, HIDDEN, HELD_OUT = range(5), (300, 500, 1000, 3000), 24, 154
 

@@ -1,6 +1,6 @@
-"""What pairs explain: the share I2/IN of the multi-information, and how far too few bins bend it; for notebook 06.
+"""What pairs explain: the share I2/IN of the multi-information, and how far too few bins bend it; for notebook 07.
 
-    python notebooks/tables/spikes.py             # rewrites 06_spikes.csv beside it, about 1 minute
+    python notebooks/tables/spikes.py             # rewrites 07_spikes.csv beside it, about 1 minute
 
     I_N = sum_i H_i - H,     I_2 = sum_i H_i - H_2,     0 <= I_2 <= I_N
 
@@ -29,7 +29,7 @@ import numpy as np
 import bmlab
 from bmlab.parallel import in_parts, unpacked
 
-TABLE = Path(__file__).with_name("06_spikes.csv")
+TABLE = Path(__file__).with_name("07_spikes.csv")
 BINS, SEEDS = (953, 3_000, 10_000, 30_000, 100_000, 283_041), range(50)
 COLUMNS = "law", "bins", "seed", "patterns", "i_n", "i_2", "share", "miller_madow", "extrapolated"
 

@@ -1,4 +1,4 @@
-"""What 06_hidden_units says of pairs, of hidden units and of the encoder of 1985, attacked.
+"""What 07_hidden_units says of pairs, of hidden units and of the encoder of 1985, attacked.
 
 Climbs from many starts are made side by side and exactly (`climbed`); the law of the spikes is known, and judges.
 """
@@ -29,7 +29,7 @@ STATES = bmlab.states(10)
 # --- what pairs see -----------------------------------------------------------------------------------------------
 
 
-@claim("06-02")
+@claim("07-02")
 def the_blank_machine_is_the_best_of_pairs():
     """The blank machine *is* the best machine of pairs."""
     for seed in SEEDS:
@@ -53,7 +53,7 @@ def pairs_of(seed):
     return bmlab.maximize(begin, STATES[seen > 0], sample_weight=seen[seen > 0]).model
 
 
-@claim("06-21")
+@claim("07-21")
 def they_all_pull_the_same_way():
     """But there are 45 pairs, and they all pull the same way"""
     many = (STATES > 0).sum(1) >= 3
@@ -69,14 +69,14 @@ def plug_in(law):
     return spikes.share(spikes.entropies(law))
 
 
-@claim("06-stretch-why")
+@claim("07-stretch-why")
 def scatter_says_nothing_about_bias():
     """Scatter says nothing about bias."""
     for seed, bins in product(range(7), (30_000, 100_000, BINS)):  # below the truth by three times the stored scatter
         yield plug_in(LAW) - plug_in(recording(seed, bins)) - 3 * {30_000: 0.019, 100_000: 0.008, BINS: 0.003}[bins]
 
 
-@claim("06-38")
+@claim("07-38")
 def a_third_each():
     """Exactly one third each, for every pattern."""
     for rows, penalty in product((3, 4, 5), (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1)):
@@ -89,7 +89,7 @@ def a_third_each():
 # --- one hidden unit ----------------------------------------------------------------------------------------------
 
 
-@claim("06-41")
+@claim("07-41")
 def threes_and_fours():
     """**A hidden unit is a private letter box through which visible units talk in threes and fours.**"""
     product_of_four, rng = bmlab.states(4).prod(1), np.random.default_rng(0)
@@ -102,7 +102,7 @@ def threes_and_fours():
         yield min(threes, np.abs(log_p @ product_of_four) / 16) - none - 1e-6
 
 
-@claim("06-49")
+@claim("07-49")
 def the_average_of_a_curve():
     """the average of a curve is not the curve of the average, not even for the mean that B hopes to save."""
     for seed in SEEDS:
@@ -114,7 +114,7 @@ def the_average_of_a_curve():
         yield min(abs(by_pattern.mean[3] - at_average), wrong) - 0.01
 
 
-@claim("06-65")
+@claim("07-65")
 def symmetry_has_to_be_broken():
     """Symmetry has to be broken by noise."""
     for seed in SEEDS:
@@ -151,7 +151,7 @@ def climbed(starts=2000, steps=1501, rate=0.3):
     return first, passed, w
 
 
-@claim("06-68")
+@claim("07-68")
 def a_smaller_product_waits_longer():
     """As a rule, the smaller the product of the three first weights, the longer."""
     first, passed, _ = climbed()
@@ -160,14 +160,14 @@ def a_smaller_product_waits_longer():
         yield -spearmanr(np.abs(first[left].prod(1)), passed[left]).statistic - 0.8
 
 
-@claim("06-68")
+@claim("07-68")
 def one_in_seven_waits():
     """(One start in seven is still there after 1500 steps.)"""
     for group in np.split(climbed()[1], 20):
         yield 0.1 - abs((group < 0).mean() - 1 / 7)
 
 
-@claim("06-68")
+@claim("07-68")
 def eight_solutions():
     """eight solutions, all equally good, and chance chooses."""
     _, passed, last = climbed()
@@ -190,7 +190,7 @@ def run(problem, noise, seed, cycles=4000):
     return dict(zip(encoder.COLUMNS, encoder.run(problem, noise, 1000 + seed, cycles)[0], strict=True))
 
 
-@claim("06-78")
+@claim("07-78")
 def four_codes_are_found():
     """**Four codes are found in nearly every run.**"""
     for seed, noise in product(SEEDS, encoder.NOISE):
@@ -234,7 +234,7 @@ def encoders(spoilt, penalty=0.0, starts=400, steps=801):
     return codes, value, np.abs(theta[:, 10:]).max(1)
 
 
-@claim("06-90")
+@claim("07-90")
 def several_hills():
     """It leads to the top of *your* hill, and with hidden units there are several."""
     codes, value, _ = encoders(
@@ -244,7 +244,7 @@ def several_hills():
         yield np.median(value[codes == 4]) - low - 0.1
 
 
-@claim("06-90")
+@claim("07-90")
 def spoilt_patterns_guide():
     """And from spoilt patterns, all else equal: 17 of 20."""
     clean, spoilt = (encoders(which)[0] == 4 for which in (False, True))
@@ -252,7 +252,7 @@ def spoilt_patterns_guide():
         yield spoilt[group].mean() - clean[group].mean()
 
 
-@claim("06-90")
+@claim("07-90")
 def small_weights_do_not_explain_it():
     """with a penalty of 0.1, clean patterns end with smaller weights than spoilt ones, and still find four codes less
     often."""
@@ -275,7 +275,7 @@ def learned(steps, seed):
     return shifter.learned(CASES[kept], steps, np.random.default_rng(100 + seed)), kept
 
 
-@claim("06-93")
+@claim("07-93")
 def the_rule_and_not_the_list():
     """98.6 % of cases *never seen* are named rightly. What it learnt is the rule and not the list."""
     for seed in SEEDS:
@@ -284,7 +284,7 @@ def the_rule_and_not_the_list():
         yield right[~kept].mean() - 0.95
 
 
-@claim("06-99")
+@claim("07-99")
 def geometry():
     """**It has found the geometry in the statistics**"""
     for seed in SEEDS:
@@ -293,7 +293,7 @@ def geometry():
         yield (apart <= 2).mean() - 0.75
 
 
-@claim("06-102")
+@claim("07-102")
 def hidden_units_have_no_names():
     """Hidden units can swap places, or turn their signs over, without a change to any visible pattern."""
     for seed in SEEDS:

@@ -1,6 +1,6 @@
-"""What 07_restricted_machines says of two layers, attacked: other machines, other splits of the images, equal work.
+"""What 08_restricted_machines says of two layers, attacked: other machines, other splits of the images, equal work.
 
-The images are the 1000 of digits().train alone: each trial keeps another fifth of neighbours back (notebook 08 needs
+The images are the 1000 of digits().train alone: each trial keeps another fifth of neighbours back (notebook 09 needs
 the 797 others unseen).
 """
 
@@ -82,7 +82,7 @@ def memory(P):
 # One layer given the other
 
 
-@claim("07-06")
+@claim("08-06")
 def two_visible_units_are_coupled_by_what_they_listen_to():
     """Independent *given* $h$ is not independent."""
     for seed in SEEDS:
@@ -92,7 +92,7 @@ def two_visible_units_are_coupled_by_what_they_listen_to():
         yield apart - 1e-3 - 1e12 * np.abs(given_h - np.diag(np.diag(given_h))).max() * ROUNDING
 
 
-@claim("07-06")
+@claim("08-06")
 def no_hidden_bias_does_not_help():
     """But without biases both still listen to the same units."""
     for seed in SEEDS:
@@ -101,7 +101,7 @@ def no_hidden_bias_does_not_help():
         yield abs(bmlab.exact(model, pairs="all").covariance[0, 1]) - 1e-3
 
 
-@claim("07-93")
+@claim("08-93")
 def a_row_of_coins():
     """Given one layer the other is a row of independent coins."""
     for seed in SEEDS:
@@ -113,7 +113,7 @@ def a_row_of_coins():
             yield ROUNDING - np.abs(law - coins).max()
 
 
-@claim("07-11")
+@claim("08-11")
 def two_strokes_do_the_work():
     """two matrix products do the work of 76 steps"""
     for seed in SEEDS:
@@ -122,7 +122,7 @@ def two_strokes_do_the_work():
         yield 0.5 - (two_strokes(model, s, u, v) != bmlab.sweep(model, s, u)).sum()
 
 
-@claim("07-11")
+@claim("08-11")
 def the_same_walk():
     """It is the same walk as before, only cheaper."""
     for seed in SEEDS:
@@ -131,7 +131,7 @@ def the_same_walk():
         yield ROUNDING - np.abs(strokes - walk(model, [[i] for i in range(model.n)])).max()
 
 
-@claim("07-93")
+@claim("08-93")
 def no_mixing_is_bought():
     """It does not buy mixing"""
     for seed in SEEDS:  # layers that hold each other three times as firmly remember at least twice as long
@@ -144,7 +144,7 @@ def no_mixing_is_bought():
 # What is exact
 
 
-@claim("07-19")
+@claim("08-19")
 def the_closed_form_is_taken_whatever_was_asked():
     """`bmlab.clamped` looks whether the hidden units are coupled, and if not takes this road, whatever method you asked
     for."""
@@ -159,7 +159,7 @@ def the_closed_form_is_taken_whatever_was_asked():
         yield ROUNDING - abs(asked.log_z.value - right) if asked.info["road"] == "closed form" else -1
 
 
-@claim("07-27")
+@claim("08-27")
 def the_price_of_a_hidden_unit():
     """Each hidden unit a little more than doubles the price, and a visible one hardly adds to it."""
 
@@ -172,7 +172,7 @@ def the_price_of_a_hidden_unit():
             yield min(hidden - 2, 2.3 - hidden, 0.05 - visible)
 
 
-@claim("07-27")
+@claim("08-27")
 def an_exact_referee_of_76_units():
     """So leaving out connections buys a machine of 76 units with an exact referee."""
     for seed in SEEDS:
@@ -183,7 +183,7 @@ def an_exact_referee_of_76_units():
         yield min(ROUNDING - abs(bmlab.exact(model).log_z.value / by_hand - 1), np.log10(dear) - 6)
 
 
-@claim("07-93")
+@claim("08-93")
 def the_smaller_layer_is_listed():
     """$\\log Z$ costs $2^{\\text{smaller layer}}$."""
     for seed in SEEDS:
@@ -193,7 +193,7 @@ def the_smaller_layer_is_listed():
             yield 1 - abs(np.log2(work / max(sizes)) - min(sizes)) / min(sizes)
 
 
-@claim("07-93")
+@claim("08-93")
 def any_distribution():
     """with enough of them it comes as close as you like to *any* distribution of the visible units"""
     for seed in SEEDS:  # a hidden unit for each pattern x, whose weights A x let it answer to x alone
@@ -205,7 +205,7 @@ def any_distribution():
         yield 1e-3 - np.abs(np.exp(logs - np.logaddexp.reduce(logs)) - law).sum() / 2
 
 
-@claim("07-93")
+@claim("08-93")
 def alike_for_ever():
     """All hidden units would be alike, with gradient zero, for ever."""
     for fold, seed in FOLDS:
@@ -234,7 +234,7 @@ def sampled(seed, sweeps=1, n_chains=None):
     return partial(bmlab.gibbs, rng=rng, n_chains=n_chains, burn_in=sweeps - 1, n_sweeps=1)
 
 
-@claim("07-41")
+@claim("08-41")
 def cd_is_nearer_at_a_constant_rate():
     """So at this rate CD-1 is above PCD, after 400 steps and after 2000"""
     for fold, seed in FOLDS:
@@ -249,7 +249,7 @@ def cd_is_nearer_at_a_constant_rate():
         yield np.subtract(cd, pcd).min()
 
 
-@claim("07-46")
+@claim("08-46")
 def it_was_the_delay():
     """At equal cost sweeps help more than chains: it was the delay."""
     for fold, seed in FOLDS:
@@ -269,7 +269,7 @@ def long_climb(fold, seed, chains, steps):
     return score(bmlab.pcd(start, images, rng=rng, steps=steps, rate=rates, chains=chains).model, images)
 
 
-@claim("07-46")
+@claim("08-46")
 def ten_times_longer():
     """with ten times the steps, and on the images that it learns, PCD always ended ahead of CD-1"""
     for fold, seed in FOLDS:
@@ -285,7 +285,7 @@ def twelve(fold, seed, steps=400):
     return rivals.taught(images, 12, 0.0, steps, np.random.default_rng([fold, seed])), images
 
 
-@claim("07-51")
+@claim("08-51")
 def at_home_in_ten_sweeps():
     """from random states it is at home in about ten sweeps."""
     for fold, seed in FOLDS:
@@ -300,7 +300,7 @@ def at_home_in_ten_sweeps():
 # A machine that remembers long
 
 
-@claim("07-67")
+@claim("08-67")
 def cd_walks_downhill():
     """CD-1 walks down, to $-4.90$ or so, and does so every time."""
     zoo = bmlab.data.zoo().data
@@ -318,7 +318,7 @@ def cd_walks_downhill():
 # log Z
 
 
-@claim("07-ex00")
+@claim("08-ex00")
 def a_bound_refutes():
     """**A proven bound refutes a confident estimate.**"""
     for seed in SEEDS:
@@ -339,7 +339,7 @@ def ends(fold, seed, hidden, steps, penalty=0.02):
     return rivals.judged(rivals.taught(images[0], hidden, penalty, steps, rng), *images, rng)[1]
 
 
-@claim("07-79")
+@claim("08-79")
 def hidden_units_win_in_the_end():
     """**Hidden units win, if you let them learn.**"""
     for fold, seed in FOLDS:  # equal numbers of parameters (2014 and 2080); the rival's penalty is the best of three
@@ -347,7 +347,7 @@ def hidden_units_win_in_the_end():
         yield ends(fold, seed, 30, 6000) - rival
 
 
-@claim("07-67")
+@claim("08-67")
 def pairs_lead_at_first():
     """After 400 steps the machine with all pairs is ahead"""
     for fold, seed in FOLDS:

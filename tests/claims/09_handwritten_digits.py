@@ -1,4 +1,4 @@
-"""What 08_handwritten_digits says of reading, attacked: other images to learn from, other seeds, other readers.
+"""What 09_handwritten_digits says of reading, attacked: other images to learn from, other seeds, other readers.
 
 All is tried on the 1000 images of digits().train, cut anew into those that are learnt and those that are read; the 797
 in the drawer are read by the notebook alone.
@@ -83,7 +83,7 @@ def errors(machines, log_z, fold):
 # Bayes' rule
 
 
-@claim("08-19")
+@claim("09-19")
 def loudness_wins():
     """it is loudness that wins"""
     for seed in SEEDS:  # rank correlation of log Z and of how much too often a digit is seen
@@ -93,7 +93,7 @@ def loudness_wins():
         yield stats.spearmanr(log_z, seen - np.bincount(LABELS[~rows], minlength=10)).statistic - 0.5
 
 
-@claim("08-93")
+@claim("09-93")
 def a_common_constant_drops_out():
     """a common constant drops out of Bayes' rule."""
     for seed in SEEDS:
@@ -106,7 +106,7 @@ def a_common_constant_drops_out():
 # Couplings
 
 
-@claim("08-23")
+@claim("09-23")
 def coupled_reads_worse_with_little_noise():
     """the *coupled* machines read far worse than independent pixels."""
     for seed in SEEDS:
@@ -115,7 +115,7 @@ def coupled_reads_worse_with_little_noise():
         yield wrong(closed_form(sets, 0.001), ~rows) / wrong(independent(sets), ~rows) - 1.5
 
 
-@claim("08-23")
+@claim("09-23")
 def more_noise_is_right():
     """A is right with more noise"""
     for seed in SEEDS:
@@ -124,7 +124,7 @@ def more_noise_is_right():
         yield wrong(independent(sets), ~rows) - wrong(closed_form(sets, 0.1), ~rows)
 
 
-@claim("08-23")
+@claim("09-23")
 def noise_bounds_the_inverse():
     """no entry of the inverse exceeds $1/0.36 = 2.8$."""
     for seed in SEEDS:
@@ -136,7 +136,7 @@ def noise_bounds_the_inverse():
 # Copies, and log Z
 
 
-@claim("08-43")
+@claim("09-43")
 def the_copies_help():
     """The copies help."""
     for seed in SEEDS:
@@ -144,7 +144,7 @@ def the_copies_help():
         yield wrong(closed_form(by_digit(TRAIN, rows)), ~rows) - wrong(closed_form(by_digit(SHEETS, rows)), ~rows)
 
 
-@claim("08-43")
+@claim("09-43")
 def conditioning_gives_a_machine():
     """**Conditioning a Boltzmann machine gives a Boltzmann machine.**"""
     for seed in SEEDS:
@@ -157,7 +157,7 @@ def conditioning_gives_a_machine():
         yield 1e-9 - np.abs(law / law.sum() - bmlab.probabilities(model.clamp(held, values))).max()
 
 
-@claim("08-51")
+@claim("09-51")
 def ais_passes_the_referee():
     """The referee first: all ten pass."""
     middle = np.pad(np.ones((4, 6), bool), ((2, 2), (1, 1))).ravel()
@@ -171,7 +171,7 @@ def ais_passes_the_referee():
         yield 4 - max(off)
 
 
-@claim("08-54")
+@claim("09-54")
 def a_bad_bound_is_good_enough():
     """For choosing between ten it need not be good."""
     for fold, seed in FOLDS:  # of 200 images
@@ -183,7 +183,7 @@ def a_bad_bound_is_good_enough():
 # How sure
 
 
-@claim("08-73")
+@claim("09-73")
 def most_errors_are_among_the_least_sure():
     """Half of its errors and more are among the tenth where it is least sure"""
     for seed in SEEDS:
@@ -218,7 +218,7 @@ def spoilt(images, how):
     return grid.reshape(-1, 64)
 
 
-@claim("08-73")
+@claim("09-73")
 def noise_is_found_out():
     """the line finds out noise and negatives"""
     for fold, seed in FOLDS:
@@ -227,7 +227,7 @@ def noise_is_found_out():
         yield min(below(fold, seed, noise), below(fold, seed, -images)) - 0.98 - below(fold, seed, images) / 5
 
 
-@claim("08-73")
+@claim("09-73")
 def ink_in_a_wrong_order_is_not():
     """but not most images that are made of strokes"""
     for fold, seed in FOLDS:
@@ -248,7 +248,7 @@ def all_wrong(learn, sheets, seed):
     return sum(wrong(learn(by_digit(sheets, ~held)), held) for held in five_folds(seed))
 
 
-@claim("08-contest-k")
+@claim("09-contest-k")
 def couplings_halve_the_errors():
     """**Couplings** about halve the errors"""
     for seed in SEEDS:
@@ -256,7 +256,7 @@ def couplings_halve_the_errors():
         yield min(share - 0.35, 0.65 - share)
 
 
-@claim("08-contest-k")
+@claim("09-contest-k")
 def straight_borders_stay():
     """Independent pixels and logistic regression draw straight borders, and gain nothing."""
     from sklearn.linear_model import LogisticRegression
@@ -275,7 +275,7 @@ def straight_borders_stay():
         yield 10 - max(gain, plain - copied)
 
 
-@claim("08-contest-k")
+@claim("09-contest-k")
 def hidden_units_are_level():
     """Level with the best of the pairs"""
     setting = {"penalty": 0.1, "rate": 0.1}
@@ -292,7 +292,7 @@ def hidden_units_are_level():
 # It completes
 
 
-@claim("08-87")
+@claim("09-87")
 def completions_are_a_little_better():
     """**A**: 12.7 % of the covered pixels wrong, against 14.0 %."""
     for fold, seed in FOLDS:
@@ -307,7 +307,7 @@ def completions_are_a_little_better():
         yield min(off[1] - off[0], off[0] - off[1] / 2)
 
 
-@claim("08-93")
+@claim("09-93")
 def neatly_centred():
     """The digits come neatly centred; the third exercise shows what that is worth."""
     for seed in SEEDS:

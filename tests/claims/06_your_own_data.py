@@ -1,4 +1,4 @@
-"""What 09_your_own_data says of a table with holes, attacked: rows drawn again with replacement, other votes hidden.
+"""What 06_your_own_data says of a table with holes, attacked: rows drawn again with replacement, other votes hidden.
 
 Each machine is learnt anew; bmlab.exact judges.  "The House" is always the table as it is.
 """
@@ -46,7 +46,7 @@ def valleys(machine, seed, starts=60):
 # Missing is hidden
 
 
-@claim("09-12")
+@claim("06-12")
 def an_empty_row_teaches_nothing():
     """clamped minus free is zero, in any machine"""
     for seed in SEEDS:
@@ -57,7 +57,7 @@ def an_empty_row_teaches_nothing():
         yield 1e-9 - max(np.abs(slope).max() for slope in slopes)
 
 
-@claim("09-63")
+@claim("06-63")
 def clamped_to_nothing_is_free():
     """Clamped to nothing is free, so its slope is zero."""
     yield from an_empty_row_teaches_nothing.trials()
@@ -73,7 +73,7 @@ def correlated(model):
     return covariance[FREEZE, CONTRAS] / np.sqrt(covariance[FREEZE, FREEZE] * covariance[CONTRAS, CONTRAS])
 
 
-@claim("09-17")
+@claim("06-17")
 def a_correlation_without_a_weight():
     """both votes are tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the
     correlation
@@ -89,7 +89,7 @@ def a_correlation_without_a_weight():
         yield min(abs(correlation) - 0.6, tied - 1.5 * abs(model.weights[FREEZE, CONTRAS]), ratio - 0.8)
 
 
-@claim("09-17")
+@claim("06-17")
 def the_sign_turns():
     """a member who wants the freeze is a little *less* likely to want religion in schools"""
     for seed in SEEDS:
@@ -99,7 +99,7 @@ def the_sign_turns():
 # Valleys
 
 
-@claim("09-19")
+@claim("06-19")
 def two_valleys():
     """**A**, two, and each is reached from about half of the starts."""
     for seed in SEEDS:
@@ -107,7 +107,7 @@ def two_valleys():
         yield (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
 
 
-@claim("09-22")
+@claim("06-22")
 def the_valleys_are_the_parties():
     """Valley 0 answers as the Democrats do, valley 1 as the Republicans do."""
     for seed in SEEDS:
@@ -117,7 +117,7 @@ def the_valleys_are_the_parties():
         yield min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
 
 
-@claim("09-22")
+@claim("06-22")
 def rows_of_two_kinds():
     """it found that the rows are of two kinds, and what each kind believes"""
     for seed in SEEDS:  # the share of members who lean to their own party's valley
@@ -147,7 +147,7 @@ def shares(rows):
     return np.nansum(rows, axis=0) / ((~np.isnan(rows)).sum(axis=0) + 2)
 
 
-@claim("09-33")
+@claim("06-33")
 def a_fifth_a_quarter_a_half():
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
     half."""
@@ -157,7 +157,7 @@ def a_fifth_a_quarter_a_half():
         yield 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max()
 
 
-@claim("09-33")
+@claim("06-33")
 def other_votes_say_more_than_the_party():
     """the fifteen other votes give the party away in most rows, and more than the party"""
     for seed in SEEDS:  # fewer errors, and less surprise
@@ -167,7 +167,7 @@ def other_votes_say_more_than_the_party():
         yield min(errors[1] - errors[0], surprise[1] - surprise[0])
 
 
-@claim("09-35")
+@claim("06-35")
 def right_as_often_as_it_says():
     """the machine is right about as often as it says"""
     for seed in SEEDS:  # five drawers of twenty
@@ -216,7 +216,7 @@ def far(table):
     return np.abs(found - np.bincount((LISTED > 0).sum(axis=1), bmlab.probabilities(of_the_house()))).sum() / 2
 
 
-@claim("09-38")
+@claim("06-38")
 def from_pairs_alone():
     """From pairs alone it has worked out how many say yes to eight."""
     for seed in SEEDS:  # the House is no further from its machine than the farthest of 19 twins, at eight and in all
@@ -225,7 +225,7 @@ def from_pairs_alone():
         yield min(max(map(far, others)) - far(HOUSE), max(eight[1:]) - eight[0], eight[0] - min(eight[1:]))
 
 
-@claim("09-41")
+@claim("06-41")
 def every_twin_has_a_smaller_gap():
     """every twin has a smaller gap than the House. So the House has structure in threes that no machine of pairs
     has."""
@@ -236,14 +236,14 @@ def every_twin_has_a_smaller_gap():
         yield gap(HOUSE, of_the_house(penalty)) - max(own)
 
 
-@claim("09-41")
+@claim("06-41")
 def unfitted_twins_hide_it():
     """measured against the machine of the House, most twins have a larger gap than the House"""
     for seed in SEEDS:
         yield np.median([gap(twin(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())
 
 
-@claim("09-63")
+@claim("06-63")
 def the_data_were_fitted():
     """The data were fitted and an unfitted twin was not, so its gap is larger and hides what is wrong with the
     machine."""
