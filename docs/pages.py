@@ -24,7 +24,7 @@ from nbformat import NotebookNode
 
 from bmlab import __version__
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import record, student_version, tables, without_hidden_tests, without_solutions
+from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -194,8 +194,8 @@ def main() -> None:
         student = student_version(path)
         write(EXTRA / f"student/{path.name}", nbformat.writes(student))
         write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
-        for table in tables(path):
-            write(EXTRA / f"student/tables/{table.name}", table.read_bytes())
+        for name, content in beside(path).items():
+            write(EXTRA / f"student/{name}", content)
     for path in DOCS:
         write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
     for path in (ROOT / "docs").glob("*.png"):

@@ -6,8 +6,10 @@ they are graded is tested in teaching/tests.
 
 import ast
 import html
+import json
 import re
 import zipfile
+import zlib
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,11 +18,14 @@ import nbformat
 import pytest
 from wrong_answers import WRONG
 
+import bmlab.exercises
 from bmlab.working_copies import (
+    HIDDEN,
     OPEN,
     SOLUTION,
     STUB,
     WATCH,
+    checks,
     is_teachers,
     still_open,
     tables,
@@ -31,6 +36,7 @@ from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells
 
+SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
@@ -88,16 +94,26 @@ def namespace(name):
     """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
     made = {}
     for cell in needed(nbformat.read(FILES[name], 4)):
-        if not exercise(cell) or "@widgets.blank(" in cell.source:
+        if not exercise(cell) or "@widgets.blank" in cell.source:
             exec(cell.source, made)
     return made
+
+
+def ticked(test, told, here, answer):
+    """Whether an answer gets the tick in the copy of who studies alone."""
+    try:
+        exec(answer, here)
+        exec(HIDDEN.sub("", test.source), here)
+    except Exception:
+        return False
+    return test.id not in told or not bmlab.exercises._hint(told[test.id]["hidden"], here)
 
 
 @pytest.mark.parametrize("name", GRADED)
 def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
-    made = namespace(name)
+    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
     assert WRONG[name].keys() == answer_cells(notebook).keys()
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         with pytest.raises((NameError, NotImplementedError)) as missing:
@@ -111,6 +127,8 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
             with pytest.raises(Exception) as refused:
                 exec(test.source, here)
             assert hint in str(refused.value), (exercise_name, source, str(refused.value))
+            assert not ticked(test, told, dict(made), source), (exercise_name, source)
+        assert ticked(test, told, dict(made), SOLVED.sub("", answer.source)), exercise_name
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -149,7 +167,7 @@ def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     sentences = {one.answer: still_open(one) for one in with_points(source)}
-    code(source)[0].source = WATCH + code(source)[0].source
+    code(source)[0].source = WATCH.format(name) + code(source)[0].source
     for there, here in zip(source.cells, stub.cells, strict=True):
         sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
         stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -83,19 +84,20 @@ GUESSES = {
 
 def test_the_map_shows_points_and_first_guesses_of_each_notebook(notebook):
     folder = notebook.folder / "map"
-    folder.mkdir()
-    exercises = {name: {f"test of {name}": ["Exercise 1. Do", 2]} for name in ("00_start", "01_theory", "02_exact_z")}
-    (folder / ".exercises.json").write_text(json.dumps(exercises))
+    (folder / "tables").mkdir(parents=True)
+    for name in ("00_start", "01_theory", "02_exact_z"):
+        checks = {"tests": {f"test of {name}": {"title": "Exercise 1. Do", "points": 2}}, "blanks": {}}
+        (folder / f"tables/{name}.checks").write_bytes(zlib.compress(json.dumps(checks).encode()))
     (folder / ".done.json").write_text('["test of 01_theory"]')
     notebook.context.add_init_script(f"localStorage['bmlab-predictions'] = JSON.stringify({json.dumps(GUESSES)})")
-    cell = "import bmlab.exercises\nbmlab.exercises.watch()\nbmlab.exercises.progress()"
+    cell = "import bmlab.exercises\nbmlab.exercises.watch('00_start')\nbmlab.exercises.progress()"
     notebook.write("map/map.ipynb", cell).run()
     notebook.page.get_by_text("First guesses: 1 of 2 right").wait_for()
     lines = notebook.page.locator(".jp-OutputArea-output p").all_inner_texts()
     assert [line.strip() for line in lines] == [
         "00_start: 0 of 2 points. First guesses: 1 of 2 right",
         "01_theory: 2 of 2 points. First guesses: 1 of 1 right",
-        "02_exact_z: 0 of 2 points",
+        "02_exact_z: 0 of 2 points.",
     ]
     SCREENS.mkdir(parents=True, exist_ok=True)
     notebook.page.screenshot(path=SCREENS / "map.png")
