@@ -147,9 +147,13 @@ def _checks(notebook):
 
 
 def _stand_in(function):
+    """The package's version of a blank, by a name of its own: a cell can say whose numbers it prints."""
     source, made = _checks(_notebook)["blanks"].get(function.__name__), {}
-    exec(compile(source or "", "package", "exec"), function.__globals__, made)
-    return made.get(function.__name__)
+    if source is None:
+        return None
+    exec(compile(source, "package", "exec"), function.__globals__, made)
+    made[function.__name__].__name__ = f"instead_of_{function.__name__}"
+    return made[function.__name__]
 
 
 def _done():

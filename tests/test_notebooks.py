@@ -239,7 +239,7 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
         for own, source, cell in zip(owned, sources, code_cells(notebook), strict=True)
     ]
     if any(asked):
-        kept, _ = needed_cells(sources, asked)
+        kept, _ = needed_cells([cell.source for cell in code_cells(notebook)], asked)
         beside = {"tests": {}, "blanks": blanks_of(notebook)}
         monkeypatch.setattr(bmlab.exercises, "_checks", lambda name: beside)
         here = {}
