@@ -1,11 +1,12 @@
-// A machine learns in the page what it is shown: left the patterns, in the middle its units and weights, right all of its
-// dreams, each a Gibbs chain.  The rule of learning can be taken apart.
+// A machine learns in the page what it is shown: left the patterns, in the middle its units and weights, right all of
+// its dreams, each a Gibbs chain.  The rule of learning can be taken apart.
 function mount(model, el) {
   const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), MOST = 20, PACE = 12;  // steps a second
   const next = uniforms(model.get("seed")), patterns = model.get("patterns").map((p) => [...p]);
   const drawn = new Array(n).fill(-1), held = new Array(n).fill(0);
   const rule = { shown: 1, dreamt: 1, signs: false, T: 1 };
-  let mind = learner(n, next), due = 0, oldest = 0, tones = {};
+  const begun = () => learner(n, next, { rate: 0.02 });
+  let mind = begun(), due = 0, oldest = 0, tones = {};
 
   // Colours that are seen on light and on dark pages
   const probe = make("span", { class: "bml-heard" });
@@ -60,7 +61,7 @@ function mount(model, el) {
       for (let j = 0; j < i; j++) {
         const strong = Math.abs(row[j]);
         if (strong < 0.06) continue;
-        canvas.globalAlpha = Math.min(0.8, strong);
+        canvas.globalAlpha = Math.min(0.9, 2 * strong);
         [canvas.strokeStyle, canvas.lineWidth] = [row[j] > 0 ? tones.together : tones.apart, Math.min(8, 5 * strong)];
         canvas.beginPath();
         canvas.moveTo(...middle(i));
@@ -84,8 +85,8 @@ function mount(model, el) {
     tell();
     web.paint();
   };
-  const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: threads, words: "space holds a cell",
-    named: (i) => held[i] ? `held ${held[i] > 0 ? "on" : "off"} in every dream` : "free" });
+  const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: threads,
+    words: "space holds a cell", named: (i) => ["held off in every dream", "free", "held on in every dream"][held[i] + 1] });
   web.canvas.classList.add("bml-web");
 
   // All of its dreams; a cell goes from colour to colour in some frames
@@ -115,9 +116,10 @@ function mount(model, el) {
   const teach = button("Teach", () => set(1, 1)), unlearn = button("Unlearn", () => set(0, 1));
   const signs = button("signs only", () => { rule.signs = !rule.signs; tell(); });
   const free = button("Let go", () => { held.fill(0); hold(); });
+  const HELD = "Held in every dream at once. Such dreams are not free, and nothing is learnt from them.";
   const SAID = {
     11: "Each thread changes until the dreams agree with what it is shown.",
-    10: "Without the second half nothing says enough: the threads grow and grow, and the dreams freeze.",
+    10: "Without the second half nothing ever says enough: the threads grow, and the dreams freeze where they are.",
     "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. No letter is shown.",
     "00": "Without both halves nothing changes. It only dreams.",
   };
@@ -127,12 +129,12 @@ function mount(model, el) {
       [signs, rule.signs]];
     for (const [one, is] of pressed) one.setAttribute("aria-pressed", Boolean(is));
     free.disabled = !holding();
-    words.textContent = holding() ? "Held in every dream at once. Such dreams are not free, and nothing is learnt from them."
-      : SAID[`${shown}${dreamt}`] + (rule.signs ? " By signs a small difference pulls as hard as a large one: no rest." : "");
+    const bare = rule.signs ? " By signs a small difference pulls as hard as a large one: no rest." : "";
+    words.textContent = holding() ? HELD : SAID[`${shown}${dreamt}`] + bare;
   };
   const move = () => {
     if (mind.steps % PACE === 0) restyle();
-    if (holding()) {                     // a chain that has found a pattern stays in it: one after the other begins anew
+    if (holding()) {                   // a chain that has found a pattern stays in it: one a step begins anew
       mind.dreams[oldest] = mind.noise();
       oldest = (oldest + 1) % mind.dreams.length;
       mind.dream(rule.T, held);
@@ -147,7 +149,7 @@ function mount(model, el) {
     hang(1 - Math.exp(-18 * seconds));
   };
   const again = button("Start again", () => {
-    mind = learner(n, next);
+    mind = begun();
     held.fill(0);
     set(1, 1);
     due = 1;
@@ -162,10 +164,11 @@ function mount(model, el) {
       make("p", { class: "bml-note" }, gap, " shown minus dreamt, at most"),
       note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
     column("dreams", "It dreams", wall)));
-  const run = player(root, step);
-  root.append(make("p", { class: "bml-rule" }, "change of a thread = rate × ( ", halves[0], " − ", halves[1], " )"), words,
-    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, signs, free, again,
-      slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: (v) => v.toFixed(2) }, (v) => { rule.T = v; }).el));
+  const run = player(root, step), twoDigits = (v) => v.toFixed(2);
+  const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
+  root.append(
+    make("p", { class: "bml-rule" }, "change of a thread = rate × ( ", halves[0], " − ", halves[1], " )"), words,
+    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, signs, free, again, heat.el));
   restyle();
   arrange();
   // Who asks for less motion sees what comes of it.

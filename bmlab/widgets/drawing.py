@@ -69,5 +69,5 @@ def _learnt(data, seed, steps=300):
     n = data.shape[1]
     dream = partial(gibbs, rng=np.random.default_rng(seed), n_chains=30, burn_in=0, n_sweeps=1)
     start = BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    *_, last = islice(ascend(start, data, dream, rate=0.03, penalty=0.01), steps)
+    *_, last = islice(ascend(start, data, dream, rate=0.02, penalty=0.01), steps)
     return last.model.dense_weights, last.free.state

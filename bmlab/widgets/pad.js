@@ -1,5 +1,5 @@
 // Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
-// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws other than squares.
+// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.
 const INK = "#222222", WHITE = "#ffffff";
 
 function rgb(css) {

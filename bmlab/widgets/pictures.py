@@ -158,6 +158,7 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
     axes[1].axis("off")
     for ax, title in zip(axes, ("it is shown", "its threads", "it dreams"), strict=True):
         ax.set_title(title)
+        ax.set_anchor("N")
     return figure
 
 

@@ -28,7 +28,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "LatticeView": (".bml-slider input", "button:has-text('Step')"),
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
-    "DrawView": ("canvas[role=application]", "button:has-text('dream')"),
+    "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
     "Explorer": (".bml-slider input, .bml-choice button", None),
 }
