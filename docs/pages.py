@@ -13,8 +13,8 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
-from io import BytesIO
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from struct import unpack
 
@@ -114,7 +114,8 @@ def card(path: Path) -> str:
     minutes = re.search(r"\*\*Time\*\* (\d+)", opening)[1]
     return (
         f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover, "", 400)}'
-        f"<b>{escape(opening.splitlines()[0].strip('# '))}</b><span>{number} · {minutes} minutes · {level(path)}</span></a>"
+        f"<b>{escape(opening.splitlines()[0].strip('# '))}</b>"
+        f"<span>{number} · {minutes} minutes · {level(path)}</span></a>"
     )
 
 

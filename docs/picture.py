@@ -1,4 +1,4 @@
-"""Draw the moving picture at the top of the README from the live view: `python docs/picture.py` writes docs/picture.gif.
+"""Film the live view for the top of the README: `python docs/picture.py` writes docs/picture.gif.
 
 Twelve seconds of the page's own clock: learning, then unlearning, which ends in the noise that learning begins with.
 """

@@ -546,7 +546,8 @@ def test_a_wrong_dream_is_noticed(change):
 
 
 APART = """
-const mind = learner(9, uniforms(4)), largest = () => Math.max(...mind.machine.weights.flatMap((row) => [...row].map(Math.abs)));
+const mind = learner(9, uniforms(4)), size = (row) => Math.max(...row.map(Math.abs));
+const largest = () => Math.max(...mind.machine.weights.map(size));
 for (let k = 0; k < 400; k++) mind.step(given.patterns);
 const whole = [largest(), mind.mismatch];
 for (let k = 0; k < 400; k++) mind.step(given.patterns, given.rule);

@@ -85,8 +85,9 @@ function mount(model, el) {
     tell();
     web.paint();
   };
+  const HOW = ["held off in every dream", "free", "held on in every dream"];
   const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: threads,
-    words: "space holds a cell", named: (i) => ["held off in every dream", "free", "held on in every dream"][held[i] + 1] });
+    words: "space holds a cell", named: (i) => HOW[held[i] + 1] });
   web.canvas.classList.add("bml-web");
 
   // All of its dreams; a cell goes from colour to colour in some frames
