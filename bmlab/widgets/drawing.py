@@ -36,7 +36,7 @@ class DrawView(View):
     alone = True
     _esm = script("sampler.js", "learner.js", "pad.js", "draw.js")
     alt = traitlets.Unicode(
-        "Patterns, the weights that a machine has learnt from them as threads between its cells, and thirty of its dreams."
+        "Patterns, what a machine has learnt of them as threads between its cells, and thirty of its dreams."
     ).tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     patterns = traitlets.List().tag(sync=True)
