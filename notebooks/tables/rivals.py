@@ -14,7 +14,8 @@ Penalty   0.02 for the restricted machines, not chosen.  The fully visible one h
           notebook 08 gives it the best one on the images that were kept back: an advantage.
 Judge     exact for up to 20 hidden units, ais() for the others; stderr is that of log Z alone.
 
-Columns of tables/08_rivals.csv: hidden (0: fully visible), parameters, penalty, steps, fold, taught and unseen (nats an image), stderr.
+Columns of tables/08_rivals.csv: hidden (0: fully visible), parameters,
+penalty, steps, fold, taught and unseen (nats an image), stderr.
 """
 
 import csv

@@ -243,7 +243,7 @@ def sampled(seed, sweeps=1, n_chains=None):
 @cache
 def nats(fold, seed, name, rate, steps=400):
     """Nats of a taught image after so many steps at a constant rate."""
-    images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
+    images, hidden = rivals.split(fold)[0], 6 + 2 * (seed % 3)
     infer = bmlab.exact if name == "exact" else sampled(seed)
     chains = "data" if name == "CD-1" else "previous"
     return score(taught(images, hidden, seed, infer, chains, np.full(steps + 1, rate)), images)
