@@ -128,10 +128,6 @@ PLATEAU = """
 climbs = [bmlab.fit(newborn(own, scale), xor, rate=0.3, steps=400).steps for scale in (0.1, 1)]
 small_start, large_start = (np.argmax([s.log_likelihood > -1.7 for s in k]) for k in climbs)
 """
-SHARES = """
-early = cases[(cases["steps"] == stopped) & (cases["asked"] == "all") & (cases["seed"] != aside)]
-shares = np.bincount(early["on"], early["right"]) / np.bincount(early["on"], early["cases"])
-"""
 COMPLETION = """
 def my_completion(machines, seen, image):
     inside = [bmlab.exact(machine.clamp(seen, image[seen])) for machine in machines]
@@ -379,13 +375,6 @@ WRONG = {
             (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
             (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
             (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
-        ],
-        "shares": [
-            (SHARES + "shares = np.bincount(early['on'], early['right'])", "right answers over cases asked"),
-            (SHARES + "shares = shares[1:8]", "nine shares"),
-            (SHARES.replace("== stopped", "== 3000"), "and only"),
-            (SHARES.replace(' & (cases["seed"] != aside)', ""), "all seeds but"),
-            (SHARES + "shares = np.full(9, 0.674)", "one can but guess"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
