@@ -23,7 +23,7 @@ def my_score_matching(x):
     return K @ mean, K
 """
 MADE_UP = "a, b, c = state\nmade_up = -(a * b + b * c / 2 + w02 * a * c + a / 2)"
-GROUP = "WISHES = 2.5 * (np.ones((4, 4)) - np.eye(4)); my_group = bmlab.BoltzmannMachine(WISHES, [1, 0, 0, -1])"
+GROUP = "my_group = bmlab.BoltzmannMachine(WISHES * (1 - np.eye(4)), [1, 0, 0, -0.5])"
 SLOPE = """
 def my_mean_slope(machine, i, j):
     def mean(b):
@@ -214,9 +214,9 @@ WRONG = {
         "my_group": [
             ("my_group = bmlab.toy()", "four friends"),
             ("my_group = bmlab.BoltzmannMachine(2 - 2 * np.eye(4), np.ones(4))", "no frustration"),
-            (GROUP.replace("WISHES", "WISHES / 4"), "make a gap"),
-            (GROUP.replace("WISHES", "WISHES / 4").replace(")", ").at(0.1)"), "at T = 1"),
-            (GROUP.replace("WISHES", "WISHES * (1 - np.eye(4)[::-1])"), "a weight between every two"),
+            (GROUP.replace("WISHES", "0.1"), "make a gap"),
+            (GROUP.replace("WISHES", "2") + ".at(0.1)", "at T = 1"),
+            (GROUP.replace("WISHES", "2 * (1 - np.eye(4)[::-1])"), "a weight between every two"),
         ],
     },
     "01_theory": {
@@ -240,7 +240,6 @@ WRONG = {
             ("my_formula = lambda mean, corr, T, i, j: (corr - np.outer(mean, mean)) / T", "one number for one pair"),
             ("my_formula = lambda mean, corr, T, i, j: (corr[i, j] + mean[i] * mean[j]) / T", "wrong at T = 1.0"),
         ],
-        "even_staircase": letter("even_staircase", "AC", "is 0.0: where to?"),
     },
     "02_exact_z": {
         "z_chain": [
