@@ -255,7 +255,6 @@ WRONG = {
             (RING.replace("        rest[-1] += w[-1] * s\n", ""), "at the last by w[-1]"),
             (RING_TABLE, "states() would list 2^1000 states"),
         ],
-        "two_groups": letter("two_groups", "AC", "2^5 rows, 2^5 columns"),
     },
     "03_gibbs_sampling": {
         "P_cold": [
