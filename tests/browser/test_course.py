@@ -67,7 +67,7 @@ def test_run_all_of_a_students_copy_goes_past_open_exercises_and_brings_every_vi
     ran = notebook.page.evaluate(CELLS)
     assert sum(bool(errors) for *_, errors in ran) == 5  # two answers that are letters or numbers, and three tests
     shown = notebook.page.locator(".jp-OutputArea-output")
-    shown.get_by_text("Exercise 2 is still open: write my_probability above its test.").first.wait_for()
+    shown.get_by_text("Exercise 2 is still open: write my_group above its test.").first.wait_for()
     views = notebook.page.locator(".bmlab")
     for k in range(expected):
         views.nth(k).scroll_into_view_if_needed()
