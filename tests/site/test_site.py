@@ -64,6 +64,30 @@ def alive(page, view):
     return view.locator(".bmlab")
 
 
+def test_the_home_runs_and_leads_to_every_notebook(visit):
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    page.wait_for_function("view => +view.querySelector('.bml-gap').textContent < 0.7", arg=live.element_handle())
+    cards = page.locator(".bmlab-card").all()
+    assert sorted(card.get_attribute("href") for card in cards) == COURSE
+    assert all(re.search(r"\?.*\d+ minutes · (core|further)", card.inner_text(), re.DOTALL) for card in cards)
+    doors = [door.get_attribute("href") for door in page.locator(".bmlab-doors a").all()]
+    assert len(doors) == 3 and all(page.request.get(visit.address + door).ok for door in doors)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def test_who_asks_for_less_motion_sees_the_letters_at_rest(visit):
+    visit.page.emulate_media(reduced_motion="reduce")
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    before = live.evaluate(LOOK)
+    page.wait_for_timeout(300)
+    assert live.evaluate(LOOK) == before and float(live.locator(".bml-gap").inner_text()) < 0.4
+    live.get_by_role("button", name="Run").click()
+    page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[live.element_handle(), before])
+
+
 @pytest.mark.parametrize("name", COURSE)
 def test_the_views_of_a_page_live_without_a_kernel(visit, name):
     page = visit.open(name)
