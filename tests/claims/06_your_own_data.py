@@ -73,9 +73,7 @@ def correlated(model):
 
 @claim("06-17")
 def a_correlation_without_a_weight():
-    """both votes are tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the
-    correlation
-    """
+    """tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the correlation"""
     for seed in SEEDS:  # four fifths of it, at least, are left where the direct weight is taken away
         table, _, model = again(seed)
         both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)

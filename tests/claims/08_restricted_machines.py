@@ -243,7 +243,7 @@ def sampled(seed, sweeps=1, n_chains=None):
 @cache
 def nats(fold, seed, name, rate, steps=400):
     """Nats of a taught image after so many steps at a constant rate."""
-    images, hidden = rivals.split(fold)[0], 6 + 2 * (seed % 3)
+    images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
     infer = bmlab.exact if name == "exact" else sampled(seed)
     chains = "data" if name == "CD-1" else "previous"
     return score(taught(images, hidden, seed, infer, chains, np.full(steps + 1, rate)), images)
@@ -254,13 +254,6 @@ def cd_is_highest_at_a_constant_rate():
     """**B**: $-18.06$ for CD-1, $-18.35$ for exact, $-19.69$ for PCD."""
     for fold, seed in FOLDS:
         yield nats(fold, seed, "CD-1", 0.05) - max(nats(fold, seed, name, 0.05) for name in ("exact", "PCD"))
-
-
-@claim("08-46")
-def the_exact_climb_stepped_too_far():
-    """at 0.05 the exact climb stepped too far"""
-    for fold, seed in FOLDS:  # as many steps at the smaller rate lead higher
-        yield nats(fold, seed, "exact", 0.02, 1000) - nats(fold, seed, "exact", 0.05, 1000)
 
 
 @claim("08-46")
