@@ -206,9 +206,9 @@ def most_are_on_lower_summits():
     early, _, _ = encoders(False, starts=60)
     late, value, _ = encoders(False, starts=60, steps=16_001)
     more, lower = (late == 4).sum() - (early == 4).sum(), value < np.median(value[late == 4]) - 0.1
-    for seed in SEEDS:  # of ten of those that had not four codes, drawn again
-        ten = np.random.default_rng(seed).choice(np.flatnonzero(early < 4), 10)
-        yield min(lower[ten].mean() - 0.5, more - 0.5)
+    for seed in SEEDS:  # of those that had not four codes, as many drawn again
+        some = np.random.default_rng(seed).choice(rest := np.flatnonzero(early < 4), len(rest))
+        yield min(lower[some].mean() - 0.5, more - 0.5)
 
 
 @claim("07-90")
