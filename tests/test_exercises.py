@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from wrong_answers import WRONG
 
@@ -99,14 +100,13 @@ def namespace(name):
     return made
 
 
-def ticked(test, told, here, answer):
-    """Whether an answer gets the tick in the copy of who studies alone."""
+def verdict(test, told, here):
+    """What stands below a test in the copy of who studies alone; nothing where it gives the tick."""
     try:
-        exec(answer, here)
         exec(HIDDEN.sub("", test.source), here)
-    except Exception:
-        return False
-    return test.id not in told or not bmlab.exercises._hint(told[test.id]["hidden"], here)
+    except Exception as wrong:
+        return f"{wrong}" if isinstance(wrong, AssertionError) else f"{type(wrong).__name__}: {wrong} in its test"
+    return bmlab.exercises._hint(told[test.id]["hidden"], here)
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -127,8 +127,73 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
             with pytest.raises(Exception) as refused:
                 exec(test.source, here)
             assert hint in str(refused.value), (exercise_name, source, str(refused.value))
-            assert not ticked(test, told, dict(made), source), (exercise_name, source)
-        assert ticked(test, told, dict(made), SOLVED.sub("", answer.source)), exercise_name
+            here = dict(made)
+            exec(source, here)
+            assert verdict(test, told, here), (exercise_name, source)
+
+
+def changed(value, slip):
+    """A value with a slip in each of its numbers; functions slip in what they give."""
+    if callable(value):
+        return lambda *given, **named: changed(value(*given, **named), slip)
+    if isinstance(value, tuple | list):
+        return type(value)(changed(part, slip) for part in value)
+    if isinstance(value, bmlab.BoltzmannMachine):
+        return bmlab.BoltzmannMachine(slip(value.dense_weights), slip(value.biases), value.temperature)
+    return slip(value) if isinstance(value, np.ndarray | np.number | float | int) else value
+
+
+def given_back(value):
+    """A function that gives its first argument back."""
+    return (lambda *given, **named: given[0] if given else None) if callable(value) else value
+
+
+class Slip:
+    """What a slip makes of numbers, and whether it ever made another one: the size of what is positive does not."""
+
+    def __init__(self, make):
+        self.make, self.made_another = make, False
+
+    def __call__(self, x):
+        found = self.make(x)
+        self.made_another |= not np.array_equal(found, x)
+        return found
+
+
+SLIPS = {
+    "the sign": lambda x: -x,
+    "a factor of two": lambda x: 2 * x,
+    "the size": abs,
+    "one half": lambda x: 0 * x + 0.5,
+}
+OWN = {"my_group"}  # what a student brings: other numbers may be as right
+STYLES = {
+    "as it is": lambda value: value,
+    "plain Python": lambda value: (
+        value if callable(value) else changed(value, lambda x: getattr(x, "tolist", lambda: x)())
+    ),
+    "arrays": lambda value: changed(value, np.asarray),
+}
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
+    about, cells = handout(FILES[name]), answer_cells(nbformat.read(FILES[name], 4))
+    for answer, (cell, test) in cells.items():
+        here = dict(made)
+        exec(SOLVED.sub("", cell.source), here)
+        (asked,) = (one.asked for one in about.tests.values() if one.source == test.source)
+        for style, write in STYLES.items():
+            assert verdict(test, told, here | {key: write(here[key]) for key in asked}) == "", (answer, style)
+        for name_of_slip, make in SLIPS.items() if answer not in OWN else ():
+            slip = Slip(make)
+            said = verdict(test, told, here | {key: changed(here[key], slip) for key in asked})
+            assert len(said.split()) > 2 or not slip.made_another, (answer, name_of_slip)
+        if any(callable(here[key]) for key in asked):
+            said = verdict(test, told, here | {key: given_back(here[key]) for key in asked})
+            assert len(said.split()) > 2, answer
 
 
 @pytest.mark.parametrize("name", GRADED)
