@@ -36,7 +36,7 @@ def views_in(notebook):
 
 def move(view):
     """Move the first slider by one step with a key; on paper turn a pixel, of buttons press one."""
-    slider, paper = view.get_by_role("slider").first, view.get_by_role("application")
+    slider, paper = view.get_by_role("slider").first, view.get_by_role("application").first
     if paper.count():
         paper.press(" ")
     elif not slider.count():
@@ -65,7 +65,7 @@ def test_run_all_of_a_students_copy_goes_past_open_exercises_and_brings_every_vi
     notebook.run()
     notebook.page.wait_for_function(FINISHED, arg=False, timeout=300_000, polling=500)
     ran = notebook.page.evaluate(CELLS)
-    assert sum(bool(errors) for *_, errors in ran) == 5  # two answers that are letters or numbers, and three tests
+    assert sum(bool(errors) for *_, errors in ran) == 4  # two answers that are values, and their tests
     shown = notebook.page.locator(".jp-OutputArea-output")
     shown.get_by_text("Exercise 2 is still open: write my_group above its test.").first.wait_for()
     views = notebook.page.locator(".bmlab")
