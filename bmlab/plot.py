@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from .checks import check_count, in_words, is_sparse
-from .estimate import Estimate, dense_corr
-from .model import BoltzmannMachine
+from .checks import check_array, check_count, check_finite, check_positive, check_row, in_words, is_sparse
+from .estimate import Estimate, check_estimate, dense_corr
+from .model import BoltzmannMachine, check_model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +56,18 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
     <Axes: xlabel='T'>
     """
     _check_axes(ax)
-    drawn = Counter()
+    if not isinstance(lines, Mapping) or not lines:
+        raise ValueError(f"lines must be {{name: y}}, found {in_words(lines)}; try {{'exact': y}}")
+    places, drawn = check_array("x", x), Counter()
+    if places.ndim != 1:
+        raise ValueError(f"x must be one row of numbers, found {in_words(x)}; pass shape (n,)")
     for name, y in lines.items():
+        if not isinstance(name, str):
+            raise ValueError(f"lines must be {{name: y}}, found {in_words(name)} for a name; try {{'exact': y}}")
+        heights = check_array(f"lines[{name!r}]", y)  # nan leaves a gap
+        if heights.shape != places.shape:
+            found = f"found {in_words(y)} and {len(places)} in x"
+            raise ValueError(f"lines[{name!r}] must have a number for each x, {found}; cut one")
         method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
@@ -75,6 +85,11 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes) -> Axes:
     <Axes: xlabel='exact', ylabel='tap'>
     """
     _check_axes(ax)
+    sizes = len(check_estimate("reference", reference).mean), len(check_estimate("estimate", estimate).mean)
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"reference and estimate must be of one machine, found {sizes} units; pass answers on the same"
+        )
     found = dense_corr(estimate.corr)
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
     error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
@@ -98,8 +113,8 @@ def learning(steps: Sequence[Step], ax: Axes, what: str = "log_likelihood", labe
     <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
     """
     _check_axes(ax)
-    if not len(steps):
-        raise ValueError(f"steps must not be empty, found {in_words(steps)}; try fit(...).steps")
+    if not (isinstance(steps, Sequence) and steps and all(hasattr(step, "loop") for step in steps)):
+        raise ValueError(f"steps must be Steps of a climb, found {in_words(steps)}; try fit(...).steps")
     if what not in ("log_likelihood", "mismatch"):
         raise ValueError(f"what must be 'log_likelihood' or 'mismatch', found {what!r}; leave it out for the first")
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
@@ -119,7 +134,12 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     <Axes: xlabel='log Z (nats)'>
     """
     _check_axes(ax)
+    if not hasattr(proven, "lower_by"):
+        raise ValueError(f"proven must be a Bracket, found {in_words(proven)}; pass what bracket(model) answers")
+    if not isinstance(estimates, Sequence) or isinstance(estimates, str):
+        raise ValueError(f"estimates must be a list of Estimates, found {in_words(estimates)}; try [exact(model)]")
     for row, estimate in enumerate(estimates):
+        check_estimate(f"estimates[{row}]", estimate)
         z, colour = estimate.log_z, COLOURS.get(estimate.method, "black")
         ax.errorbar(z.value, row, xerr=2 * z.stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
         if np.isfinite([z.lower, z.upper]).all():
@@ -150,7 +170,7 @@ def weights(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     if isinstance(matrix, BoltzmannMachine):
         labels = matrix.names if labels is None else labels
         matrix = matrix.dense_weights
-    matrix = matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
+    matrix = _square("matrix", matrix.toarray() if is_sparse(matrix) else matrix)
     labels = _check_labels(labels, len(matrix))
     limit = np.abs(matrix).max(initial=0) or 1.0
     for (i, j), w in np.ndenumerate(matrix if len(matrix) <= 20 else matrix[:0]):
@@ -182,10 +202,12 @@ def images(
     <Axes: >
     """
     _check_axes(ax)
-    sheet = _sheet(rows, shape, columns)
+    sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
+    if not isinstance(names, Sequence | np.ndarray) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"names must be texts, one a line of images, found {in_words(names)}; leave them out for none")
     ax.imshow(sheet, cmap="gray_r", vmin=-limit, vmax=limit, interpolation="nearest")
     if marked is not None:
-        y, x = np.nonzero(_sheet(marked, shape, columns) == 1)
+        y, x = np.nonzero(_sheet("marked", marked, shape, columns) == 1)
         ax.plot(x, y, ".", color=COLOURS["mean field"], markersize=3)
     height = (len(sheet) + 1) / max(len(names), 1)
     ax.set_xticks([])
@@ -203,6 +225,8 @@ def answers(frame: Any, ax: Axes) -> Axes:
     <Axes: >
     """
     _check_axes(ax)
+    if not hasattr(frame, "columns"):
+        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.DataFrame(rows)")
     import matplotlib
 
     shades = matplotlib.colormaps["gray_r"].with_extremes(bad=METHODS["mean field"][0])
@@ -218,12 +242,20 @@ def confusion(counts: Any, ax: Axes, labels: Sequence) -> Axes:
     <Axes: xlabel='answer', ylabel='true class'>
     """
     _check_axes(ax)
-    counts = np.asarray(counts)
+    counts = _square("counts", counts)
     labels = _check_labels(labels, len(counts))
     wrong = np.where(np.eye(len(counts), dtype=bool), 0, counts)
     ax.imshow(wrong, cmap="Oranges", vmin=0, vmax=max(1, wrong.max() * 1.5))
     for (i, j), count in np.ndenumerate(counts):
-        ax.text(j, i, count or "", ha="center", va="center", color="0.55" if i == j else "black", fontsize=9)
+        ax.text(
+            j,
+            i,
+            f"{count:g}" if count else "",
+            ha="center",
+            va="center",
+            color="0.55" if i == j else "black",
+            fontsize=9,
+        )
     ax.set_xticks(range(len(labels)), labels)
     ax.set_yticks(range(len(labels)), labels)
     ax.set(xlabel="answer", ylabel="true class")
@@ -239,9 +271,18 @@ def _check_axes(ax):
 def _check_labels(labels, count):
     """Return labels, one for each of `count` lines of a matrix, or none."""
     labels = () if labels is None else labels
-    if isinstance(labels, str) or len(labels) not in (0, count):
+    if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray) or len(labels) not in (0, count):
         raise ValueError(f"labels must be {count}, one a line, found {in_words(labels)}; leave them out for none")
     return labels
+
+
+def _square(name, matrix):
+    """Return a square matrix of finite numbers."""
+    matrix = check_array(name, matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} must be square, found {in_words(matrix)}; pass a matrix (n, n)")
+    check_finite(name, matrix)
+    return matrix
 
 
 def _points(ax, x, y, error, colour, marker, label, **style):
@@ -249,15 +290,30 @@ def _points(ax, x, y, error, colour, marker, label, **style):
     ax.errorbar(x, y, yerr=error, fmt=marker, color=colour, markersize=4, linewidth=1, label=label, **style)
 
 
-def _sheet(rows, shape, columns):
+def _sheet(name, rows, shape, columns):
     """Rows as one large image, `columns` in a line, a pixel of nan between two."""
-    rows = np.atleast_2d(rows).astype(float)
-    height, width = shape or (int(np.sqrt(rows.shape[1])),) * 2
+    rows = check_array(name, rows)
+    rows = rows[None] if rows.ndim == 1 else rows
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must be (N, pixels), found {in_words(rows)}; pass an image a row")
+    height, width = sides(shape, rows.shape[1])
+    if not rows.size or height * width != rows.shape[1] or np.isinf(rows).any():
+        raise ValueError(f"{name} must be images of {height} x {width} pixels, found {in_words(rows)}; pass shape=")
     columns = min(check_count("columns", columns), len(rows))
     lines = -(-len(rows) // columns)
     sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
     sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
     return sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1]
+
+
+def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
+    """Return the (height, width) of an image: a square where no shape was asked for."""
+    if shape is None:
+        return int(np.sqrt(pixels)), int(np.sqrt(pixels))
+    if not isinstance(shape, list | tuple) or len(shape) != 2:
+        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
+    height, width = (check_count("shape", side) for side in shape)
+    return height, width
 
 
 TOGETHER, APART = "#B35806", "#542788"  # the colours of plot.weights(), dark enough for a line
@@ -286,6 +342,8 @@ def network(
     <Axes: >
     """
     _check_axes(ax)
+    check_model(model)
+    layers = () if layers is None else layers
     x, y = _places(model.n, layers).T
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
     largest = np.abs(upper.data).max(initial=0) or 1
@@ -298,7 +356,11 @@ def network(
             if few:
                 ax.text(x[[i, j]].mean(), y[[i, j]].mean(), f"{w:+.3g}", ha="center", va="center", bbox=BOX)
     shades = {-1: "white", 0: "0.85", 1: "0.25"}
-    states = np.zeros(model.n) if states is None else np.asarray(states)
+    states = np.zeros(model.n) if states is None else check_row("states", states, model.n)
+    if not np.isin(states, [-1, 0, 1]).all():
+        raise ValueError(f"states must be -1, +1, or 0 for open, found {in_words(states.tolist())}; try states=None")
+    if not np.iterable(held) or not {*held} <= {*range(model.n)}:
+        raise ValueError(f"held must be units from 0 to {model.n - 1}, found {in_words(held)}; leave it out for none")
     names = model.names or (range(model.n) if model.n <= 20 else [""] * model.n)
     for i, (name, bias) in enumerate(zip(names, model.biases, strict=True)):
         marker = "s" if i in held else "o"
@@ -328,7 +390,7 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
     _check_axes(ax)
     from matplotlib.colors import LogNorm, SymLogNorm  # only here: importing bmlab loads no matplotlib
 
-    matrix = np.asarray(matrix, dtype=float)
+    matrix = _square("matrix", matrix)
     labels = _check_labels(labels, len(matrix))
     limit = np.abs(matrix).max(initial=0) or 1.0
     zero = np.abs(matrix) < limit / 1e6
@@ -349,11 +411,14 @@ def flows(matrix: Any, ax: Axes, labels: Sequence | None = None) -> Axes:
 
 def _places(n: int, layers: Sequence[Sequence[int]]) -> np.ndarray:
     """Where each unit stands, (n, 2)."""
-    if not layers:
+    if isinstance(layers, Sequence) and not layers:
         turn = 2 * np.pi * np.arange(n) / n
         return np.column_stack([np.sin(turn), np.cos(turn)])
-    if sorted(unit for layer in layers for unit in layer) != list(range(n)):
-        raise ValueError(f"layers must name each of the units 0 to {n - 1} once, found {[list(row) for row in layers]}")
+    rows = isinstance(layers, Sequence) and all(np.iterable(row) and not isinstance(row, str) for row in layers)
+    if not rows or sorted((unit for layer in layers for unit in layer), key=str) != sorted(range(n), key=str):
+        raise ValueError(
+            f"layers must name each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
+        )
     places = np.empty((n, 2))
     for height, layer in enumerate(layers):
         places[list(layer)] = np.column_stack([(np.arange(len(layer)) + 0.5) / len(layer), [height] * len(layer)])
@@ -391,6 +456,8 @@ def show(alt: str) -> None:
     >>> _ = plt.plot([0, 1], [0, 1])
     >>> plot.show("A line that rises.")
     """
+    if not isinstance(alt, str):
+        raise ValueError(f"alt must be a sentence, found {in_words(alt)}; say what the figure shows")
     import matplotlib.pyplot as plt
 
     if "inline" not in plt.get_backend():

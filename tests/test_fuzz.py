@@ -66,20 +66,17 @@ def public():
             found |= {f"{name}.{k}": getattr(BOUND[name], k) for k in own if name in BOUND}
         if callable(thing) and name not in RECORDS:
             found[name] = thing
-    for home in ("data", "widgets"):
+    for home in ("data", "widgets", "plot"):
         module = BOUND[home]
-        names = [
-            n
-            for n, f in vars(module).items()
-            if inspect.isfunction(f) and f.__module__ in (module.__name__, "bmlab.data")
-        ]
-        names = names if home == "data" else ["LatticeView", "MachineView", "PaintView"]
+        names = [n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__]
+        names = ["LatticeView", "MachineView", "PaintView"] if home == "widgets" else names
+        names = sorted({*names} & {*module.__all__}) if home == "plot" else names
         found |= {f"{home}.{n}": getattr(module, n) for n in names if not n.startswith("_")}
     return found
 
 
 def arguments(function):
-    return [p for p in inspect.signature(function).parameters if p not in IGNORE]
+    return [k for k, p in inspect.signature(function).parameters.items() if k not in IGNORE and p.kind != p.VAR_KEYWORD]
 
 
 def walk(names=None):

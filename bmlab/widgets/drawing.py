@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
-from .pictures import dreamt, sides
+from ..plot import sides
+from .pictures import dreamt
 from .view import View, script
 
 LETTERS = (

@@ -15,7 +15,6 @@ from PIL import Image
 
 from .. import plot
 from ..arrays import states
-from ..checks import check_count, in_words
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs import sweep
@@ -79,16 +78,6 @@ class Easel:
 
 def _style(ax):
     return [axis.get_tick_params(which) for axis in (ax.xaxis, ax.yaxis) for which in ("major", "minor")]
-
-
-def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
-    """Return the (height, width) of an image: a square where no shape was asked for."""
-    if shape is None:
-        return int(np.sqrt(pixels)), int(np.sqrt(pixels))
-    if not isinstance(shape, (list, tuple)) or len(shape) != 2:
-        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
-    height, width = (check_count("shape", side) for side in shape)
-    return height, width
 
 
 def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:
