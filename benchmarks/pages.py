@@ -67,7 +67,7 @@ def views() -> dict[str, tuple[View, str]]:
     return {
         "LatticeView(128)": (LatticeView(128), ""),
         "MachineView(toy())": (MachineView(bmlab.toy()), ""),
-        "DrawView(), learning": (DrawView(), "Learn"),
+        "DrawView(), learning": (DrawView(), ""),
         "LearningView, 10 units": (LearningView(climb, steps=5), "Run"),
         "PaintView, 10 readers of 64 pixels": (PaintView(readers, np.zeros(10)), ""),
     }

@@ -1,13 +1,17 @@
-"""What a notebook uses of its exercises: numbers of one's own, and a word on which exercises are open and done.
+"""What a notebook uses of its exercises: numbers of one's own, blanks, and a word on what is open, right and wrong.
 
-from bmlab.exercises import variant     in a notebook with numbers of one's own
-bmlab.exercises.watch()                 in the first cell of a student's copy
-bmlab.exercises.progress()              below the map of the course
+from bmlab.exercises import variant            in a notebook with numbers of one's own
+@widgets.blank                                 on a function of the story that a student writes
+bmlab.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
+bmlab.exercises.progress("03_gibbs_sampling")  below it, and without a name below the map of the course
+
+What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which working_copies.checks() makes.
 """
 
 import json
 import re
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from html import escape
@@ -15,8 +19,10 @@ from pathlib import Path
 from typing import TypeVar
 
 Numbers = TypeVar("Numbers")
-KNOWN, DONE = Path(".exercises.json"), Path(".done.json")  # in the folder of the copies
-# KNOWN: notebook -> {cell of the test: [title, points]}; DONE: a list of such cells
+TABLES, DONE = Path("tables"), Path(".done.json")  # in the folder of the copies; DONE: a list of the cells of tests
+_notebook = ""  # the one that is watched
+_instead: dict[str, Callable] = {}  # blanks that are written, and what stands in for each that proves wrong
+LATER = "the form is right; the value is marked later."
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
@@ -33,26 +39,54 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
     return variants[int.from_bytes(digest) % len(variants)]
 
 
-def watch() -> None:
-    """Say in one sentence that an exercise is open, and below the test of an exercise what it is worth and its state.
+def blank(function: Callable) -> Callable:
+    """Decorate a function that a student is to write: while it is open, its name means the package's version.
+
+    A function is open while the line `raise NotImplementedError(...)` of a copy stands in it; then it is said so. Where
+    a cell that names a written one fails by an assertion, the package's version takes its place in what follows.
+
+    >>> from bmlab.widgets import blank
+    >>> @blank
+    ... def my_spins(bits):
+    ...     raise NotImplementedError("write your answer here")
+    my_spins is still open: write it above.
+    """
+    name, instead = function.__name__, _stand_in(function)
+    _instead.pop(name, None)
+    if "NotImplementedError" not in function.__code__.co_names:
+        if instead:
+            _instead[name] = instead
+        return function
+    print(
+        f"{name} is still open: write it above." + bool(instead) * " Until then the package's version stands in for it."
+    )
+    return instead or function
+
+
+def watch(notebook: str) -> None:
+    """Say in one sentence that an exercise is open; below its test whether it is right, and if not, what is wrong.
 
     What is done is kept beside the copies, for progress(). Without IPython nothing is watched.
     """
+    global _notebook
     from IPython import get_ipython
 
+    _notebook = notebook
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
 
 
-def progress() -> None:
-    """Show how many points of each notebook are done, and in a page how many first guesses of its were right."""
-    done, lines, words = set(_read(DONE, [])), [], []
-    for notebook, tests in _read(KNOWN, {}).items():
-        reached, full = _points(tests, done)
-        words.append(f"{notebook}: {reached:g} of {full:g} points")
-        guesses = f'<span data-first-guesses="{notebook.partition("_")[0]}."></span>'
-        lines.append(_line(words[-1], reached, full, guesses))
+def progress(notebook: str = "") -> None:
+    """Show what is done and open in a notebook, or in every one; in a page how many first guesses were right, too."""
+    done, lines, words = _done(), [], []
+    for name in [notebook] if notebook else sorted(file.stem for file in TABLES.glob("*.checks")):
+        tests = _checks(name)["tests"]
+        words.append(_reached(name, tests, done))
+        if left := [one["title"] for cell, one in tests.items() if cell not in done] if notebook else ():
+            words[-1] += f" Open: {', '.join(left)}."
+        guesses = f'<span data-first-guesses="{name.partition("_")[0]}."></span>'
+        lines.append(_line(words[-1], tests, done, guesses))
     script = (Path(__file__).parent / "widgets" / "first_guesses.js").read_text(encoding="utf-8")
     _display("".join(lines) + f"<script>{script}</script>", "\n".join(words))
 
@@ -71,19 +105,59 @@ def _say(shell, kind, error, trace, tb_offset=None):
 
 
 def _tell(result):
-    """Say below a test whether its exercise is done, and how far the notebook is."""
-    cell = getattr(result.info, "cell_id", None)
-    for notebook, tests in _read(KNOWN, {}).items():
-        if cell in tests:
-            done = set(_read(DONE, [])) - {cell} | ({str(cell)} if result.success else set())
-            with suppress(OSError):  # a folder that may only be read
-                DONE.write_text(json.dumps(sorted(done)), encoding="utf-8")
-            title, points = tests[cell]
-            reached, full = _points(tests, done)
-            state = "\N{CHECK MARK} done" if cell in done else "\N{WHITE CIRCLE} open"
-            words = f"{title} ({points:g} point{'s' * (points != 1)}): {state}. "
-            words += f"{notebook}: {reached:g} of {full:g} points."
-            _display(_line(words, reached, full), words)
+    """Say below a test whether its answer is right, and below any other cell which blank has proven wrong."""
+    from IPython import get_ipython
+
+    shell, cell, tests = get_ipython(), getattr(result.info, "cell_id", None), _checks(_notebook)["tests"]
+    if cell in tests:
+        about, verdict = tests[cell], "\N{WHITE CIRCLE} open."
+        if result.success and about["later"]:
+            verdict = "noted; the letter is marked later." if about["letter"] else LATER
+        elif result.success:
+            wrong = _hint(about["hidden"], shell.user_ns)
+            verdict = f"\N{BALLOT X} {wrong}" if wrong else f"\N{CHECK MARK} done. {about['why']}".strip()
+        done = _done() - {cell} | ({str(cell)} if verdict.startswith("\N{CHECK MARK}") else set())
+        with suppress(OSError):  # a folder that may only be read
+            DONE.write_text(json.dumps(sorted(done)), encoding="utf-8")
+        words = f"{about['title']} ({about['points']:g} point{'s' * (about['points'] != 1)}): {verdict} "
+        words += _reached(_notebook, tests, done)
+        _display(_line(words, tests, done), words)
+    elif isinstance(result.error_in_exec, AssertionError):
+        for name in [one for one in _instead if re.search(rf"\b{one}\b", result.info.raw_cell)]:
+            shell.user_ns[name] = _instead.pop(name)
+            words = f"{name} is not right yet: what follows uses the package's version."
+            _display(f"<p>{words}</p>", words)
+
+
+def _hint(hidden, names):
+    """What the part of a test that the copy does not show says of an answer; nothing where it is right."""
+    try:
+        exec(compile(hidden, "test", "exec"), dict(names))
+    except AssertionError as wrong:
+        return f"{wrong}"
+    except Exception as problem:
+        return f"it fails where another case is tried: {type(problem).__name__}: {problem}"
+    return ""
+
+
+def _checks(notebook):
+    """What a copy knows of its tests and blanks."""
+    file = TABLES / f"{notebook}.checks"
+    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}}
+
+
+def _stand_in(function):
+    """The package's version of a blank, by a name of its own: a cell can say whose numbers it prints."""
+    source, made = _checks(_notebook)["blanks"].get(function.__name__), {}
+    if source is None:
+        return None
+    exec(compile(source, "package", "exec"), function.__globals__, made)
+    made[function.__name__].__name__ = f"instead_of_{function.__name__}"
+    return made[function.__name__]
+
+
+def _done():
+    return set(json.loads(DONE.read_text(encoding="utf-8")) if DONE.exists() else [])
 
 
 def _display(page, text):
@@ -92,14 +166,15 @@ def _display(page, text):
     display({"text/html": page, "text/plain": text}, raw=True)
 
 
-def _read(path, otherwise):
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else otherwise
-
-
 def _points(tests, done):
-    every = [(cell in done, points) for cell, (_, points) in tests.items()]
-    return sum(points for solved, points in every if solved), sum(points for _, points in every)
+    return sum(one["points"] for cell, one in tests.items() if cell in done), sum(o["points"] for o in tests.values())
 
 
-def _line(words, reached, full, more=""):
+def _reached(notebook, tests, done):
+    reached, full = _points(tests, done)
+    return f"{notebook}: {reached:g} of {full:g} points."
+
+
+def _line(words, tests, done, more=""):
+    reached, full = _points(tests, done)
     return f'<p><progress aria-hidden="true" value="{reached:g}" max="{full:g}"></progress> {escape(words)}{more}</p>'

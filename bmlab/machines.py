@@ -1,5 +1,7 @@
 """Machines with a name in the literature, and the two that return in every notebook of the course: toy, medium."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

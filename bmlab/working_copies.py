@@ -5,10 +5,12 @@ solutions, hidden tests and outputs, and Run All goes past an exercise that is s
 metadata.
 """
 
+import ast
 import hashlib
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -17,18 +19,17 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
-from .exercises import KNOWN
-
 NOTEBOOKS, COURSE = Path("notebooks"), Path("course")
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
 BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
-WATCH = "import bmlab.exercises\nbmlab.exercises.watch()  # an exercise that is open says so\n"
-PROGRESS = "bmlab.exercises.progress()"
+WATCH = 'import bmlab.exercises\nbmlab.exercises.watch("{}")  # below a test it says whether the answer is right\n'
+PROGRESS = "bmlab.exercises.progress({})"
 HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
 TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
 STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
 SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+LETTER = re.compile(r'^ *\w+ = "[A-Z]"(?: *# *(.+))?$', re.MULTILINE)
 HIDDEN = re.compile(r"\n?### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 
 
@@ -140,7 +141,7 @@ def student_version(path: Path) -> NotebookNode:
     """
     notebook = without_hidden_tests(without_solutions(without_teachers(nbformat.read(path, as_version=4))))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    code[0].source = WATCH + code[0].source
+    code[0].source = WATCH.format(path.stem) + code[0].source
     for cell in code:
         cell.outputs, cell.execution_count = [], None
     for cell in filter(record, notebook.cells):
@@ -166,27 +167,74 @@ def tables(path: Path) -> list[Path]:
 
 
 def working_copy(path: Path) -> NotebookNode:
-    """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing."""
+    """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing.
+
+    What is done stands at its top, and below the map of the course.
+    """
     notebook = student_version(path)
+    blanks = blanks_of(notebook)
     for exercise in with_points(notebook):
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
     for place, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown" and "\n## The map\n" in cell.source:
-            notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS, id="progress"))
+            notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS.format(""), id="progress-map"))
             break
+    first = next(place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    top = nbformat.v4.new_code_cell(PROGRESS.format(f'"{path.stem}"'), id="progress")
+    notebook.cells.insert(first + 1, top)
     for cell in notebook.cells:
-        if cell.cell_type == "code" and record(cell):
+        tries = "assert " in cell.source and any(re.search(rf"\b{name}\b", cell.source) for name in blanks)
+        if cell.cell_type == "code" and (record(cell) or tries):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
 
-def worth(notebook: NotebookNode) -> dict[str, tuple[str, float]]:
-    """Return {cell of a test: title and points of its exercise} of a copy; what a person marks is not among them."""
+def blanks_of(notebook: NotebookNode) -> dict[str, str]:
+    """Return {name: source} of the functions that a student writes for the story."""
+    found = {}
+    for cell in notebook.cells:
+        if "@widgets.blank\n" in cell.source:
+            for one in ast.parse(cell.source).body:
+                if isinstance(one, ast.FunctionDef) and one.decorator_list:
+                    one.decorator_list = []
+                    found[one.name] = ast.unparse(one)
+    return found
+
+
+def worth(notebook: NotebookNode) -> dict[str, Exercise]:
+    """Return {cell of a test: its exercise} of a notebook; what a person marks is not among them."""
     cells = {record(cell)["grade_id"]: cell.id for cell in notebook.cells if record(cell)}
-    graded = [one for one in with_points(notebook) if not one.by_hand]
-    return {cells[one.tests[-1]]: (f"Exercise {one.title.partition(':')[0]}", one.points) for one in graded}
+    return {cells[one.tests[-1]]: one for one in with_points(notebook) if not one.by_hand}
+
+
+def checks(path: Path, *, hidden: bool = True) -> bytes:
+    """Return what a copy of a notebook knows of its exercises, in a form that nobody reads by accident.
+
+    hidden    with the hidden tests, for those who study by themselves; without them what they look at is marked later
+    """
+    source = without_teachers(nbformat.read(path, as_version=4))
+    cells, tests = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}, {}
+    for cell, one in worth(source).items():
+        more = "\n".join(found for test in one.tests for found in HIDDEN.findall(cells[test].source))
+        chosen = LETTER.search(cells[one.answer].source)
+        tests[cell] = {
+            "title": f"Exercise {one.title.partition(':')[0]}",
+            "points": one.points,
+            "letter": bool(chosen),
+            "why": (chosen[1] or "") if chosen and hidden else "",
+            "later": bool(more) and not hidden,
+            "hidden": more if hidden else "",
+        }
+    known = {"tests": tests, "blanks": blanks_of(source)}
+    return zlib.compress(json.dumps(known).encode())
+
+
+def beside(path: Path, *, hidden: bool = True) -> dict[str, bytes]:
+    """Return {name: content} of what lies beside a copy of a notebook: its tables and its checks()."""
+    found = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
+    return found | {f"tables/{path.stem}.checks": checks(path, hidden=hidden)}
 
 
 def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
@@ -197,10 +245,8 @@ def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[
     copied = course / RECORD
     known = json.loads(copied.read_text()) if copied.exists() else {}
     new = list(_to_write(notebooks, course, known))
-    if new:
-        every = {path.stem: worth(student_version(path)) for path in sorted(notebooks.glob("*.ipynb"))}
-        (course / KNOWN).write_text(json.dumps(every, indent=1), encoding="utf-8")
     for name, now, place in new:
+        (course / f"tables/{Path(name).stem}.checks").write_bytes(checks(notebooks / name))
         place.write_text(nbformat.writes(working_copy(notebooks / name)) + "\n", encoding="utf-8")
         if place.name != name:
             say(

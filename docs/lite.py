@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bmlab.working_copies import PROGRESS, tables, working_copy
+from bmlab.working_copies import beside, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE, LITE = ROOT / "build/lite-sources", ROOT / "build/lite"
@@ -29,7 +29,6 @@ INSTALL = """# The first time some minutes: Python and its packages come to your
 def in_the_browser(path: Path) -> NotebookNode:
     """Return a student's copy of a notebook whose first code cell installs what it needs."""
     notebook = working_copy(path)
-    notebook.cells = [cell for cell in notebook.cells if cell.source != PROGRESS]  # it counts over files of a folder
     first = next(k for k, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells.insert(first, nbformat.v4.new_code_cell(INSTALL, id="install"))
     notebook.metadata.kernelspec = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
@@ -42,8 +41,8 @@ def main() -> None:
     (MADE / "files/tables").mkdir(parents=True)
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         (MADE / "files" / path.name).write_text(nbformat.writes(in_the_browser(path)), encoding="utf-8")
-        for table in tables(path):
-            shutil.copy(table, MADE / "files/tables")
+        for name, content in beside(path).items():
+            (MADE / "files" / name).write_bytes(content)
     build = [sys.executable, "-m", "build", "--wheel", "--installer=uv", "--outdir", MADE / "pypi", ROOT]
     subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     options = {

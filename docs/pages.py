@@ -14,6 +14,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from struct import unpack
 
@@ -21,10 +22,12 @@ import nbformat
 import reference
 import views
 from nbformat import NotebookNode
+from PIL import Image
 
 from bmlab import __version__
+from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import record, student_version, tables, without_hidden_tests, without_solutions
+from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -88,6 +91,50 @@ def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNod
 
 def smaller(png: str) -> str:
     return re.search(r"src=.*", picture(png, ""))[0].rstrip(">")
+
+
+# Which picture of a notebook stands for it on the first page.
+COVERS = {"00": 1, "01": 3, "02": 2, "03b": 2, "03c": 2, "04": 2, "04b": 1, "05": 1, "08": 3, "09": 1, "10": 1}
+
+
+def small(png: str, alt: str, width: int) -> str:
+    """The HTML of a picture at most so wide, on a page of the first folder."""
+    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGB"), BytesIO()
+    image.thumbnail((width, width))
+    image.save(buffer, "png", optimize=True)
+    return picture(base64.b64encode(buffer.getvalue()).decode(), alt).replace('src="../', 'src="')
+
+
+def card(path: Path) -> str:
+    """A notebook on the first page: its picture, question, minutes and level."""
+    cells = nbformat.read(path, as_version=4).cells
+    found = [x.data["image/png"] for cell in cells for x in cell.get("outputs", []) if "image/png" in x.get("data", {})]
+    number, opening = path.stem.partition("_")[0], cells[0].source
+    cover = found[min(COVERS.get(number, 0), len(found) - 1)]
+    minutes = re.search(r"\*\*Time\*\* (\d+)", opening)[1]
+    return (
+        f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover, "", 400)}'
+        f"<b>{escape(opening.splitlines()[0].strip('# '))}</b>"
+        f"<span>{number} · {minutes} minutes · {level(path)}</span></a>"
+    )
+
+
+def level(path: Path) -> str:
+    """Core is 00 to 05; what has a letter or a larger number goes further."""
+    return "core" if re.match(r"0[0-5]_", path.stem) else "further"
+
+
+def home(text: str) -> str:
+    """The first page with its view, and a card for each notebook."""
+    view = DrawView()
+    data, words = view._repr_mimebundle_()
+    live = json.dumps(words["image/png"]["bmlab"] | {"alt": view.alt, "folder": ""}).replace("<", "\\u003c")
+    still = small(data["image/png"], view.alt, 900)
+    piece = f'<figure class="bmlab-live">{still}<script type="application/json">{live}</script></figure>'
+    for kind in ("core", "further"):
+        cards = "\n".join(card(path) for path in NOTEBOOKS if level(path) == kind)
+        text = text.replace(f"CARDS {kind}", f'<div class="bmlab-cards">\n{cards}\n</div>')
+    return text.replace("PIECE", piece).replace("VERSION", __version__)
 
 
 def page(path: Path, teacher: bool) -> NotebookNode:
@@ -194,14 +241,15 @@ def main() -> None:
         student = student_version(path)
         write(EXTRA / f"student/{path.name}", nbformat.writes(student))
         write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
-        for table in tables(path):
-            write(EXTRA / f"student/tables/{table.name}", table.read_bytes())
+        for name, content in beside(path).items():
+            write(EXTRA / f"student/{name}", content)
     for path in DOCS:
         write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
     for path in (ROOT / "docs").glob("*.png"):
         write(pages / f"docs/{path.name}", path.read_bytes())
     for path in (ROOT / "docs/contents").glob("*.md"):
-        write(pages / path.name, path.read_text(encoding="utf-8").replace("VERSION", __version__))
+        text = path.read_text(encoding="utf-8")
+        write(pages / path.name, home(text) if path.stem == "index" else text)
     for name, text in reference.pages().items():
         write(pages / f"api/{name}.md", text)
     for name, script in views.scripts().items():

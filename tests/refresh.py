@@ -24,7 +24,7 @@ NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-KEPT_CELL_METADATA = ("tags", "nbgrader", "checks")
+KEPT_CELL_METADATA = ("tags", "nbgrader", "checks", "jp-MarkdownHeadingCollapsed")
 # A widget view names a model that is gone when the notebook is opened again.
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SECONDS_PER_CELL = 600

@@ -6,21 +6,27 @@ they are graded is tested in teaching/tests.
 
 import ast
 import html
+import json
 import re
 import zipfile
+import zlib
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from wrong_answers import WRONG
 
+import bmlab.exercises
 from bmlab.working_copies import (
+    HIDDEN,
     OPEN,
     SOLUTION,
     STUB,
     WATCH,
+    checks,
     is_teachers,
     still_open,
     tables,
@@ -31,6 +37,7 @@ from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells
 
+SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
@@ -88,16 +95,25 @@ def namespace(name):
     """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
     made = {}
     for cell in needed(nbformat.read(FILES[name], 4)):
-        if not exercise(cell) or "@widgets.blank(" in cell.source:
+        if not exercise(cell) or "@widgets.blank" in cell.source:
             exec(cell.source, made)
     return made
+
+
+def verdict(test, told, here):
+    """What stands below a test in the copy of who studies alone; nothing where it gives the tick."""
+    try:
+        exec(HIDDEN.sub("", test.source), here)
+    except Exception as wrong:
+        return f"{wrong}" if isinstance(wrong, AssertionError) else f"{type(wrong).__name__}: {wrong} in its test"
+    return bmlab.exercises._hint(told[test.id]["hidden"], here)
 
 
 @pytest.mark.parametrize("name", GRADED)
 def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(FILES[name], 4)
-    made = namespace(name)
+    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
     assert WRONG[name].keys() == answer_cells(notebook).keys()
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         with pytest.raises((NameError, NotImplementedError)) as missing:
@@ -111,6 +127,73 @@ def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
             with pytest.raises(Exception) as refused:
                 exec(test.source, here)
             assert hint in str(refused.value), (exercise_name, source, str(refused.value))
+            here = dict(made)
+            exec(source, here)
+            assert verdict(test, told, here), (exercise_name, source)
+
+
+def changed(value, slip):
+    """A value with a slip in each of its numbers; functions slip in what they give."""
+    if callable(value):
+        return lambda *given, **named: changed(value(*given, **named), slip)
+    if isinstance(value, tuple | list):
+        return type(value)(changed(part, slip) for part in value)
+    if isinstance(value, bmlab.BoltzmannMachine):
+        return bmlab.BoltzmannMachine(slip(value.dense_weights), slip(value.biases), value.temperature)
+    return slip(value) if isinstance(value, np.ndarray | np.number | float | int) else value
+
+
+def given_back(value):
+    """A function that gives its first argument back."""
+    return (lambda *given, **named: given[0] if given else None) if callable(value) else value
+
+
+class Slip:
+    """What a slip makes of numbers, and whether it ever made another one: the size of what is positive does not."""
+
+    def __init__(self, make):
+        self.make, self.made_another = make, False
+
+    def __call__(self, x):
+        found = self.make(x)
+        self.made_another |= not np.array_equal(found, x)
+        return found
+
+
+SLIPS = {
+    "the sign": lambda x: -x,
+    "a factor of two": lambda x: 2 * x,
+    "the size": abs,
+    "one half": lambda x: 0 * x + 0.5,
+}
+OWN = {"my_group"}  # what a student brings: other numbers may be as right
+STYLES = {
+    "as it is": lambda value: value,
+    "plain Python": lambda value: (
+        value if callable(value) else changed(value, lambda x: getattr(x, "tolist", lambda: x)())
+    ),
+    "arrays": lambda value: changed(value, np.asarray),
+}
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, monkeypatch):
+    monkeypatch.chdir(NOTEBOOKS)
+    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
+    about, cells = handout(FILES[name]), answer_cells(nbformat.read(FILES[name], 4))
+    for answer, (cell, test) in cells.items():
+        here = dict(made)
+        exec(SOLVED.sub("", cell.source), here)
+        (asked,) = (one.asked for one in about.tests.values() if one.source == test.source)
+        for style, write in STYLES.items():
+            assert verdict(test, told, here | {key: write(here[key]) for key in asked}) == "", (answer, style)
+        for name_of_slip, make in SLIPS.items() if answer not in OWN else ():
+            slip = Slip(make)
+            said = verdict(test, told, here | {key: changed(here[key], slip) for key in asked})
+            assert len(said.split()) > 2 or not slip.made_another, (answer, name_of_slip)
+        if any(callable(here[key]) for key in asked):
+            said = verdict(test, told, here | {key: given_back(here[key]) for key in asked})
+            assert len(said.split()) > 2, answer
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -149,7 +232,7 @@ def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     sentences = {one.answer: still_open(one) for one in with_points(source)}
-    code(source)[0].source = WATCH + code(source)[0].source
+    code(source)[0].source = WATCH.format(name) + code(source)[0].source
     for there, here in zip(source.cells, stub.cells, strict=True):
         sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
         stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)
@@ -205,8 +288,7 @@ def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
 
 def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
     names = {file.name for file in tables(NOTEBOOKS / "07_hidden_units.ipynb")}
-    assert names >= {"07_spikes.csv", "07_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
+    assert names >= {"07_shifter.csv", "07_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
     for notebook, needed in {"08_restricted_machines": "rivals", "09_handwritten_digits": "digits"}.items():
         names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
         assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook
-        assert ("08_climbs.csv" in names) == (needed == "rivals")  # the script alone names it

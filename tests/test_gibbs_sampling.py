@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy
 from test_planning import kaufman_log_z
 
 import bmlab
@@ -425,3 +426,16 @@ def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
         walk.sweep(40)
     assert walks[0].engine.edges is not None
     assert np.array_equal(walks[0].s, walks[1].s)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_storage_does_not_choose_the_road(engine):
+    """A dense glass as CSR walks as the array does, through the same states; a lattice keeps its own loop."""
+    glass = bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0))
+    stored = bmlab.BoltzmannMachine(scipy.sparse.csr_array(glass.weights), glass.biases)
+    s = np.random.default_rng(1).choice([-1, 1], (40, 8))
+    walks = [chains.Chains(model, s, np.random.default_rng(2), backend=engine) for model in (glass, stored)]
+    for walk in walks:
+        walk.sweep(20)
+    assert not walks[1].model.is_sparse and (walks[0].s == walks[1].s).all()
+    assert chains.by_density(bmlab.ising((4, 4))).is_sparse

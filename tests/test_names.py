@@ -1,5 +1,7 @@
 """One rule for names wherever a table is taken: matched by name, or refused in one sentence; never by position."""
 
+import contextlib
+import inspect
 from functools import partial
 
 import numpy as np
@@ -165,3 +167,11 @@ def test_booleans_of_pandas_are_bits():
     with pytest.raises(ValueError, match=r"bits must be 0/1, found \{0, 1, nan\}"):
         bmlab.spins(bits)
     assert bmlab.spins(bits[:2]).tolist() == [[1, 1], [-1, -1]]
+
+
+def test_help_names_types():
+    """No parameter of a public function is longer than its name, a few words of types and a default."""
+    for name in bmlab.__all__:
+        with contextlib.suppress(TypeError, ValueError):
+            for parameter in inspect.signature(getattr(bmlab, name)).parameters.values():
+                assert len(str(parameter)) < 100, (name, str(parameter))

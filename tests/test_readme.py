@@ -6,6 +6,8 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
+from PIL import Image
+
 import bmlab
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +24,30 @@ def test_the_example_prints_what_the_readme_says():
         exec(EXAMPLE, {})
     assert printed.getvalue() == PRINTED
     assert len(EXAMPLE.strip().splitlines()) <= 12
+
+
+def test_it_is_short_and_begins_with_a_small_moving_picture():
+    title, picture = README.split("\n\n")[:2]
+    (path,) = re.findall(r"\]\((.*?)\)", picture)
+    with Image.open(ROOT / path) as moving:
+        shown = moving.n_frames * moving.info["duration"] / 1000
+    assert title.startswith("# ") and (ROOT / path).stat().st_size < 2_000_000 and 10 <= shown <= 14
+    assert len(re.findall(r"\S*\w\S*", README)) < 700
+
+
+def test_every_command_is_there():
+    scripts, targets = re.findall(r"`python (\S+)`", README), re.findall(r"(?:`|    )make (\w+)", README)
+    assert len(scripts) == 5 and len(targets) > 4
+    assert all((ROOT / script).exists() for script in scripts)
+    assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
+
+
+def test_core_and_further_are_two_tables():
+    core, further = README.split("\nCore, ")[1].split("\nFurther, ")
+    assert re.findall(r"^\| \[(\w+?)_", core, re.MULTILINE) == [f"{k:02}" for k in range(6)]
+    assert (
+        len(re.findall(r"^\| \[(\w+?)_", further, re.MULTILINE)) == len(list((ROOT / "notebooks").glob("*.ipynb"))) - 6
+    )
 
 
 def test_every_link_leads_somewhere():

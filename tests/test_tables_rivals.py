@@ -34,12 +34,3 @@ def test_a_row_can_be_made_again():
     stored = TABLE[(TABLE["hidden"] == 12) & (TABLE["steps"] == 400) & (TABLE["fold"] == 4)][0]
     again = rivals.row(12, 0.02, 400, 4)
     assert [float(again[k]) for k in (5, 6)] == pytest.approx([stored["taught"], stored["unseen"]], abs=0.1)
-
-
-@pytest.mark.parametrize("name", list(rivals.THREE))
-def test_a_climb_can_be_made_again(name):
-    """To its last digit, on any computer: its averages are rounded."""
-    stored = np.loadtxt(rivals.CLIMBS, delimiter=",", skiprows=1)
-    column = 1 + 2 * list(rivals.THREE).index(name)
-    assert stored[:, 0].tolist() == list(rivals.JUDGED)
-    assert rivals.climb(name, (20, 40)) == pytest.approx(stored[:2, column : column + 2], abs=0.006)

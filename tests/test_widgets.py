@@ -467,8 +467,10 @@ def test_a_prediction_is_named_by_notebook_and_number():
         pass
 
 
-def test_a_blank_is_the_packages_version_until_it_is_written():
-    still_open = "@widgets.blank(abs)\ndef mine(x):\n    raise NotImplementedError('open')\nprint(mine(-3))"
+def test_a_blank_is_the_packages_version_until_it_is_written(monkeypatch):
+    still_open = "@widgets.blank\ndef mine(x):\n    raise NotImplementedError('open')\nprint(mine(-3))"
+    checks = {"tests": {}, "blanks": {"mine": "def mine(x):\n    return -x"}}
+    monkeypatch.setattr(bmlab.exercises, "_checks", lambda name: checks)
     said, result = said_by(still_open)
     assert result.success and re.fullmatch(r"mine is still open: [^\n]+\n3\n", said.stdout)
     said, _ = said_by(still_open.replace("raise NotImplementedError('open')", "return 7"))
@@ -498,11 +500,74 @@ def test_the_page_learns_what_maximum_likelihood_is():
     assert page_learns() < 0.06  # 200 chains, and a rate that averages some 50 sweeps: noise of about 0.02
 
 
-@pytest.mark.parametrize(
-    "change", [("s[i] * s[j]) - moment(dreams", "s[i] * s[j]) + moment(dreams"), ("2 * h / T", "h / T")]
-)
+@pytest.mark.parametrize("change", [("shown * a - dreamt * b", "shown * a + dreamt * b"), ("2 * h / T", "h / T")])
 def test_a_wrong_learner_is_noticed(change):
     assert not page_learns(change) < 0.06
+
+
+DREAM = """
+const mind = learner(9, uniforms(given.seed)), sums = mind.dreams.map(() => new Float64Array(81));
+for (let k = 0; k < 200; k++) mind.step(given.patterns);
+for (let k = 0; k < 2200; k++) {
+    mind.dream(given.T, given.held);
+    if (k >= 200) mind.dreams.forEach((s, c) => s.forEach((x, i) => s.forEach((y, j) => {
+        sums[c][9 * i + j] += (i === j ? x : x * y) / 2000;
+    })));
+}
+answer({ weights: mind.machine.weights.map((row) => [...row]), biases: [...mind.machine.biases],
+    moments: sums.map((row) => [...row]) });
+"""
+SHEET = [[1, -1, -1, 1, -1, -1, 1, 1, 1], [1, 1, 1, -1, 1, -1, -1, 1, -1], [1, -1, 1, -1, 1, -1, 1, -1, 1]]
+
+
+def page_dreams(T=1.0, held=(0,) * 9, change=("", "")):
+    """The moments of thirty dreams of a sheet of 3 x 3 against exact sums, in standard errors; the largest."""
+    given = {"patterns": SHEET, "seed": 5, "T": T, "held": held}
+    found = in_node(DREAM, change, files=("sampler.js", "learner.js"), **given)
+    model = bmlab.BoltzmannMachine(np.array(found["weights"]), np.array(found["biases"]), temperature=T)
+    units = np.flatnonzero(held)
+    free = np.setdiff1d(np.arange(9), units)
+    exact = bmlab.exact(model.clamp(units, np.array(held)[units]) if len(units) else model)
+    wanted = exact.corr.copy()  # of the free units
+    np.fill_diagonal(wanted, exact.mean)
+    dreams = np.array(found["moments"]).reshape(-1, 9, 9)
+    dreams = dreams[:, free][:, :, free]
+    error = dreams.std(0, ddof=1) / np.sqrt(len(dreams))
+    return abs((dreams.mean(0) - wanted) / error).max()
+
+
+@pytest.mark.parametrize("T", [1.0, 1.6])
+@pytest.mark.parametrize("held", [(0,) * 9, (1, 0, 0, 0, -1, 0, 0, 0, 0)])
+def test_the_dreams_of_the_page_have_the_exact_moments(T, held):
+    assert page_dreams(T, held) < 5  # of 45 moments of thirty independent dreams
+
+
+@pytest.mark.parametrize("change", [("2 * h / T", "h / T"), ("2 * h / T", "2 * h"), ("!held[i]", "i")])
+def test_a_wrong_dream_is_noticed(change):
+    assert not page_dreams(1.6, (1, 0, 0, 0, -1, 0, 0, 0, 0), change) < 5
+
+
+APART = """
+const mind = learner(9, uniforms(4)), size = (row) => Math.max(...row.map(Math.abs));
+const largest = () => Math.max(...mind.machine.weights.map(size));
+for (let k = 0; k < 400; k++) mind.step(given.patterns);
+const whole = [largest(), mind.mismatch];
+for (let k = 0; k < 400; k++) mind.step(given.patterns, given.rule);
+answer([...whole, largest(), mind.mismatch, mind.machine.weights[0][1] ]);
+"""
+
+
+def test_each_half_of_the_rule_is_needed():
+    """Without the second half the weights grow to shown / penalty; without the first, what is dreamt together parts."""
+
+    def taught(**rule):
+        return in_node(APART, files=("sampler.js", "learner.js"), patterns=SHEET, rule=rule)
+
+    weight, mismatch, grown, *_ = taught(dreamt=0)
+    assert grown > 4 * weight
+    weight, mismatch, _, apart, _ = taught(shown=0)
+    assert apart > 2 * mismatch
+    assert taught()[3] < 1.5 * mismatch
 
 
 # The islands of the lattice, and the brush

@@ -2,9 +2,13 @@
 
 import json
 import re
+import zlib
+from pathlib import Path
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from nbclient import NotebookClient
 
 from bmlab import working_copies
@@ -74,7 +78,7 @@ def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders
 @pytest.mark.parametrize("version", [student_version, working_copies.working_copy])
 def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_goes_on(folders, version):
     notebook = version(folders[0] / "one.ipynb")
-    notebook.cells = [cell for cell in notebook.cells if cell.id != "progress"]
+    notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith("progress")]
     client = NotebookClient(notebook, kernel_name="python3", timeout=60, allow_errors=True)
     client.execute()
     first, second = (
@@ -93,7 +97,12 @@ def test_of_a_copy_only_exercises_may_fail(folders):
     working_copies.start(*folders)
     notebook = nbformat.read(folders[1] / "one.ipynb", 4)
     tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
-    assert [k for k, tagged in enumerate(tags) if tagged] == [2, 3, 6, 7]  # below the map stands how far one is
+    assert [k for k, tagged in enumerate(tags) if tagged] == [
+        3,
+        4,
+        7,
+        8,
+    ]  # at the top and below the map stands how far one is
     assert all(tagged in ([], ["raises-exception"]) for tagged in tags)
     assert json.loads((folders[1] / working_copies.RECORD).read_text()).keys() == {"one.ipynb"}
 
@@ -122,7 +131,7 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
     working_copies.start(sources, copies)
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert copy.cells[0].source.startswith("# Is it?\n\n<div") and "**1.** *Do*" in copy.cells[0].source
-    copy.cells[2].source = "answer = 42"
+    copy.cells[3].source = "answer = 42"
     nbformat.write(copy, copies / "one.ipynb")
     shown = [
         out.data["text/plain"]
@@ -131,7 +140,113 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
         if "text/html" in out.get("data", {})
     ]
     assert shown == [
+        "one: 0 of 2 points. Open: Exercise 1. Do, Exercise 2. Make.",
         "Exercise 1. Do (1 point): ✓ done. one: 1 of 2 points.",
-        "one: 1 of 2 points",
+        "one: 1 of 2 points.",
         "Exercise 2. Make (1 point): ○ open. one: 1 of 2 points.",
     ]
+
+
+MORE = [
+    (
+        "one",
+        'letter = "B"  # each leaves what the other takes',
+        "assert letter in ('A', 'B')",
+        "assert letter == 'B', 'try it'",
+    ),
+    (
+        "all",
+        "def my_sum(x):\n    return sum(x)",
+        "assert my_sum([1]) == 1, 'one'",
+        "assert my_sum([1, 2]) == 3, 'a sum of two'",
+    ),
+]
+
+
+def said_below(shell, source, cell):
+    """What stands below a cell of a copy that is run."""
+    with capture_output() as said:
+        shell.run_cell(source, cell_id=cell)
+    return [one.data["text/plain"] for one in said.outputs]
+
+
+@pytest.fixture
+def studied(tmp_path, monkeypatch):
+    """A function that writes a notebook's checks, watches it, and returns a shell; each test has its own."""
+    monkeypatch.chdir(tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import numpy", id="first")])
+    for number, (name, solution, seen, hidden) in enumerate(MORE, 1):
+        about = {
+            "schema_version": 3,
+            "grade_id": name,
+            "solution": True,
+            "locked": False,
+            "grade": False,
+            "task": False,
+        }
+        test = about | {"grade_id": f"test_{name}", "solution": False, "locked": True, "grade": True, "points": 1}
+        answer = f"### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
+        source = f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+        notebook.cells += [
+            nbformat.v4.new_markdown_cell(f"**{number}.** *Do* (1 point). Which?"),
+            nbformat.v4.new_code_cell(answer, metadata={"nbgrader": about}),
+            nbformat.v4.new_code_cell(source, metadata={"nbgrader": test}, id=f"test-{name}"),
+        ]
+    about = {
+        "schema_version": 3,
+        "grade_id": "my_half",
+        "solution": True,
+        "locked": False,
+        "grade": False,
+        "task": False,
+    }
+    hole = "@widgets.blank\ndef my_half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
+    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata={"nbgrader": about}))
+    nbformat.write(notebook, "one.ipynb")
+
+    def study(hidden):
+        for name, content in working_copies.beside(Path("one.ipynb"), hidden=hidden).items():
+            Path(name).parent.mkdir(exist_ok=True)
+            Path(name).write_bytes(content)
+        InteractiveShell.clear_instance()
+        shell = InteractiveShell.instance()
+        shell.run_cell("from bmlab import exercises, widgets\nexercises.watch('one')")
+        return shell
+
+    yield study
+    InteractiveShell.clear_instance()
+
+
+def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(studied):
+    shell = studied(hidden=True)
+    shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
+    assert said_below(shell, MORE[0][2], "test-one") == ["Exercise 1. Do (1 point): ✗ try it one: 0 of 2 points."]
+    assert said_below(shell, MORE[1][2], "test-all") == ["Exercise 2. Do (1 point): ✗ a sum of two one: 0 of 2 points."]
+    shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0] / x[0]")
+    right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes one: 1 of 2 points."
+    assert said_below(shell, MORE[0][2], "test-one") == [right]
+    assert said_below(shell, MORE[1][2], "test-all") == ["Exercise 2. Do (1 point): ✓ done. one: 2 of 2 points."]
+    shell.run_cell("def my_sum(x):\n    return x[0] if not x[1:] else x.sum()")
+    (words,) = said_below(shell, MORE[1][2], "test-all")
+    assert "✗ it fails where another case is tried: AttributeError" in words and words.endswith("one: 1 of 2 points.")
+
+
+def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
+    shell = studied(hidden=False)
+    assert b"sum of two" not in zlib.decompress(Path("tables/one.checks").read_bytes())
+    shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
+    noted = "Exercise 1. Do (1 point): noted; the letter is marked later. one: 0 of 2 points."
+    assert said_below(shell, MORE[0][2], "test-one") == [noted]
+    form = "Exercise 2. Do (1 point): the form is right; the value is marked later. one: 0 of 2 points."
+    assert said_below(shell, MORE[1][2], "test-all") == [form]
+
+
+def test_a_wrong_blank_is_said_and_makes_nothing_later_wrong(studied, capsys):
+    shell = studied(hidden=True)
+    shell.run_cell("@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')\nprint(my_half(3))")
+    assert "my_half is still open" in (said := capsys.readouterr().out) and said.endswith("1.5\n")
+    shell.run_cell("@widgets.blank\ndef my_half(x):\n    return x")
+    assert said_below(shell, "assert my_half(4) == 2, 'half of it'", "story") == [
+        "my_half is not right yet: what follows uses the package's version."
+    ]
+    assert shell.user_ns["my_half"](4) == 2

@@ -12,6 +12,8 @@ Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().
 towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial

@@ -20,6 +20,8 @@ for the k unknown units of a row v; f is their field without each other.  Rows w
 these are, are summed together.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike

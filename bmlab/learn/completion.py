@@ -8,6 +8,8 @@ The most probable completion is the ground state of the clamped machine: it depe
 need not have the most probable value of each.  Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -21,6 +21,8 @@ ends each layer, in single precision: a step is two matrix products for the phas
 there are; how many shares follows from the sizes alone, so the answer does not depend on the cores.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple

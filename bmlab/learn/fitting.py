@@ -1,5 +1,7 @@
 """fit(): the learning loop, drained.  It stops where it was asked to, and says why; a long run survives a crash."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -136,7 +138,7 @@ class _Watch:
     gradient_norm: float | None
     held_out: ArrayLike | None
     patience: int
-    file: "Checkpoint | None"
+    file: Checkpoint | None
     kept: list[Step] = field(default_factory=list)
     best: Best = field(default_factory=Best)
     stopped: str = ""

@@ -19,6 +19,8 @@ Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to 
 Where couplings are strong, or the data few, each is a place to start from.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np

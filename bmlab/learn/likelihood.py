@@ -8,6 +8,8 @@ L is the mean of log p(v) over the data.  Data (N, v) belongs to the first v uni
 the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 5-6 and appendix.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from typing import Any

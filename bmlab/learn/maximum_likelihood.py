@@ -8,6 +8,8 @@ With hidden units L has other points without a slope.  A hidden unit without any
 a saddle.  So hidden units that begin there begin with small weights instead.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -17,10 +19,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from ..budgets import time_in_words
 from ..checks import check_positive
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
+from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
 from ..threads import all_threads, one_thread, whole
@@ -42,6 +46,7 @@ FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards
 ROUNDING = np.finfo(float).eps  # relative to the value: a smaller gain is no gain in doubles
 SINCE = 100  # times the tolerance, or 1e-8 if that is more: the slope from which on it is watched how far fields move
 MEMORY = 20  # moves that L-BFGS remembers
+CALLS = 100  # of the free phase in a climb: 20 to 250 were counted
 SMALL = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
@@ -54,6 +59,7 @@ def maximize(
     penalty: float = 0.0,
     sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-6,
+    max_seconds: float = 600.0,
 ) -> Fit:
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
@@ -65,9 +71,10 @@ def maximize(
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
     sample_weight   how much each row counts, (N,)
     tolerance   of the Euclidean length of the slope, Step.gradient_norm
+    max_seconds what the whole climb may cost where infer is exact(), at its planned price, before it starts
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
-    its four combinations), where the free phase has no log Z, and as infer does.
+    its four combinations), where the free phase has no log Z, where it would cost more, and as infer does.
     Cost: some 20 to 250 times exact(); 10 units take about 6 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
@@ -78,15 +85,30 @@ def maximize(
     """
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("tolerance", tolerance, 1e-6)
+    check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
+    if getattr(infer, "func", infer) is exact:
+        _refuse_if_too_dear(model, pairs, max_seconds)
     with one_thread():
         step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
     weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
     ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
+
+
+def _refuse_if_too_dear(model, pairs, max_seconds):
+    """Raise ValueError with the price of CALLS exact sums over the machine with all its weights."""
+    price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
+    seconds = CALLS * price.seconds
+    if seconds > max_seconds:
+        raise ValueError(
+            f"maximize() would ask exact() some {CALLS} times at {price.time}, together {time_in_words(seconds)}; it "
+            f"stops at {time_in_words(max_seconds)}. Use pseudolikelihood(), pcd() where units are hidden, or pass "
+            "max_seconds."
+        )
 
 
 def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):

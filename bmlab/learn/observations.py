@@ -7,6 +7,8 @@ Moments of data that need not fit into memory are summed in one pass over their 
 and without weights these are sums of whole numbers, the same to the bit however the rows are cut.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

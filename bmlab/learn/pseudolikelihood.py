@@ -20,6 +20,8 @@ out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + ex
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from typing import Any

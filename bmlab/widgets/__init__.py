@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from warnings import warn
 
-from .blanks import blank
+from ..exercises import blank
 from .drawing import DrawView
 from .exploring import explore
 from .lattice import LatticeView

@@ -1,122 +1,183 @@
-// Draw patterns of your own: a machine learns them in the page, dreams them, and completes what you begin.
+// A machine learns in the page what it is shown: left the patterns, in the middle its units and weights, right all of
+// its dreams, each a Gibbs chain.  The rule of learning can be taken apart.
 function mount(model, el) {
-  const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), MOST = 20;
+  const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), MOST = 20, PACE = 12;  // steps a second
   const next = uniforms(model.get("seed")), patterns = model.get("patterns").map((p) => [...p]);
-  let mind = learner(n, next), pen = 1, mode = 0, T = 1, due = 0, teaching = false;
-  const drawn = new Array(n).fill(-1), begun = new Array(n).fill(0);
+  const drawn = new Array(n).fill(-1), held = new Array(n).fill(0);
+  const rule = { shown: 1, dreamt: 1, signs: false, T: 1 };
+  const begun = () => learner(n, next, { rate: 0.02 });
+  let mind = begun(), due = 0, oldest = 0, tones = {};
 
-  // Thirty dreams side by side.  With each sweep the oldest begins anew in noise: at a low temperature a chain that has
-  // found a pattern stays in it.
-  const DREAMS = 30, ACROSS = 6, noise = () => Array.from({ length: n }, () => next() < 0.5 ? 1 : -1);
-  const dreams = Array.from({ length: DREAMS }, noise);
-  const sheet = make("canvas", { width: ACROSS * (W + 1) - 1, height: DREAMS / ACROSS * (H + 1) - 1, role: "img",
-    "aria-label": "Thirty dreams of the machine, each begun in noise" });
-  let oldest = 0;
-  const dream = () => {
-    dreams[oldest] = noise();
-    oldest = (oldest + 1) % DREAMS;
-    for (const s of dreams) sweep(mind.machine, s, T, next);
+  // Colours that are seen on light and on dark pages
+  const probe = make("span", { class: "bml-heard" });
+  const tone = (css, part) => {
+    probe.style.color = `color-mix(in srgb, ${css} ${part}%, var(--ink))`;
+    return getComputedStyle(probe).color;
   };
-  const hang = () => dreams.forEach((s, k) => stamp(sheet, s.map((x) => x > 0 ? colours.gibbs : colours.paper),
-    [k % ACROSS * (W + 1), Math.floor(k / ACROSS) * (H + 1)], W));
+  const restyle = () => {
+    tones = { on: tone(colours.gibbs, 75), off: tone("var(--back)", 88), together: tone(colours.together, 80),
+      apart: tone(colours.apart, 80), ink: tone("var(--ink)", 100) };
+  };
 
-  // The pad: what is drawn, or what is begun and completed
-  let answers = [];
-  const mean = (i) => answers.reduce((sum, s) => sum + s[i], 0) / (answers.length || 1);
-  const colour = (i) => {
-    if (mode === 0) return drawn[i] > 0 ? INK : WHITE;
-    return begun[i] ? (begun[i] > 0 ? INK : WHITE) : mix(colours.paper, colours["mean field"], (mean(i) + 1) / 2);
+  // A stroke gives each pixel that it crosses what its first one becomes.
+  const brushed = (values, after, changed, options) => {
+    let value = null;
+    const put = (r, c) => {
+      const i = Math.floor(r) * W + Math.floor(c);
+      value ??= after(values[i]);
+      values[i] = value;
+      changed();
+    };
+    const sheet = pad([H, W], { ring: colours.gibbs, put, ...options });
+    for (const kind of ["pointerdown", "keydown"]) sheet.canvas.addEventListener(kind, () => { value = null; }, true);
+    return sheet;
   };
-  const put = (r, c) => {
-    (mode === 2 ? begun : drawn)[Math.floor(r) * W + Math.floor(c)] = pen;
-    paint();
-  };
-  const named = (i) => {
-    const unit = (mode === 2 ? begun : drawn)[i];
-    return unit > 0 ? "ink" : unit < 0 ? "paper" : "unknown";
-  };
-  const { canvas, spoken, paint: draw } = pad([H, W], { size: 300, ring: colours.gibbs, colour, named, put });
-  const paint = () => { if (mode === 1) hang(); else draw(); };
 
-  // The patterns that it learns, and its weights: a row and a column for each pixel
-  const shelf = make("div", { class: "bml-shelf" }), words = make("p", { class: "bml-note", role: "status" });
-  const thumb = (pattern) =>
-    stamp(make("canvas", { width: W, height: H }), pattern.map((x) => x > 0 ? INK : WHITE));
-  const forget = () => { mind = learner(n, next); show(); };
+  // What it is shown
+  const shelf = make("div", { class: "bml-shelf" });
+  const paper = brushed(drawn, (x) => -x, () => paper.paint(), { size: 180,
+    colour: (i) => drawn[i] > 0 ? INK : WHITE, named: (i) => drawn[i] > 0 ? "ink" : "paper" });
   const arrange = () => {
     shelf.replaceChildren(...patterns.map((pattern, k) => {
-      const away = () => { patterns.splice(k, 1); arrange(); };
-      const take = button("", away, { "aria-label": `Take pattern ${k + 1} away` });
-      take.append(thumb(pattern));
+      const take = button("", () => { patterns.splice(k, 1); arrange(); }, { "aria-label": `Take pattern ${k + 1} away`,
+        title: "Take it away" });
+      take.append(stamp(make("canvas", { width: W, height: H }), pattern.map((x) => x > 0 ? INK : WHITE)));
       return take;
     }));
-    words.textContent = patterns.length < 2 ? "Draw two patterns or more, and keep each; five to twenty are best."
-      : `${patterns.length} patterns. Press one to take it away.`;
-    if (patterns.length < 2) teaching = false;
-    show();
+    tell();
   };
-  const map = make("canvas", { width: n, height: n, role: "img", "aria-label": "The weights, pixel by pixel" });
-  const mapped = map.getContext("2d"), numbers = note();
-  const show = () => {
-    const most = Math.max(...mind.machine.weights.map((row) => Math.max(...row.map(Math.abs))));
-    const image = mapped.createImageData(n, n), ends = [colours.apart, colours.together].map(rgb);
-    mind.machine.weights.forEach((row, i) => row.forEach((w, j) => {
-      const strong = Math.abs(w) / (most || 1), end = ends[w > 0 ? 1 : 0];
-      end.forEach((x, k) => { image.data[4 * (i * n + j) + k] = 255 + strong * (x - 255); });
-      image.data[4 * (i * n + j) + 3] = 255;
-    }));
-    mapped.putImageData(image, 0, 0);
-    numbers.textContent = `Step ${mind.steps.toLocaleString("en")}; largest weight ${most.toFixed(2)}; ` +
-      `clamped and free differ by ${mind.steps ? mind.mismatch.toFixed(2) : "?"} at most.`;
-    learn.setAttribute("aria-pressed", teaching);
-    learn.textContent = teaching ? "Stop learning" : "Learn";
-    paint();
-  };
-  const complete = () => {
-    const free = begun.flatMap((x, i) => x ? [] : [i]);
-    if (answers.length !== 40) answers = Array.from({ length: 40 }, () => begun.map(() => next() < 0.5 ? 1 : -1));
-    for (const s of answers) {
-      begun.forEach((x, i) => { if (x) s[i] = x; });
-      sweep(mind.machine, s, T, next, free);
-    }
-  };
-  const step = (seconds) => {
-    if (teaching) for (let k = 0; k < 2; k++) mind.step(patterns);
-    due += seconds * 8;
-    if (mode === 1 && due >= 1) { dream(); due %= 1; }
-    if (mode === 2) complete();
-    if (teaching) show();
-    else if (mode) paint();
-  };
-
-  const teach = () => { teaching = !teaching && patterns.length > 1; show(); };
-  const learn = button("Learn", teach, { class: "bml-primary" });
-  const modes = choice("Paper", ["draw", "dream", "complete"], 0, (k) => pick(k));
-  const pick = (k) => {
-    mode = k;
-    canvas.style.display = k === 1 ? "none" : "";
-    sheet.style.display = k === 1 ? "" : "none";
-    paint();
-  };
-  const pens = choice("Pen", ["ink", "paper"], 0, (k) => { pen = k ? -1 : 1; });
-  const keep = button("Keep this pattern", () => {
-    if (patterns.length < MOST) patterns.push([...drawn]);
+  const keep = button("Show it this", () => {
+    if (patterns.length < MOST && drawn.includes(1)) patterns.push([...drawn]);
     drawn.fill(-1);
+    paper.paint();
     arrange();
   });
-  const root = frame(el, "draw", make("div", { class: "bml-pair" },
-    make("div", { class: "bml-stage" }, modes.el, canvas, sheet, spoken, pens.el,
-      make("div", { class: "bml-buttons" }, keep, button("Clear", () => { drawn.fill(-1); begun.fill(0); paint(); }))),
-    make("div", { class: "bml-column" }, shelf, words,
-      make("div", { class: "bml-buttons" }, learn, button("Forget all", forget)),
-      make("div", { class: "bml-map" }, map), numbers,
-      note("Weights, pixel by pixel:   ", [colours.together, "■", "together"], [colours.apart, "■", "apart"]))),
-    make("div", { class: "bml-controls" },
-      slider("temperature of the dream", { min: 0.2, max: 3, step: 0.05, value: 1, show: (v) => v.toFixed(2) },
-        (v) => { T = v; }).el));
-  const run = player(root, step);
-  pick(0);
+
+  // Its units and weights; a unit that is pressed is held in every dream
+  const threads = (canvas, cell) => {
+    const middle = (i) => [(i % W + 0.5) * cell, (Math.floor(i / W) + 0.5) * cell];
+    canvas.clearRect(0, 0, W * cell, H * cell);
+    mind.machine.weights.forEach((row, i) => {
+      for (let j = 0; j < i; j++) {
+        const strong = Math.abs(row[j]);
+        if (strong < 0.06) continue;
+        canvas.globalAlpha = Math.min(0.9, 2 * strong);
+        [canvas.strokeStyle, canvas.lineWidth] = [row[j] > 0 ? tones.together : tones.apart, Math.min(8, 5 * strong)];
+        canvas.beginPath();
+        canvas.moveTo(...middle(i));
+        canvas.lineTo(...middle(j));
+        canvas.stroke();
+      }
+    });
+    canvas.globalAlpha = 1;
+    mind.dreams[0].forEach((x, i) => {
+      canvas.beginPath();
+      canvas.arc(...middle(i), 0.17 * cell, 0, 7);
+      canvas.fillStyle = (held[i] || x) > 0 ? tones.on : tones.off;
+      canvas.fill();
+      [canvas.strokeStyle, canvas.lineWidth] = held[i] ? [tones.ink, 5] : [tones.on, 1];
+      canvas.stroke();
+    });
+  };
+  const holding = () => held.some((x) => x);
+  const hold = () => {
+    mind.dreams.forEach((_, k) => { mind.dreams[k] = mind.noise(); });
+    tell();
+    web.paint();
+  };
+  const HOW = ["held off in every dream", "free", "held on in every dream"];
+  const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: threads,
+    words: "space holds a cell", named: (i) => HOW[held[i] + 1] });
+  web.canvas.classList.add("bml-web");
+
+  // All of its dreams; a cell goes from colour to colour in some frames
+  const ACROSS = 5, CELL = 10, shades = mind.dreams.map(() => new Float64Array(n).fill(0.5));
+  const wall = make("canvas", { class: "bml-wall", role: "img", width: CELL * (ACROSS * (W + 1) - 1),
+    height: CELL * (Math.ceil(shades.length / ACROSS) * (H + 1) - 1),
+    "aria-label": `${shades.length} dreams of the machine, that begin in noise` }), sheet = wall.getContext("2d");
+  const hang = (part) => {
+    sheet.clearRect(0, 0, wall.width, wall.height);
+    mind.dreams.forEach((s, k) => {
+      const x = CELL * (k % ACROSS) * (W + 1), y = CELL * Math.floor(k / ACROSS) * (H + 1);
+      [sheet.globalAlpha, sheet.fillStyle] = [1, tones.off];
+      sheet.fillRect(x, y, W * CELL, H * CELL);
+      sheet.fillStyle = tones.on;
+      for (let i = 0; i < n; i++) {
+        sheet.globalAlpha = shades[k][i] += part * ((s[i] > 0 ? 1 : 0) - shades[k][i]);
+        sheet.fillRect(x + i % W * CELL, y + Math.floor(i / W) * CELL, CELL - 0.5, CELL - 0.5);
+      }
+    });
+  };
+
+  // The rule, and what is left of it
+  const words = make("p", { class: "bml-note bml-said", role: "status" }), gap = make("b", { class: "bml-gap" });
+  const set = (shown, dreamt) => { Object.assign(rule, { shown, dreamt }); tell(); };
+  const halves = [button("together when shown", () => set(1 - rule.shown, rule.dreamt)),
+    button("together when dreaming", () => set(rule.shown, 1 - rule.dreamt))];
+  const teach = button("Teach", () => set(1, 1)), unlearn = button("Unlearn", () => set(0, 1));
+  const signs = button("signs only", () => { rule.signs = !rule.signs; tell(); });
+  const free = button("Let go", () => { held.fill(0); hold(); });
+  const HELD = "Held in every dream at once. Such dreams are not free, and nothing is learnt from them.";
+  const SAID = {
+    11: "Each thread changes until the dreams agree with what it is shown.",
+    10: "Without the second half nothing ever says enough: the threads grow, and the dreams freeze where they are.",
+    "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. No letter is shown.",
+    "00": "Without both halves nothing changes. It only dreams.",
+  };
+  const tell = () => {
+    const { shown, dreamt } = rule;
+    const pressed = [[halves[0], shown], [halves[1], dreamt], [teach, shown && dreamt], [unlearn, !shown && dreamt],
+      [signs, rule.signs]];
+    for (const [one, is] of pressed) one.setAttribute("aria-pressed", Boolean(is));
+    free.disabled = !holding();
+    const bare = rule.signs ? " By signs a small difference pulls as hard as a large one: no rest." : "";
+    words.textContent = holding() ? HELD : SAID[`${shown}${dreamt}`] + bare;
+  };
+  const move = () => {
+    if (mind.steps % PACE === 0) restyle();
+    if (holding()) {                   // a chain that has found a pattern stays in it: one a step begins anew
+      mind.dreams[oldest] = mind.noise();
+      oldest = (oldest + 1) % mind.dreams.length;
+      mind.dream(rule.T, held);
+    } else if (rule.shown || rule.dreamt) mind.step(patterns, rule);
+    else mind.dream(rule.T);
+    gap.textContent = holding() ? "–" : mind.mismatch.toFixed(2);
+    web.paint();
+  };
+  const step = (seconds) => {
+    due += seconds * PACE;
+    if (due >= 1) { due %= 1; move(); }
+    hang(1 - Math.exp(-18 * seconds));
+  };
+  const again = button("Start again", () => {
+    mind = begun();
+    held.fill(0);
+    set(1, 1);
+    due = 1;
+    step(0);
+  });
+
+  const column = (name, title, ...children) => make("div", { class: `bml-${name}` },
+    make("p", { class: "bml-caption" }, title), ...children);
+  const root = frame(el, "draw", probe, make("div", { class: "bml-dreamer" },
+    column("shown", "It is shown", shelf, paper.canvas, paper.spoken, keep),
+    column("threads", "Its threads", web.canvas, web.spoken,
+      make("p", { class: "bml-note" }, gap, " shown minus dreamt, at most"),
+      note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
+    column("dreams", "It dreams", wall)));
+  const run = player(root, step), twoDigits = (v) => v.toFixed(2);
+  const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
+  root.append(
+    make("p", { class: "bml-rule" }, "change of a thread = rate × ( ", halves[0], " − ", halves[1], " )"), words,
+    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, signs, free, again, heat.el));
+  restyle();
   arrange();
+  // Who asks for less motion sees what comes of it.
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  for (let k = 0; k < (still ? 150 : 1); k++) mind.step(patterns, rule);
+  move();
+  hang(1);
+  paper.paint();
   return run.stop;
 }
 

@@ -22,7 +22,7 @@ MOST = 100  # pixels: the page learns a weight for each pair of them
 
 
 class DrawView(View):
-    """Draw patterns; a machine learns them in the page by clamped minus free, dreams them, completes what you begin.
+    """Show a machine patterns: it learns them in the page by clamped minus free, and dreams; hold a unit, draw another.
 
     patterns   (N, pixels) of -1/+1 to begin with; None: the letters L, T and X on 6 x 6 pixels
     shape      (height, width) of a pattern; None: a square
@@ -36,7 +36,7 @@ class DrawView(View):
     alone = True
     _esm = script("sampler.js", "learner.js", "pad.js", "draw.js")
     alt = traitlets.Unicode(
-        "Patterns, the weights of a machine that has learnt them pixel by pixel, and four of its dreams."
+        "Patterns, what a machine has learnt of them as threads between its cells, and thirty of its dreams."
     ).tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     patterns = traitlets.List().tag(sync=True)
@@ -65,9 +65,9 @@ class DrawView(View):
 
 
 def _learnt(data, seed, steps=300):
-    """Return the weights after some steps as the page makes them, and the states of four chains."""
+    """Return the weights after some steps as the page makes them, and the states of its thirty chains."""
     n = data.shape[1]
     dream = partial(gibbs, rng=np.random.default_rng(seed), n_chains=30, burn_in=0, n_sweeps=1)
     start = BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    *_, last = islice(ascend(start, data, dream, rate=0.03, penalty=0.01), steps)
-    return last.model.dense_weights, last.free.state[:4]
+    *_, last = islice(ascend(start, data, dream, rate=0.02, penalty=0.01), steps)
+    return last.model.dense_weights, last.free.state

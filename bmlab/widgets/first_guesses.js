@@ -6,6 +6,6 @@
     const settled = Object.entries(guesses).filter(([name, { right }]) =>
       right && name.startsWith(place.dataset.firstGuesses));
     const hits = settled.filter(([, { chosen, right }]) => chosen === right).length;
-    place.textContent = settled.length ? `. First guesses: ${hits} of ${settled.length} right` : "";
+    place.textContent = settled.length ? ` First guesses: ${hits} of ${settled.length} right` : "";
   }
 })();

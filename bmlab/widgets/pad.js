@@ -1,5 +1,5 @@
 // Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
-// whether it bears a mark, and put(row, column) what a stroke does, in pixels.
+// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.
 const INK = "#222222", WHITE = "#ffffff";
 
 function rgb(css) {
@@ -10,14 +10,15 @@ function mix(a, b, t) {
   return `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
 }
 
-function pad([H, W], { size, ring, colour, named, dot = () => false, put }) {
+function pad([H, W], { size, ring, colour, named, dot = () => false, put, draw = null, words = "space draws" }) {
   const cell = Math.floor(size / W), gap = cell > 20 ? 1 : 0;
   const canvas = make("canvas", { width: W * cell, height: H * cell, tabindex: 0, role: "application",
-    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, space draws.` });
+    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, ${words}.` });
   const paper = canvas.getContext("2d"), spoken = heard();
   let cursor = [H >> 1, W >> 1];
   const paint = () => {
-    for (let i = 0; i < H * W; i++) {
+    draw?.(paper, cell);
+    for (let i = 0; i < H * W && !draw; i++) {
       const [x, y] = [(i % W) * cell, Math.floor(i / W) * cell];
       paper.fillStyle = colour(i);
       paper.fillRect(x, y, cell - gap, cell - gap);

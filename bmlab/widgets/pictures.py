@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
 from PIL import Image
@@ -142,13 +143,22 @@ def course(steps: Sequence[Step]) -> Figure:
 
 
 def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
-    """Draw patterns, the weights learnt from them, and dreams."""
-    figure, axes = subplots(1, 3, 9, 3)
-    for ax, images, title in ((axes[0, 0], patterns[:4], "patterns"), (axes[0, 2], dreams, "dreams")):
-        plot.images(images, ax, shape, columns=2)
+    """Draw patterns, the weights learnt from them as threads between the pixels, and dreams."""
+    figure, (axes,) = subplots(1, 3, 9, 3.7)
+    plot.images(patterns[:4], axes[0], shape, columns=1 if len(patterns) < 4 else 2)
+    plot.images(dreams, axes[2], shape, columns=6)
+    (row, column), (i, j) = np.divmod(np.arange(weights.shape[0]), shape[1]), np.nonzero(np.tril(weights))
+    strong, places = abs(weights[i, j]), np.column_stack([column, row])
+    ends = np.where(weights[i, j] > 0, ENDS["together"], ENDS["apart"])
+    lines = LineCollection(list(places[np.column_stack([i, j])]), linewidths=3 * strong, colors=list(ends))
+    lines.set_alpha(list(strong.clip(0, 0.8)))
+    axes[1].add_collection(lines)
+    axes[1].plot(column, row, "o", color="black", markersize=3)
+    axes[1].set(aspect="equal", ylim=(shape[0] - 0.5, -0.5), xticks=[], yticks=[])
+    axes[1].axis("off")
+    for ax, title in zip(axes, ("it is shown", "its threads", "it dreams"), strict=True):
         ax.set_title(title)
-    plot.weights(weights, axes[0, 1])
-    axes[0, 1].set_title("weights")
+        ax.set_anchor("N")
     return figure
 
 

@@ -1,6 +1,6 @@
 """Hidden units or all pairs: how probable are unseen digits, the longer a machine is taught?  For notebook 08.
 
-    python notebooks/tables/rivals.py       # rewrites 08_rivals.csv and 08_climbs.csv beside it, about 10 minutes
+    python notebooks/tables/rivals.py       # rewrites 08_rivals.csv beside it, about 10 minutes
 
 THE PROTOCOL, written down before the table was made.
 
@@ -14,10 +14,8 @@ Penalty   0.02 for the restricted machines, not chosen.  The fully visible one h
           notebook 08 gives it the best one on the images that were kept back: an advantage.
 Judge     exact for up to 20 hidden units, ais() for the others; stderr is that of log Z alone.
 
-Columns: hidden (0: fully visible), parameters, penalty, steps, fold, taught and unseen (nats an image), stderr.
-
-tables/08_climbs.csv has the three climbs of section 5, 12 hidden units at a constant rate of 0.05, on to 10,000
-steps: step, and for each climb the exact nats of a taught and of an unseen image.
+Columns of tables/08_rivals.csv: hidden (0: fully visible), parameters,
+penalty, steps, fold, taught and unseen (nats an image), stderr.
 """
 
 import csv
@@ -33,9 +31,6 @@ from bmlab.parallel import in_parts, unpacked
 
 TABLE = Path(__file__).with_name("08_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"
-CLIMBS = Path(__file__).with_name("08_climbs.csv")
-THREE = {"exact": "previous", "gibbs, CD-1": "data", "gibbs, PCD": "previous"}  # free phase: where its chains start
-JUDGED = *range(20, 400, 20), *range(400, 10001, 200)
 FOLDS = np.arange(1000) // 200
 RUNS = [
     *product((12, 20, 30), (0.02,), (400, 1000, 3000, 10000, 30000)),
@@ -121,38 +116,8 @@ def rounded(ask):
     return answer
 
 
-def climb(name, judged_at=JUDGED):
-    """Climb with one of the three free phases, as section 5 does; return exact nats (steps, taught and unseen)."""
-    data = bmlab.data.digits().train
-    start, chains = beginner(data[:800], 12, np.random.default_rng(0)), THREE[name]
-    infer = bmlab.exact
-    if name != "exact":
-        infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), burn_in=0, n_sweeps=1)
-    loop = bmlab.ascend(start, data[:800], rounded(infer), rate=np.full(judged_at[-1] + 1, 0.05), chains=chains,
-                        clamped=rounded(bmlab.clamped), couplings=start.weights != 0)  # fmt: skip
-    models = (step.model for k, step in enumerate(loop) if k in judged_at)
-    return [judged(model, data[:800], data[800:], None)[:2] for model in models]
-
-
-def climbs():
-    """08_climbs.csv for a figure: the steps, and for each climb its nats an unseen image."""
-    table = np.loadtxt(CLIMBS, delimiter=",", skiprows=1)
-    return table[:, 0], dict(zip(THREE, table[:, 2::2].T, strict=True))
-
-
-def write_climbs():
-    """Write the table of the climbs."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bmlab.NotConverged)  # a single sweep a step never is
-        nats = np.hstack(list(in_parts(climb, list(THREE), "climb")))
-    header = ",".join(["step", *(f"{name.split()[-1]} {images}" for name in THREE for images in ("taught", "unseen"))])
-    table = np.column_stack([JUDGED, nats])
-    np.savetxt(CLIMBS, table, ["%d"] + 6 * ["%.2f"], delimiter=",", header=header, comments="")
-
-
 def main():
-    """Write the tables."""
-    write_climbs()
+    """Write the table."""
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)

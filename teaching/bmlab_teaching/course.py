@@ -54,6 +54,10 @@ class Handout(NamedTuple):
         """The exercises that bring points."""
         return [one for one in self.exercises if one.tests]
 
+    def solution_of(self, answer: str) -> str:
+        """The source of an answer's cell, solved."""
+        return next(source for _, source, name in self.solution if name == answer)
+
     @property
     def full(self) -> float:
         """All points."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 
-from bmlab.working_copies import student_version, tables, with_points
+from bmlab.working_copies import beside, student_version, with_points
 
 from .pages import solutions
 
@@ -54,7 +54,7 @@ def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
         notebook = student_version(path)
         text = nbformat.writes(notebook) + "\n"
         (out / path.name).write_text(text, encoding="utf-8")
-        data = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
+        data = beside(path, hidden=False)
         for name, content in data.items():
             (out / name).write_bytes(content)
         files = {path.name: text} | data

@@ -119,7 +119,7 @@ def parses(text: str) -> bool:
 
 def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     """Return a returned notebook put in order."""
-    cells = [cell._replace(source=cell.source.removeprefix(WATCH)) for cell in cells]
+    cells = [cell._replace(source=cell.source.removeprefix(WATCH.format(handout.name))) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
     story = {plain(cell.source) for cell in handout.blank.cells if not record(cell)}
     last = {name: place for place, name in enumerate(found) if name}
@@ -134,7 +134,9 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
             unanswered.append(one.answer)
         at = last.get(one.answer, len(cells) + number)
         if stub.cell_type == "code":
-            placed.append(((at, 0.0), Cell("code", answers[one.answer], one.answer)))
+            blank = one.answer in unanswered and not one.tests  # of the story: the solution stands in for it
+            ran = handout.solution_of(one.answer) if blank else answers[one.answer]
+            placed.append(((at, 0.0), Cell("code", ran, one.answer)))
             tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
             placed += [((max(last.get(test, -1), at), 0.5), Cell("test", "", test)) for test in tests]
     placed.sort(key=lambda pair: pair[0])

@@ -45,7 +45,7 @@ def exercise_cells(number, name, solution, test, checks):
 
 def story_cells():
     """A blank of the story, an exercise that a person marks, and one that is not graded, with its worked solution."""
-    hole = "@widgets.blank(abs)\ndef my_size(x):\n    ### BEGIN SOLUTION\n    return max(x, -x)\n    ### END SOLUTION"
+    hole = "@widgets.blank\ndef my_size(x):\n    ### BEGIN SOLUTION\n    return max(x, -x)\n    ### END SOLUTION"
     rubric = "### BEGIN SOLUTION\nA point for a secret, one for $x^2$.\n### END SOLUTION"
     by_hand = RECORD | {"grade_id": "explained", "solution": True, "grade": True, "points": 2}
     return [

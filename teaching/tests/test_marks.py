@@ -43,7 +43,7 @@ def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(course
     assert "secret" not in text and "max(x, -x)" not in text and "Stretch" in text
     asked = next(k for k, cell in enumerate(blank.cells) if "*Explain*" in cell.source)
     assert blank.cells[asked + 1].source == TEXT_STUB
-    assert list(worth(blank).values()) == [("Exercise 1. Do", 1), ("Exercise 2. Do", 2)]
+    assert [(one.title, one.points) for one in worth(blank).values()] == [("1. Do: first", 1), ("2. Do: double", 2)]
     lines = graded(course)
     assert lines["(full marks)"]["twice"] == "5" and not any("my_size" in column for column in lines["ann"])
     assert "1 to be read by a person" in lines["ann"]["remarks"] and "by a person" not in lines["bo"]["remarks"]
@@ -148,5 +148,6 @@ def test_a_zip_of_handouts_holds_no_grader(tmp_path):
         "course.zip",
         "twice.zip",
         "twice.ipynb",
+        "twice.checks",
         "solutions.html",
     }

@@ -119,8 +119,6 @@ def test_what_moves_by_itself_does_not_speak(notebook, name):
     if name == "learning":
         until(notebook, view, "Step 0")
         view.get_by_role("button", name="Run").click()
-    if name == "draw":
-        view.get_by_role("button", name="dream").click()
     assert view.evaluate(HEARD) == []
     assert view.locator("output").count() == 0  # a status of its own: ten of them would speak at once
 

@@ -1,6 +1,6 @@
 """What 07_hidden_units says of pairs, of hidden units and of the encoder of 1985, attacked.
 
-Climbs from many starts are made side by side and exactly (`climbed`); the law of the spikes is known, and judges.
+Climbs from many starts are made side by side and exactly (`climbed`).
 """
 
 import sys
@@ -17,12 +17,10 @@ import bmlab
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks" / "tables"))
 import encoder_1985 as encoder
 import shifter
-import spikes
 
 SEEDS = range(20)
 BINS = 283_041
 XOR = np.array([[-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, -1.0]])
-LAW = bmlab.data.raster(1, np.random.default_rng(0)).law
 STATES = bmlab.states(10)
 
 
@@ -42,7 +40,8 @@ def the_blank_machine_is_the_best_of_pairs():
 @cache
 def recording(seed, bins=BINS):
     """How often each pattern is seen in a recording of its own."""
-    return spikes.frequencies(bmlab.data.raster(bins, np.random.default_rng([seed, 1])).data)
+    rows = bmlab.data.raster(bins, np.random.default_rng([seed, 1])).data
+    return np.bincount((rows > 0) @ (1 << np.arange(10)[::-1]), minlength=1024) / bins
 
 
 @cache
@@ -55,25 +54,13 @@ def pairs_of(seed):
 
 @claim("07-21")
 def they_all_pull_the_same_way():
-    """But there are 45 pairs, and they all pull the same way"""
+    """There are 45 pairs, and they all pull the same way."""
     many = (STATES > 0).sum(1) >= 3
     for seed in SEEDS:
         seen = recording(seed)
         coins = ((1 + STATES * (seen @ STATES)) / 2).prod(1)
         paired = bmlab.probabilities(pairs_of(seed))
         yield min(seen[many].sum() / coins[many].sum() - 2.5, 0.1 - abs(paired[many].sum() / seen[many].sum() - 1))
-
-
-def plug_in(law):
-    """The share of the pairs in what was seen."""
-    return spikes.share(spikes.entropies(law))
-
-
-@claim("07-stretch-why")
-def scatter_says_nothing_about_bias():
-    """Scatter says nothing about bias."""
-    for seed, bins in product(range(7), (30_000, 100_000, BINS)):  # below the truth by three times the stored scatter
-        yield plug_in(LAW) - plug_in(recording(seed, bins)) - 3 * {30_000: 0.019, 100_000: 0.008, BINS: 0.003}[bins]
 
 
 @claim("07-38")
@@ -91,7 +78,7 @@ def a_third_each():
 
 @claim("07-41")
 def threes_and_fours():
-    """**A hidden unit is a private letter box through which visible units talk in threes and fours.**"""
+    """**A hidden unit gives its visible units interactions of three and more.**"""
     product_of_four, rng = bmlab.states(4).prod(1), np.random.default_rng(0)
     for _ in SEEDS:
         machine = bmlab.restricted(rng.normal(size=(4, 1)), rng.normal(size=4), rng.normal(size=1))
@@ -161,13 +148,6 @@ def a_smaller_product_waits_longer():
 
 
 @claim("07-68")
-def one_in_seven_waits():
-    """(One start in seven is still there after 1500 steps.)"""
-    for group in np.split(climbed()[1], 20):
-        yield 0.1 - abs((group < 0).mean() - 1 / 7)
-
-
-@claim("07-68")
 def eight_solutions():
     """eight solutions, all equally good, and chance chooses."""
     _, passed, last = climbed()
@@ -182,20 +162,6 @@ def eight_solutions():
 
 
 # --- the encoder --------------------------------------------------------------------------------------------------
-
-
-@cache
-def run(problem, noise, seed, cycles=4000):
-    """A run with a seed that the table has not."""
-    return dict(zip(encoder.COLUMNS, encoder.run(problem, noise, 1000 + seed, cycles)[0], strict=True))
-
-
-@claim("07-78")
-def four_codes_are_found():
-    """**Four codes are found in nearly every run.**"""
-    for seed, noise in product(SEEDS, encoder.NOISE):
-        found = run("4-2-4", noise, seed)["differ"]
-        yield np.log10(4000 / (found or 1e9))
 
 
 # The weights that the encoder has: bits of ten units, and pairs.
@@ -235,18 +201,19 @@ def encoders(spoilt, penalty=0.0, starts=400, steps=801):
 
 
 @claim("07-90")
-def several_hills():
-    """It leads to the top of *your* hill, and with hidden units there are several."""
-    codes, value, _ = encoders(
-        False, starts=60, steps=3201
-    )  # four times as long: whoever has not four codes is lower still
-    for low in value[codes < 4]:
-        yield np.median(value[codes == 4]) - low - 0.1
+def most_are_on_lower_summits():
+    """A few more do if the climb goes on twenty times as long; most are on summits that are lower."""
+    early, _, _ = encoders(False, starts=60)
+    late, value, _ = encoders(False, starts=60, steps=16_001)
+    more, lower = (late == 4).sum() - (early == 4).sum(), value < np.median(value[late == 4]) - 0.1
+    for seed in SEEDS:  # of those that had not four codes, as many drawn again
+        some = np.random.default_rng(seed).choice(rest := np.flatnonzero(early < 4), len(rest))
+        yield min(lower[some].mean() - 0.5, more - 0.5)
 
 
 @claim("07-90")
 def spoilt_patterns_guide():
-    """And from spoilt patterns, all else equal: 17 of 20."""
+    """From spoilt patterns it is 17 of 20."""
     clean, spoilt = (encoders(which)[0] == 4 for which in (False, True))
     for group in np.split(np.arange(400), 20):
         yield spoilt[group].mean() - clean[group].mean()

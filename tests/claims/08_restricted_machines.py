@@ -6,7 +6,7 @@ the 797 others unseen).
 
 import sys
 import warnings
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -102,8 +102,8 @@ def no_hidden_bias_does_not_help():
 
 
 @claim("08-93")
-def a_row_of_coins():
-    """Given one layer the other is a row of independent coins."""
+def the_units_of_a_layer_are_independent():
+    """Given one layer the units of the other are independent."""
     for seed in SEEDS:
         model, v, rng = layers(seed, scale=3.0)
         for held in np.arange(v), np.arange(v, model.n):
@@ -132,8 +132,8 @@ def the_same_walk():
 
 
 @claim("08-93")
-def no_mixing_is_bought():
-    """It does not buy mixing"""
+def no_faster_forgetting():
+    """It does not make the chain forget faster"""
     for seed in SEEDS:  # layers that hold each other three times as firmly remember at least twice as long
         model, v, _ = layers(seed, 4, 4, scale=0.5)
         firm = bmlab.BoltzmannMachine(3 * model.weights, model.biases, model.temperature)
@@ -144,7 +144,7 @@ def no_mixing_is_bought():
 # What is exact
 
 
-@claim("08-19")
+@claim("08-16")
 def the_closed_form_is_taken_whatever_was_asked():
     """`bmlab.clamped` looks whether the hidden units are coupled, and if not takes this road, whatever method you asked
     for."""
@@ -193,9 +193,15 @@ def the_smaller_layer_is_listed():
             yield 1 - abs(np.log2(work / max(sizes)) - min(sizes)) / min(sizes)
 
 
+@claim("08-19")
+def one_layer_costs_nothing():
+    """one of the two layers costs nothing"""
+    yield from the_smaller_layer_is_listed.trials()
+
+
 @claim("08-93")
 def any_distribution():
-    """with enough of them it comes as close as you like to *any* distribution of the visible units"""
+    """with enough of them the machine comes as close as you like to *any* distribution of the visible units"""
     for seed in SEEDS:  # a hidden unit for each pattern x, whose weights A x let it answer to x alone
         n, A = 2 + seed % 3, 10.0
         x, law = bmlab.states(n), np.random.default_rng(seed).dirichlet(np.ones(2**n) * 0.5)
@@ -234,24 +240,37 @@ def sampled(seed, sweeps=1, n_chains=None):
     return partial(bmlab.gibbs, rng=rng, n_chains=n_chains, burn_in=sweeps - 1, n_sweeps=1)
 
 
+@cache
+def nats(fold, seed, name, rate, steps=400):
+    """Nats of a taught image after so many steps at a constant rate."""
+    images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
+    infer = bmlab.exact if name == "exact" else sampled(seed)
+    chains = "data" if name == "CD-1" else "previous"
+    return score(taught(images, hidden, seed, infer, chains, np.full(steps + 1, rate)), images)
+
+
 @claim("08-41")
-def cd_is_nearer_at_a_constant_rate():
-    """So at this rate CD-1 is above PCD, after 400 steps and after 2000"""
+def cd_is_highest_at_a_constant_rate():
+    """**B**: $-18.06$ for CD-1, $-18.35$ for exact, $-19.69$ for PCD."""
     for fold, seed in FOLDS:
-        images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
-        cd, pcd = (
-            [
-                score(taught(images, hidden, seed, sampled(seed), chains, np.full(steps + 1, 0.05)), images)
-                for steps in (400, 2000)
-            ]
-            for chains in ("data", "previous")
+        yield nats(fold, seed, "CD-1", 0.05) - max(nats(fold, seed, name, 0.05) for name in ("exact", "PCD"))
+
+
+@claim("08-46")
+def smaller_steps_take_the_lead_away():
+    """in smaller steps, the lead of CD-1 is gone"""
+    for fold, seed in FOLDS:  # there is one at 0.05, and none above a twentieth of a nat at 0.02
+        long, short = (
+            nats(fold, seed, "CD-1", rate, steps) - nats(fold, seed, "exact", rate, steps)
+            for rate, steps in ((0.05, 400), (0.02, 1000))
         )
-        yield np.subtract(cd, pcd).min()
+        yield min(long, 0.05 - short)
 
 
 @claim("08-46")
 def it_was_the_delay():
-    """At equal cost sweeps help more than chains: it was the delay."""
+    """For PCD five sweeps ($-18.32$) help more than five times the chains ($-19.48$), at equal cost: it was the
+    delay."""
     for fold, seed in FOLDS:
         images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
         sweeps, chains = (
@@ -259,42 +278,6 @@ def it_was_the_delay():
             for infer in (sampled(seed, sweeps=5), sampled(seed, n_chains=500))
         )
         yield sweeps - chains
-
-
-def long_climb(fold, seed, chains, steps):
-    """Twelve hidden units by bmlab.pcd: nats an image on what was learnt."""
-    images, _ = rivals.split(fold)
-    start = rivals.beginner(images, 12, np.random.default_rng(seed))
-    rng, rates = np.random.default_rng([seed, steps]), np.linspace(0.05, 0, steps)
-    return score(bmlab.pcd(start, images, rng=rng, steps=steps, rate=rates, chains=chains).model, images)
-
-
-@claim("08-46")
-def ten_times_longer():
-    """with ten times the steps, and on the images that it learns, PCD always ended ahead of CD-1"""
-    for fold, seed in FOLDS:
-        yield long_climb(fold, seed, "previous", 4000) - long_climb(fold, seed, "data", 4000)
-
-
-# What the machine with twelve hidden units is like
-
-
-def twelve(fold, seed, steps=400):
-    """The machine of section 5, from other images."""
-    images = rivals.split(fold)[0]
-    return rivals.taught(images, 12, 0.0, steps, np.random.default_rng([fold, seed])), images
-
-
-@claim("08-51")
-def at_home_in_ten_sweeps():
-    """from random states it is at home in about ten sweeps."""
-    for fold, seed in FOLDS:
-        model, _ = twelve(fold, seed)
-        rng = np.random.default_rng(seed)
-        perfect, s = bmlab.sample(model, 4000, rng), rng.choice([-1.0, 1.0], size=(4000, 76))
-        for _ in range(10):
-            s = bmlab.sweep(model, s, rng.random(s.shape))
-        yield 0.25 - abs(log_weight(model, s[:, :64]).mean() - log_weight(model, perfect[:, :64]).mean())
 
 
 # A machine that remembers long
@@ -315,21 +298,6 @@ def cd_walks_downhill():
         yield score(first.model, zoo) - score(last.model, zoo)
 
 
-# log Z
-
-
-@claim("08-ex00")
-def a_bound_refutes():
-    """**A proven bound refutes a confident estimate.**"""
-    for seed in SEEDS:
-        n, k = ((64, 40), (60, 38), (72, 45), (80, 50))[seed % 4]
-        golf = bmlab.restricted(np.full((n, 8), 1 / 4), np.zeros(n), np.repeat([-k / 4, k / 4], 4))
-        rng, right = np.random.default_rng(seed), bmlab.exact(golf).log_z.value
-        run = bmlab.ais(golf, rng=rng, n_chains=200, n_temperatures=(500, 1000)[seed // 10]).log_z
-        bound = bmlab.visited(golf, rng=rng).log_z.lower
-        yield min(bound - run.value - 4 * run.stderr, right - bound + ROUNDING)
-
-
 # Who is best
 
 
@@ -347,8 +315,8 @@ def hidden_units_win_in_the_end():
         yield ends(fold, seed, 30, 6000) - rival
 
 
-@claim("08-67")
+@claim("08-79")
 def pairs_lead_at_first():
-    """After 400 steps the machine with all pairs is ahead"""
+    """The machine with all pairs leads after 400 steps"""
     for fold, seed in FOLDS:
         yield ends(fold, seed, 0, 400, 0.05) - ends(fold, seed, 30, 400)

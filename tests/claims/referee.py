@@ -117,7 +117,7 @@ def write(verdicts: Iterable[Verdict]) -> None:
         values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in verdict]
         rows[verdict.claim] = dict(zip(Verdict._fields, values, strict=True))
     with open(VERDICTS, "w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, Verdict._fields)
+        table = csv.DictWriter(file, Verdict._fields, lineterminator="\n")
         table.writeheader()
         table.writerows(rows[name] for notebook in NOTEBOOKS for name in claims(notebook) if name in rows)
 

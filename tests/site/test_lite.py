@@ -10,7 +10,7 @@ from conftest import HERE, Visit, missing, served
 from test_site import SOURCES, secrets
 
 import bmlab
-from bmlab.working_copies import tables
+from bmlab.working_copies import beside
 
 LITE = HERE.parents[1] / "build/lite"
 PYTHON = "https://cdn.jsdelivr.net/pyodide/"
@@ -27,12 +27,12 @@ def listed(folder=""):
     return {file["name"] for file in json.loads((LITE / f"api/contents/{folder}all.json").read_text())["content"]}
 
 
-def test_every_notebook_is_there_with_its_tables():
+def test_every_notebook_is_there_with_its_tables_and_checks():
     assert listed() == {path.name for path in SOURCES} | {"tables"}
-    needed = {table.name: table for path in SOURCES for table in tables(path)}
-    assert needed and listed("tables/") == set(needed)
-    for name, table in needed.items():
-        assert (LITE / "files/tables" / name).read_bytes() == table.read_bytes()
+    needed = {name: content for path in SOURCES for name, content in beside(path).items()}
+    assert needed and {f"tables/{name}" for name in listed("tables/")} == set(needed)
+    for name, content in needed.items():
+        assert (LITE / "files" / name).read_bytes() == content
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)

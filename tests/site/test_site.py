@@ -28,7 +28,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "LatticeView": (".bml-slider input", "button:has-text('Step')"),
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
-    "DrawView": ("canvas[role=application]", "button:has-text('dream')"),
+    "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
     "Explorer": (".bml-slider input, .bml-choice button", None),
 }
@@ -62,6 +62,30 @@ def alive(page, view):
     view.scroll_into_view_if_needed()
     page.wait_for_function("figure => figure.dataset.alive", arg=view.element_handle())
     return view.locator(".bmlab")
+
+
+def test_the_home_runs_and_leads_to_every_notebook(visit):
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    page.wait_for_function("view => +view.querySelector('.bml-gap').textContent < 0.7", arg=live.element_handle())
+    cards = page.locator(".bmlab-card").all()
+    assert sorted(card.get_attribute("href") for card in cards) == COURSE
+    assert all(re.search(r"\?.*\d+ minutes · (core|further)", card.inner_text(), re.DOTALL) for card in cards)
+    doors = [door.get_attribute("href") for door in page.locator(".bmlab-doors a").all()]
+    assert len(doors) == 3 and all(page.request.get(visit.address + door).ok for door in doors)
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def test_who_asks_for_less_motion_sees_the_letters_at_rest(visit):
+    visit.page.emulate_media(reduced_motion="reduce")
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    before = live.evaluate(LOOK)
+    page.wait_for_timeout(300)
+    assert live.evaluate(LOOK) == before and float(live.locator(".bml-gap").inner_text()) < 0.4
+    live.get_by_role("button", name="Run").click()
+    page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[live.element_handle(), before])
 
 
 @pytest.mark.parametrize("name", COURSE)

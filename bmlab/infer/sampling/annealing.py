@@ -10,6 +10,8 @@ Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps 
 np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

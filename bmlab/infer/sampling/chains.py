@@ -8,6 +8,8 @@ Two engines walk: NumPy's (numpy_engine.py) and Numba's (numba_engine.py), whose
 generator both pass through the same states, and these are those of `bmlab.sweep`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -25,6 +27,8 @@ from .numpy_engine import NumpyEngine
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 LONG, WIDE = 2**19, 2**13  # updates of a call, or units of all chains, from which on Numba is worth its import
+FEW = 0.1  # share of weights that are not 0, below which a machine walks by lists of neighbours
+MOST = 4  # neighbours of a lattice, which has a loop of its own
 LAYER = 128  # units of each class from which on NumPy's products are faster than kept fields
 ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles
 ORDERS = ("colours", "sequential", "random")
@@ -54,7 +58,7 @@ class Chains:
             check_choice(name, value, known)
         if rule != "gibbs" and backend == "numba":
             raise ValueError(f"the Numba backend has no rule {rule!r}; use backend='numpy'")
-        self.model, self.s, self.rng = model, np.array(s, dtype=np.int8, order="C"), rng
+        self.model, self.s, self.rng = by_density(model), np.array(s, dtype=np.int8, order="C"), rng
         self.order, self.rule = order, rule
         self.beta = np.full(self.s.shape[1], 1 / model.temperature)
         self.biases = model.biases
@@ -110,6 +114,17 @@ class Chains:
         if self.sites is not None:
             return self.sites.integers(0, n, (sweeps, n))
         return (one_by_one(n) if self.classes is None else self.classes).line[None]
+
+
+def by_density(model: BoltzmannMachine) -> BoltzmannMachine:
+    """Return the machine as it walks fastest: its weights as an array, if sparse, where FEW or more are not 0."""
+    if (
+        not model.is_sparse
+        or model.weight_count < FEW * model.n**2
+        or np.diff(model.weights.indptr).max(initial=0) <= MOST
+    ):
+        return model
+    return model._with(model.weights.toarray(), model.biases)
 
 
 def _chosen(chains, n_sweeps):

@@ -11,6 +11,8 @@ Metropolis' rule proposes to turn the unit over, and accepts with probability mi
 others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; for p(s) both are right.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import numpy as np

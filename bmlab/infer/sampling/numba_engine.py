@@ -23,16 +23,15 @@ from numba import njit
 
 from ...parallel import on_cores, worker_count
 from ...threads import one_thread, uninterrupted
+from .chains import FEW, MOST
 from .random_stream import fine_digits, stream
 
 if TYPE_CHECKING:
     from .chains import Chains
 
-FEW = 0.1  # share of weights that are not 0, below which a full matrix is taken for a sparse one
 FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 SHARE = 2**18  # updates that are worth a thread
 BLOCK = 32  # chains of a block: their fields stay in the first-level cache
-MOST = 4  # neighbours of a lattice
 LEAST = 32  # chains that its loop is worth it for
 EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
 

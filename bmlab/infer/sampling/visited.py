@@ -13,6 +13,8 @@ the second half of the sweeps tells what the first half has missed.  (Good 1953,
 the states seen just once; here successive draws are alike, and that would be too few.)
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
