@@ -22,7 +22,7 @@ from .arrays import defer, looked_at
 from .budgets import check_memory
 from .checks import in_words, is_sparse
 from .html_repr import estimate_card
-from .model import BoltzmannMachine
+from .model import BoltzmannMachine, same_machine
 
 
 class Bounded(float):
@@ -124,6 +124,7 @@ class Estimate:
     draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
     info                what only a person needs
+    model               the machine that it is of, where the method says so: log_likelihood() and gradient() compare
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> answer = bmlab.exact(pair)
@@ -145,6 +146,7 @@ class Estimate:
     draws: np.ndarray | None = None
     state: Any = None
     info: dict = field(default_factory=dict)
+    model: BoltzmannMachine | None = None
 
     @property
     def covariance(self) -> np.ndarray:
@@ -254,6 +256,14 @@ def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
         of = "" if n is None else f" of {n} units"
         raise ValueError(f"{name} must be an Estimate{of}, found {in_words(answer)}; pass what exact(model) answers")
     return answer
+
+
+def check_of(name: str, answer: Estimate, model: BoltzmannMachine | None) -> None:
+    """Raise ValueError for an answer about another machine than `model`, where both are known."""
+    if model is not None and answer.model is not None and not same_machine(answer.model, model):
+        raise ValueError(
+            f"{name} must be of the same machine, found an answer about another; ask about one model twice"
+        )
 
 
 def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:

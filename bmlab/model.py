@@ -233,6 +233,15 @@ def check_model(model: Any) -> None:
         raise ValueError(f"model must be a BoltzmannMachine, found {in_words(model)}; pass {way_out}")
 
 
+def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
+    """Whether two machines have the same parameters, in sparse or dense weights, whatever the units are called."""
+    if one is other:
+        return True
+    if (one.n, one.temperature, one.offset) != (other.n, other.temperature, other.offset):
+        return False
+    return bool((one.biases == other.biases).all() and not (one.weights != other.weights).sum())
+
+
 def load(path: str | PathLike) -> BoltzmannMachine:
     """Read a machine that save() wrote; raise ValueError where the file is torn or is something else.
 

@@ -212,9 +212,31 @@ def test_a_weight_is_so_many_rows():
     law_weighted()
 
 
-def test_a_pair_of_different_machines_is_refused():
-    with pytest.raises(ValueError, match="free must be an Estimate of 3 units"):
-        bmlab.log_likelihood(bmlab.clamped(bmlab.toy(), [[1, 1, 1]]), bmlab.exact(bmlab.medium()))
+SPOILT = {
+    "of another size": lambda model: machine(5),
+    "weights": lambda model: replace(model, weights=model.weights * 1.01),
+    "biases": lambda model: replace(model, biases=model.biases + 0.1),
+    "temperature": lambda model: model.at(1.5),
+    "offset": lambda model: replace(model, offset=1.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("spoilt", SPOILT)
+@pytest.mark.parametrize("v", [4, 2], ids=["nothing hidden", "hidden units coupled"])
+def test_a_pair_of_different_machines_is_refused(spoilt, v):
+    model = machine(4, temperature=1.4)
+    other, same = SPOILT[spoilt](model), replace(model, weights=sparse.csr_array(model.weights))
+    for infer in (bmlab.exact, bmlab.mean_field, bmlab.tap, bmlab.bethe, bmlab.trw):
+        for held in (partial(bmlab.clamped, infer=infer), bmlab.clamped_mean_field):
+            clamped, free = held(model, DATA[:, :v]), infer(model)
+            assert bmlab.log_likelihood(clamped, infer(same)).upper <= 0
+            with pytest.raises(ValueError, match="free must be "):
+                bmlab.log_likelihood(clamped, infer(other))
+            with pytest.raises(ValueError, match="free must be "):
+                bmlab.gradient(model, clamped, infer(other))
+            with pytest.raises(ValueError, match="clamped must be "):
+                bmlab.gradient(other, clamped, free)
 
 
 BOUNDS = {

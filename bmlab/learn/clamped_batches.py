@@ -90,6 +90,7 @@ def clamped_mean_field(
             + ("." if settled else "; the bound holds, the means may not. Raise max_steps."),
             state=m,
             info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
+            model=model,
         )
     )
 
@@ -151,6 +152,7 @@ def clamped_gibbs(
             + ("." if agree else ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in."),
             state=s,
             info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess},
+            model=model,
         )
     )
 
@@ -178,6 +180,7 @@ def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None =
         method="clamped",
         message="the clamped phase is a sum over few states",
         info={"hidden": int((patterns == 0).any(0).sum()), "road": "sums over the unknown units of each pattern"},
+        model=model,
     )
 
 

@@ -202,6 +202,7 @@ def _score(step, held_out, infer):
 
 
 RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
+LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the Step
 
 
 class Checkpoint:
@@ -263,7 +264,7 @@ def _told(name, value, rng):
 
 
 def _packed(value, arrays):
-    """Return a value as JSON, its arrays put under names; `info` of an Estimate is for people and stays behind."""
+    """Return a value as JSON, its arrays put under names; of an Estimate `info` and `model` stay behind."""
     kind = type(value).__name__
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -276,7 +277,7 @@ def _packed(value, arrays):
     if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
         return {kind: [_packed(part, arrays) for part in value]}
     if kind in RECORDS:
-        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if name != "info"}
+        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if (kind, name) not in LEFT}
     if isinstance(value, dict):
         return {kind: {name: _packed(part, arrays) for name, part in value.items()}}
     raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")

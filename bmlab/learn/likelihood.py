@@ -18,7 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..checks import in_words
-from ..estimate import Bounded, Estimate, Method, as_corr, asked, check_estimate, check_method, coupled_pairs, pair_sums
+from ..estimate import (
+    Bounded,
+    Estimate,
+    Method,
+    as_corr,
+    asked,
+    check_estimate,
+    check_method,
+    check_of,
+    coupled_pairs,
+    pair_sums,
+)
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
@@ -73,7 +84,7 @@ def clamped_rows(
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    return replace(answer, log_z=partial(_of_moments, model, answer.mean, answer.corr))
+    return replace(answer, log_z=partial(_of_moments, model, answer.mean, answer.corr), model=model)
 
 
 def _of_moments(model, mean, corr):
@@ -86,13 +97,16 @@ def _of_moments(model, mean, corr):
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T.
 
+    Raises ValueError where one of the two is of another machine.
+
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.gradient(blank, bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))
     (array([[0., 1.],
            [1., 0.]]), array([1., 1.]))
     """
     check_model(model)
-    clamped, free = check_estimate("clamped", clamped, model.n), check_estimate("free", free, model.n)
+    for name, answer in (("clamped", clamped), ("free", free)):
+        check_of(name, check_estimate(name, answer, model.n), model)
     slope = clamped.corr - free.corr
     if model.temperature != 1:  # another pass
         slope = slope / model.temperature
@@ -102,13 +116,13 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
 def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
 
-    Raises ValueError where the two are of different numbers of units.
+    Raises ValueError where the two are of different machines.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
     Bounded(-1.3863 (exact))
     """
-    check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
+    check_of("free", check_estimate("free", free, len(check_estimate("clamped", clamped).mean)), clamped.model)
     return log_ratio(clamped.log_z, free.log_z)
 
 
@@ -193,7 +207,7 @@ def _closed_form(model, rows, unknown, share=None):
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
     value = float(log_z.mean() if share is None else share @ log_z)
     info = {"hidden": len(unknown), "road": "closed form"}
-    return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info)
+    return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info, model=model)
 
 
 def _summed_out(model, rows, unknown):
@@ -234,6 +248,7 @@ def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
         message=_first_doubt(answers),
         state=[a.state for a in answers],
         info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
+        model=model,
     )
 
 
@@ -278,6 +293,7 @@ def _pooled(answers, share):
         message=_first_doubt(answers),
         state=[a.state for a in answers],
         info={"road": f"{len(answers)} sets of unknowns"},
+        model=answers[0].model,
     )
 
 

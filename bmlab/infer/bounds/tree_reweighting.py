@@ -102,6 +102,7 @@ def trw(
             message=f"{low}.",
             state=mixture,
             info={"bounds": np.array(bounds), "gap": gap},
+            model=model,
         )
     )
 

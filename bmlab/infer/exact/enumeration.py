@@ -121,6 +121,7 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
         method="exact",
         message="all states are summed",
         info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin},
+        model=model,
     )
 
 

@@ -110,6 +110,7 @@ def bethe(
             message=ending("bethe", found, response, LOOPS, COOL),
             state=_as_matrix(model, graph, u),
             info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": inconsistency},
+            model=model,
         )
     )
 

@@ -73,6 +73,7 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimat
             "leave it with starts=5" if not response.stable else "use bethe() or gibbs()",
         ),
         state=m,
+        model=model,
         info={
             "sweeps": found.sweeps,
             "stable": response.stable,
