@@ -258,12 +258,10 @@ def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
     return answer
 
 
-def check_of(name: str, answer: Estimate, model: BoltzmannMachine | None) -> None:
-    """Raise ValueError for an answer about another machine than `model`, where both are known."""
+def check_of(name: str, answer: Estimate, other: str, model: BoltzmannMachine | None) -> None:
+    """Raise ValueError for an answer about another machine than `model`, that of `other`, where both are known."""
     if model is not None and answer.model is not None and not same_machine(answer.model, model):
-        raise ValueError(
-            f"{name} must be of the same machine, found an answer about another; ask about one model twice"
-        )
+        raise ValueError(f"{name} must be about the machine of {other}, found another; ask about one model twice")
 
 
 def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:

@@ -37,7 +37,11 @@ def of_another_machine(change):
     """Return a bug: the method is asked about change(model) instead of the model."""
 
     def bug(method):
-        return lambda model, *rest, **options: method(change(model), *rest, **options)
+        def asked(model, *rest, **options):
+            answer = method(change(model), *rest, **options)
+            return replace(answer, model=model) if isinstance(answer, bmlab.Estimate) else answer
+
+        return asked
 
     return bug
 

@@ -61,6 +61,8 @@ def types_in(answer):
 
 def answers():
     for name in ANSWERED:
+        if name.startswith("plot."):  # matplotlib's
+            continue
         answer, error, _ = call(public()[name], CASES[name][0])
         assert error is None, name
         yield name, answer

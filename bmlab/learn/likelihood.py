@@ -106,7 +106,7 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     """
     check_model(model)
     for name, answer in (("clamped", clamped), ("free", free)):
-        check_of(name, check_estimate(name, answer, model.n), model)
+        check_of(name, check_estimate(name, answer, model.n), "model", model)
     slope = clamped.corr - free.corr
     if model.temperature != 1:  # another pass
         slope = slope / model.temperature
@@ -122,7 +122,8 @@ def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
     Bounded(-1.3863 (exact))
     """
-    check_of("free", check_estimate("free", free, len(check_estimate("clamped", clamped).mean)), clamped.model)
+    check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
+    check_of("free", free, "clamped", clamped.model)
     return log_ratio(clamped.log_z, free.log_z)
 
 
