@@ -118,7 +118,7 @@ function player(root, step, { names = ["Run", "Pause"], playing = true } = {}) {
   };
   const go = () => { if (!request && playing && seen) request = requestAnimationFrame(loop); else before = 0; };
   const show = () => { control.textContent = names[+playing]; root.dataset.playing = playing; go(); };
-  const sight = new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; go(); });
+  const sight = new IntersectionObserver((news) => { seen = news.at(-1).isIntersecting; go(); });
   sight.observe(root);
   show();
   return { control, toggle, stop: () => { playing = false; sight.disconnect(); } };
