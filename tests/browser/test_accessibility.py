@@ -26,6 +26,15 @@ def tall(notebook):
     return notebook
 
 
+@pytest.fixture(autouse=True)
+def light_again(notebook):
+    """One JupyterLab serves all tests, and it keeps its theme."""
+    yield
+    change = "apputils:change-theme', { theme: 'JupyterLab Light' }"
+    notebook.page.evaluate(f"window.jupyterapp && window.jupyterapp.commands.execute('{change})")
+    notebook.page.wait_for_timeout(500)  # it is saved by then
+
+
 def axe(page, element):
     """What axe-core calls serious or worse in an element: (rule, where) of each."""
     page.add_style_tag(content="body { height: 100vh }")  # it has none, and axe-core takes all of it for hidden
