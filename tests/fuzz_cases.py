@@ -869,15 +869,6 @@ calls(
 calls("data.encoder", {"v": 4}, v=counts(4))
 calls("data.shifter", {"n": 4}, n=counts(4) + bad(24, 40))
 calls("data.raster", {"bins": 20, "rng": 0}, bins=counts(20), rng=SEEDS)
-SPIKES = broken("spikes.txt", b"0 1 0\n1 1 0\n")
-calls(
-    "data.load_spikes",
-    {"path": SPIKES},
-    path=same(str(SPIKES), broken("marked.txt", b"\xef\xbb\xbf0 1 0\n1 1 0\n"))
-    + bad(None, 3, "", FOLDER, FOLDER / "none.txt", broken("letters.txt", b"0 a\n"), broken("void.txt", b""))
-    + bad(broken("binary.txt", bytes(range(256))), broken("uneven.txt", b"0 1\n0 1 1\n"))
-    + NONSENSE,
-)
 calls(
     "widgets.LatticeView",
     {"size": 4},
