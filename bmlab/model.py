@@ -209,11 +209,6 @@ class BoltzmannMachine:
             names=[name for name, stays in zip(self.names, free, strict=False) if stays],
         )
 
-    def to_bits(self) -> tuple[Any, np.ndarray, float]:
-        """Return (weights, biases, constant) for 0/1 units x = (1 + s)/2: E = -1/2 x'Wx - b'x + constant."""
-        rows = self.weights.sum(axis=1)
-        return 4 * self.weights, 2 * (self.biases - rows), self.offset + self.biases.sum() - rows.sum() / 2
-
     def save(self, path: str | PathLike) -> None:
         """Write the machine to `path` as an .npz file that load() reads back to the bit."""
         w = self.weights
