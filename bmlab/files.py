@@ -24,10 +24,11 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
     Raises OSError where the disk is full, or the folder missing.
     """
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    body, new = BytesIO(), path.with_name(f"{path.name}.{os.getpid()}.new")
+    np.savez(body, **arrays)
     try:
         with open(new, "wb") as file:
-            np.savez(file, **arrays)
+            file.write(body.getbuffer())
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)

@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import Frozen, by_name, check_weights, near, read_only
+from .arrays import by_name, check_weights, near, read_only
 from .budgets import check_memory
 from .checks import (
     check_names,
@@ -105,7 +105,7 @@ class BoltzmannMachine:
     @property
     def is_sparse(self) -> bool:
         """Whether the weights are a scipy.sparse array."""
-        return is_sparse(vars(self)["weights"])
+        return is_sparse(self.weights)
 
     @property
     def dense_weights(self) -> np.ndarray:
@@ -215,9 +215,6 @@ class BoltzmannMachine:
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
         write_arrays(check_path("path", path), parts | {"names": np.array(self.names, dtype=str)})
-
-
-BoltzmannMachine.weights = Frozen()
 
 
 def check_model(model: Any) -> None:

@@ -227,14 +227,6 @@ def test_sparse_weights_are_read_only():
             bmlab.ising((3, 3)).weights[place] = 5
 
 
-@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
-def test_what_is_done_to_sparse_weights_is_not_done_to_the_machine():
-    model = bmlab.ising((3, 3))
-    weights = model.weights
-    weights.setdiag(1.0)
-    assert weights.nnz == 45 and model.weights.nnz == 36 and model.coupling_count() == 18
-
-
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_format_of_scipy_becomes_a_canonical_array(kind):
     weights = bmlab.medium().weights
