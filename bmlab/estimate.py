@@ -21,7 +21,6 @@ import scipy
 from .arrays import defer, looked_at
 from .budgets import check_memory
 from .checks import in_words, is_sparse
-from .html_repr import estimate_card
 from .model import BoltzmannMachine, same_machine
 
 
@@ -162,9 +161,6 @@ class Estimate:
 
     def __getstate__(self):  # a copy that was pickled has numbers, no functions
         return looked_at(self)
-
-    def _repr_html_(self):
-        return estimate_card(self)
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"

@@ -40,7 +40,6 @@ from .checks import (
 )
 from .couplings import Classes, classes
 from .files import check_path, read_arrays, write_arrays
-from .html_repr import machine_card
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +92,6 @@ class BoltzmannMachine:
     def __repr__(self):
         kind = ", sparse" if self.is_sparse else ""
         return f"BoltzmannMachine(n={self.n}, couplings={self.coupling_count()}{kind}, T={self.temperature:g})"
-
-    def _repr_html_(self):
-        return machine_card(self)
 
     @property
     def n(self) -> int:

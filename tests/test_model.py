@@ -367,3 +367,9 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
 def test_bad_input_gets_one_clear_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
+
+
+def test_how_many_pairs_are_coupled():
+    dense = np.array([[0, 1.0, 0], [1.0, 0, 2.0], [0, 2.0, 0]])
+    for weights in (dense, sparse.csr_array(dense)):
+        assert bmlab.BoltzmannMachine(weights, np.zeros(3)).coupling_count() == 2
