@@ -21,7 +21,7 @@ except ImportError:  # scikit-learn 1.5
 class Binary:
     """Read X as -1/+1, and remember how its two values are written."""
 
-    binarize: float
+    binarize: float | None
     n_features_in_: int
     values_: np.ndarray
     score_samples: Callable[..., np.ndarray]
@@ -30,7 +30,7 @@ class Binary:
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
         "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
         **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
-        "binarize": [Real],
+        "binarize": [Real, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -43,9 +43,12 @@ class Binary:
         read = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if learn:
-            spins = np.isin(X, (-1, 1)).all() and (X < 0).any()
+            spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
             self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
-        s = np.where(self.binarize < X, 1.0, -1.0)
+        if self.binarize is None:
+            s = X if self.values_[0] < 0 else 2.0 * X - 1
+        else:
+            s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
 
     def _written(self, s):

@@ -21,7 +21,8 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     learning_rate   of the first step; in fit it falls to 0 with the last.  Larger batches bear larger rates
     batch_size      rows a step, and chains beside them
     n_iter          how often fit sees the data
-    binarize        values above are on
+    binarize        values above are on; None takes values as they are, between 0 and 1 or between -1 and 1, as the
+                    expected values of units (grey pixels): then score_samples has no meaning, and refuses them
     random_state    decides about the first weights, the order of the rows and the chains
 
     model_          the BoltzmannMachine, visible units first
@@ -37,10 +38,10 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         self,
         n_components: int = 64,
         *,
-        learning_rate: float = 0.05,
+        learning_rate: float = 0.015,
         batch_size: int = 10,
         n_iter: int = 20,
-        binarize: float = 0.0,
+        binarize: float | None = 0.0,
         random_state: Any = None,
     ):
         self.n_components, self.learning_rate = n_components, learning_rate
@@ -59,6 +60,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
             rate=np.linspace(self.learning_rate, 0, steps),
             batch=self.batch_size,
             n_chains=self.batch_size,
+            centred=False,
         ).model
         return self
 
