@@ -105,13 +105,6 @@ def _climbed(sums, mean, second, penalty, mask):
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
 
 
-def value_and_slope(
-    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, w: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
-    return _penalised(_sums_of_rows(s, share, w), penalty, mask, w)
-
-
 def _penalised(sums, penalty, mask, w):
     value, weights, biases = sums
     slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
