@@ -23,7 +23,6 @@ out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + ex
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,36 +78,26 @@ def pseudolikelihood(
     with one_thread():
         s, share = distinct(data, shares(sample_weight, len(data)))
         s, share = s[share > 0], share[share > 0]
-        mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
+        mean, second = share @ s, (s.T * share) @ s
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask))
-        found = _climbed(sums, mean, second, penalty, mask)
+        found = best_predicting(s, share, penalty, mask)
     return warned(replace(found, model=replace(found.model, names=names)))
 
 
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
-    return _climbed(partial(_sums_of_rows, s, share), share @ s, (s.T * share) @ s, penalty, mask)
-
-
-def _climbed(sums, mean, second, penalty, mask):
-    """Climb from units alone by sums(w), whatever they are summed over; `second` are the moments <s_i s_j>."""
 
     def rise(w):
-        value, slope = _penalised(sums(w), penalty, mask, w)
-        return value, slope, np.abs(slope).max()
+        value, weights, biases = _sums_of_rows(s, share, w)
+        slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
+        return value - penalty / 2 * (w[:-1] ** 2).sum(), slope, np.abs(slope).max()  # each weight stands there twice
 
-    top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
+    top = climb(rise, _coordinates(share @ s, (s.T * share) @ s, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
-
-
-def _penalised(sums, penalty, mask, w):
-    value, weights, biases = sums
-    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
-    return value - penalty / 2 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
 
 def _sums_of_rows(s, share, w) -> Any:
@@ -178,13 +167,9 @@ def _gain_of_turning(model, data):
     visible = data.shape[1]
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
     field = field_of(model, unset) / model.temperature
-    f, across = field[:, visible:], _across(model, visible) / model.temperature
+    across = model.weights[:visible, visible:]
+    f, across = field[:, visible:], (across.toarray() if model.is_sparse else across) / model.temperature
     gain, before = -2 * data * field[:, :visible], log_2cosh(f).sum(1)
     for i in watched(range(visible if f.size else 0), "unit"):
         gain[:, i] += log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
     return gain
-
-
-def _across(model, visible):
-    block = model.weights[:visible, visible:]
-    return block.toarray() if model.is_sparse else block
