@@ -178,7 +178,7 @@ def _distinct(known):
     rows = np.nan_to_num(np.atleast_2d(known))
     first, which, count = alike(rows)
     distinct = rows[first]
-    where = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1])
+    where = np.split(np.argsort(which, kind="stable"), np.cumsum(count)[:-1])
     yield from watched(zip(distinct, where, strict=False), "row", len(distinct))
 
 
