@@ -1,6 +1,5 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
 
-from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -32,26 +31,6 @@ def test_what_was_not_reached_is_said():
     assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
     free = bmlab.fit(blank(4), DATA, steps=5, rate=0.1)
     assert free.message == "all steps were made" and free.converged is None
-
-
-def test_held_out_data_ends_it_with_the_step_that_did_best_there():
-    rng = np.random.default_rng(0)
-    true = bmlab.sherrington_kirkpatrick(8, rng)
-    few, fresh = bmlab.sample(true, 30, rng), bmlab.sample(true, 1000, rng)
-    found = bmlab.fit(blank(8), few, steps=500, rate=0.3, held_out=fresh, patience=5)
-    steps = found.steps
-    scores = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in steps]
-    assert np.argmax(scores) == len(scores) - 1 and "no better in 5 looks" in found.message
-    further = bmlab.fit(blank(8), few, steps=len(steps) + 5, rate=0.3).steps
-    later = [bmlab.log_likelihood(bmlab.clamped(s.model, fresh), s.free).value for s in further[len(steps) :]]
-    assert max(later) <= scores[-1] and alike(further[len(steps) - 1], steps[-1])
-
-
-def test_without_log_z_held_out_data_is_judged_by_pseudolikelihood():
-    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=50, burn_in=0, n_sweeps=2)
-    steps = bmlab.fit(blank(4), DATA, infer, steps=40, rate=0.05, held_out=DATA[:4], patience=3).steps
-    scores = [bmlab.pseudo_log_likelihood(s.model, DATA[:4]) for s in steps]
-    assert np.argmax(scores) == len(scores) - 1
 
 
 def test_every_so_many_steps_are_kept_and_the_last():
