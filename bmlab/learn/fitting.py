@@ -51,8 +51,7 @@ def fit(
 
     model      where to begin; or a Step of such a climb, to go on after it
     data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr;
-               moments() makes it of more rows than fit into memory
+               units of their names, or name them.  Or moments() of rows that need not fit into memory
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
@@ -68,14 +67,12 @@ def fit(
     gradient_norm   end where Step.gradient_norm is no larger
     every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               it is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  All that is random must come from `rng`, and
-               states must be arrays (those of temper, ais and trw are not)
-    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before the
-    gradient norm that was asked for.
+               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
+               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
+    Estimates that have not converged raise no warning here: look at Step.free.converged.  Warns with NotConverged where
+    `steps` end it before the gradient norm that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
-    of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
+    of another run, and where methods or states hold more than a file can.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4

@@ -14,9 +14,8 @@ Put the data's own C and m in, solve each pair for J_ij, and read the biases off
     Bethe        b_i = atanh m_i - sum_j u_ji,                 u_ji what j tells i in the beliefs.
 
 Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to first order in the couplings, TAP
-(Tanaka 1998, Phys. Rev. E 58, 2302; Roudi, Aurell and Hertz 2009, Front. Comput. Neurosci. 3, 22) to second, and Bethe
-(Nguyen and Berg 2012, J. Stat. Mech. P03004; Ricci-Tersenghi 2012, J. Stat. Mech. P08015) to second and exact on trees.
-Where couplings are strong, or the data few, each is a place to start from.
+(Tanaka 1998, Phys. Rev. E 58, 2302) to second, and Bethe (Nguyen and Berg 2012, J. Stat. Mech. P03004;
+Ricci-Tersenghi 2012, J. Stat. Mech. P08015) to second and exact on trees.
 """
 
 from __future__ import annotations

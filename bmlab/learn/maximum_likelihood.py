@@ -1,11 +1,10 @@
-"""Maximum likelihood by second order: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
+"""Maximum likelihood by L-BFGS: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
 
-L-BFGS climbs, in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
+It climbs in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
 approximation its curvature along a change X of W is C X C, with the covariance C of the data: for W = R Y R with
 R = C^-1/2 it is one in all directions.
 
-With hidden units L has other points without a slope.  A hidden unit without any weight has no slope whatever the data:
-a saddle.  So hidden units that begin there begin with small weights instead.
+A hidden unit without any weight has no slope whatever the data: a saddle.  So such units begin with small weights.
 """
 
 from __future__ import annotations

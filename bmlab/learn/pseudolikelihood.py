@@ -1,22 +1,18 @@
 """Pseudolikelihood: learning without log Z, by how well each unit is predicted from all the others.
 
     PL(W, b) = mean over the data of sum_i log p(s_i | the rest),      p(s_i | the rest) = 1 / (1 + exp(-2 s_i h_i))
+    dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>
 
-with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  log p = s_i h_i - log 2 cosh h_i, so
-PL is concave, and its slope compares each unit with its prediction:
-
-    dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>.
-
-In the limit of many data its maximum is the true machine, at any temperature, for two matrix products a step.
+with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  PL is concave, and in the limit of
+many data its maximum is the true machine.
 
 The climb is L-BFGS in coordinates where the curvature is about one.  Were 1 - tanh^2 h_i the same for all data, say
 v_i = 1 / (C^-1)_ii with their covariance C, a change X of W would meet the curvature  C X V + V X C:  for
-X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.  That takes half to a third of
-the steps.
+X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.
 
-As a score the same number judges restricted machines too.  With the hidden units, not coupled to each other, summed
-out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v))):
+As a score it judges restricted machines too: with the hidden units, not coupled to each other, summed out,
 
+    log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v)))
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
 """
 
