@@ -16,7 +16,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bmlab
-from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann, classifier, density
+from bmlab import estimators
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
 
 ALL = [BoltzmannDensity, BoltzmannClassifier, RestrictedBoltzmann]
 STDERRS = 6  # passed by chance once in 5e8 comparisons
@@ -49,7 +50,7 @@ def answers(estimator, X):
 @pytest.fixture
 def by_annealing(monkeypatch):
     """As if exact sums were too dear."""
-    monkeypatch.setattr(density, "WORK", 0)
+    monkeypatch.setattr(estimators, "WORK", 0)
 
 
 # Input and output
@@ -229,7 +230,7 @@ def test_couplings_tell_digits_apart():
 
 def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
     X, y = patterns()
-    alone, real, seen = BoltzmannClassifier(random_state=0).fit(X, y), classifier._learned, []
+    alone, real, seen = BoltzmannClassifier(random_state=0).fit(X, y), estimators._learned, []
 
     def learned(density, s):
         seen.append(threading.get_ident())
@@ -237,7 +238,7 @@ def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
         barrier.wait(20)  # for the other class, so that both are at work
         return found
 
-    monkeypatch.setattr(classifier, "_learned", learned)
+    monkeypatch.setattr(estimators, "_learned", learned)
     barrier = threading.Barrier(2)
     with joblib.parallel_config(backend="threading"):
         both = BoltzmannClassifier(random_state=0, n_jobs=2).fit(X, y)
@@ -299,7 +300,7 @@ def test_restricted_samples_have_the_machines_means(annealed, monkeypatch):
     shell = RestrictedBoltzmann(4, random_state=0, n_iter=50).fit(X)
     true = bmlab.exact(shell.model_).mean[:5]
     if annealed:
-        monkeypatch.setattr(density, "WORK", 0)
+        monkeypatch.setattr(estimators, "WORK", 0)
     effective = 1 / (1 / 5000 + annealed / 50)  # at least a quarter of the 200 runs count
     off = (2 * shell.sample(5000, random_state=2) - 1).mean(0) - true
     assert (np.abs(off) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()

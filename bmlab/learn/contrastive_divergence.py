@@ -4,22 +4,16 @@
 
 as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
 `n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman 2008,
-ICML, 1064); they keep up as long as the machine changes slowly.  With chains="data" they start from the batch itself:
-contrastive divergence, CD-k (Hinton 2002, Neural Computation 14, 1771), which climbs no function, but is close
-where the data is.
+ICML, 1064).  With chains="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14, 1771).
 
-The visible units are counted from their means in the data: v - m in place of v, with the biases of the hidden units
-moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and on the digits
-steps can be twice as long (centring: Montavon and Mueller 2012; Melchior, Fischer and Wiskott 2016, JMLR 17, 99).
-With centred=False both layers are counted from off, v + 1 and h + 1, as for 0/1 units: pairs of which one is off learn
-nothing, so most hidden units come to be off, and each stands for something rarer.
-Products with hidden units use <h | v> in place of samples, which has the same mean and less noise.  The answer is the
-mean of the second half of the steps, about which the noise of batch and chains makes each step dance (Polyak and
-Juditsky 1992).
+The visible units are counted from their means in the data, so that slopes of weights do not mix with those of biases
+(centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  With centred=False both layers are counted from off, as
+0/1 units are: pairs of which one is off learn nothing, so most hidden units come to be off, and each stands for
+something rarer.  Products with hidden units use <h | v> in place of
+samples.  The answer is the mean of the second half of the steps (Polyak and Juditsky 1992).
 
 Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
-ends each layer, in single precision: a step is two matrix products for the phases, one for their difference, and no
-(n, n) matrix.
+ends each layer, in single precision.
 """
 
 from __future__ import annotations

@@ -147,17 +147,13 @@ def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     code = np.pad(x + 1, ((0, 0), (1, 0))).astype(np.int8)
     text = np.ascontiguousarray(code).view(f"S{code.shape[1]}").ravel()
     _, first, which, count = np.unique(text, return_index=True, return_inverse=True, return_counts=True)
-    return first, which, count
+    return first, which.ravel(), count
 
 
 def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each; rows count by `share`."""
-    bits = np.pad(np.hstack([s > 0, s < 0]), ((0, 0), (1, 0)))
-    code = np.ascontiguousarray(np.packbits(bits, axis=1))
-    _, first, which, count = np.unique(  # as text, see alike()
-        code.view(f"S{code.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
-    )
-    return s[first], count / len(s) if share is None else np.bincount(which.ravel(), share)
+    first, which, count = alike(s)
+    return s[first], count / len(s) if share is None else np.bincount(which, share)
 
 
 def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
