@@ -526,7 +526,7 @@ def network(
         style: Any = {"color": TOGETHER} if w > 0 else {"color": APART, "linestyle": DASHED}
         style |= {"linewidth": (0.5 + 5 * abs(w) / largest) * min(1, pen / 20), "zorder": 1, "solid_capstyle": "butt"}
         step = spots[j] - spots[i]
-        if torus and (np.abs(step) == np.ptp(spots, axis=0) * step.astype(bool)).all():  # round the back: two stubs
+        if torus and sorted(np.abs(step)) in ([0, reach] for reach in np.ptp(spots, axis=0)):  # round the back
             for end, to in ((spots[i], -np.sign(step)), (spots[j], np.sign(step))):
                 ax.plot(*np.array([end, end + 0.55 * to]).T, **style)
             continue
