@@ -331,7 +331,7 @@ def learning(
         climb.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
         for k, side in ((0, 1), (-1, -1)):
             place: Any = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
-            climb.annotate(f"{values[k]:.2f}", (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
+            climb.annotate(_signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
         climb.set(ylabel="", yticks=[])
         headline(climb, words)
     return ax
@@ -537,7 +537,7 @@ def network(
             _across(seen[j] - seen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0)),
         )
         if few:
-            _beside(ax, f"{w:+.3g}", middle, across, 5 + style["linewidth"] / 2)
+            _beside(ax, _signed(w), middle, across, 5 + style["linewidth"] / 2)
         for a, b in told.keys() & {(i, j), (j, i)}:
             ends = spots[a] + np.outer([0.3, 0.7], spots[b] - spots[a])
             about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
@@ -550,7 +550,8 @@ def network(
         ax.plot(*spots[i], "s" if i in held else "o", markersize=size[i], markeredgewidth=1.2, **style)
     names = model.names or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
     words = [
-        name + (f"\nb = {bias:+.3g}" if few and bias else "") for name, bias in zip(names, model.biases, strict=False)
+        name + (f"\nb = {_signed(bias)}" if few and bias else "")
+        for name, bias in zip(names, model.biases, strict=False)
     ]
     for spot, text, (side, radius) in zip(spots, words, _sides(seen, size, lines, words), strict=False):
         _beside(ax, text, spot, side, radius + 2, fontweight="bold" if model.names else "normal")
@@ -559,13 +560,15 @@ def network(
     return ax
 
 
+def _signed(number, digits="+.3g"):
+    return f"{number:{digits}}".replace("-", "\N{MINUS SIGN}")
+
+
 def _beside(ax, text, spot, side, gap, colour="black", **style):
     """Write at `gap` points from a spot, towards `side`."""
     ha = "center" if abs(side[0]) < 0.4 else "left" if side[0] > 0 else "right"
     va = "center" if abs(side[1]) < 0.4 else "bottom" if side[1] > 0 else "top"
-    ax.annotate(
-        text, spot, gap * np.asarray(side), textcoords="offset points", ha=ha, va=va, color=colour, fontsize=9.5
-    )
+    ax.annotate(text, spot, gap * np.asarray(side), textcoords="offset points", ha=ha, va=va, color=colour, **style)
 
 
 def _circle(n):
@@ -769,7 +772,8 @@ def dress(figure: Figure) -> Figure:
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     for ax in figure.axes:
-        ax.set_facecolor("none")
+        if to_rgba_array(ax.get_facecolor()).min() == 1:
+            ax.set_facecolor("none")
         ax.tick_params(which="both", length=0, color=INK, labelcolor=INK)
         for side in {"top", "right"} & {*ax.spines}:
             ax.spines[side].set_visible(False)

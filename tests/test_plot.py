@@ -194,7 +194,7 @@ def test_a_network_stands_as_in_the_live_view_and_says_signs_by_dashes(ax):
     assert np.allclose([unit.get_xydata()[0] for unit in units], np.column_stack([np.sin(turn), np.cos(turn)]))
     assert [unit.get_marker() for unit in units] == ["o", "o", "s"]
     assert [unit.get_color() for unit in units] == [plot.PLUS, plot.MINUS, plot.FAINT]
-    assert {text.get_text() for text in ax.texts} == {"+2", "-1", "Ada", "Bo\nb = +0.5", "Cy"}
+    assert {text.get_text() for text in ax.texts} == {"+2", "\N{MINUS SIGN}1", "Ada", "Bo\nb = +0.5", "Cy"}
 
 
 def joined_by(pairs, n):
@@ -360,7 +360,9 @@ def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):
         (named,) = [text for text in panel.texts if text.get_text()]
         assert named.get_text() == f"s{i}, s{j}" and named.xy == (seen[i, j], step.free.corr[i, j])
     assert axes[0].get_xlim() == axes[1].get_xlim() == axes[0].get_ylim()
-    assert [text.get_text() for text in axes[2].texts] == [f"{steps[k].log_likelihood.value:.2f}" for k in (0, -1)]
+    assert [text.get_text() for text in axes[2].texts] == [
+        f"{steps[k].log_likelihood.value:.2f}".replace("-", "\N{MINUS SIGN}") for k in (0, -1)
+    ]
 
 
 # looks
