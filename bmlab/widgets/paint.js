@@ -1,7 +1,8 @@
 // Draw a digit: the machines complete it and say which of them would have drawn it.
 function mount(model, el) {
   const [H, W] = model.get("shape"), colours = model.get("colours"), names = model.get("names");
-  const INK = colours.gibbs, known = model.get("start"), blank = known.map(() => 0), brush = H > 12 ? 1.1 : 0.5;
+  const INK = colours.gibbs;
+  const known = model.get("start"), blank = known.map(() => 0), brush = H > 12 ? 1.1 : 0.5;
   const floats = (name) => {
     const bytes = model.get(name);
     return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
