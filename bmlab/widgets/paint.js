@@ -19,7 +19,8 @@ function mount(model, el) {
     }
     ask();
   };
-  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours["mean field"], colour, dot: (i) => known[i] < 0,
+  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours["mean field"], colour,
+    dot: (i) => known[i] < 0,
     named: (i) => ({ 1: "ink", 0: "unknown", "-1": "paper" })[known[i]], put });
 
   // The readers: each with what it would complete, and its probability
