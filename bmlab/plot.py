@@ -282,9 +282,9 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
         ax.plot(x, y, "s", color=TOGETHER, markersize=8, zorder=3)
         if abs(y - x) > 0.05:
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
-        side = 1 if y >= x else -1
-        where: Any = {"textcoords": "offset points", "va": "bottom" if side > 0 else "top", "color": TOGETHER}
-        ax.annotate(named, (x, y), (0, 7 * side), ha="left" if x < 0 else "right", **where)
+        side = 1 if x < 0.3 else -1
+        where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
+        ax.annotate(named, (x, y), (9 * side, 0), ha="left" if side > 0 else "right", **where)
     if not estimate.converged:
         ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
     return ax
@@ -777,9 +777,9 @@ def dress(figure: Figure) -> Figure:
         ax.tick_params(which="both", length=0, color=INK, labelcolor=INK)
         for side in {"top", "right"} & {*ax.spines}:
             ax.spines[side].set_visible(False)
-        if ax.get_title():
-            headline(ax, ax.get_title())
-            ax.set_title("", loc="center")
+        if title := ax.get_title():
+            ax.set_title("")
+            headline(ax, ax.get_title(loc="left") or title)
     for artist in figure.findobj():
         for part in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
             if hasattr(artist, "set_" + part) and (found := getattr(artist, "get_" + part, None)):
