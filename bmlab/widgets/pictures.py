@@ -21,7 +21,7 @@ from ..machines import ising
 from ..model import BoltzmannMachine
 
 # The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
-ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.FAINT}
+ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
