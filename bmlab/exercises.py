@@ -51,7 +51,7 @@ def blank(function: Callable) -> Callable:
     """Decorate a function that a student is to write: while it is open, its name means the package's version.
 
     A function is open while the line `raise NotImplementedError(...)` of a copy stands in it; then it is said so. Where
-    a cell that tries a written one fails, the package's version takes its place there and in what follows.
+    a cell of the copy that names a written one fails, the package's version takes its place there and in what follows.
 
     >>> from bmlab.widgets import blank
     >>> @blank
@@ -142,7 +142,7 @@ def _tell(result):
         points = tests[cell]["points"]
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict} "
         _display(f"<p>{escape(words)}{_bar(_notebook)}</p>", words + _reached(_notebook)[1])
-    elif error and "assert " in source:
+    elif error and source.strip() in _checks(_notebook)["tries"]:
         wrong = [name for name in _instead if re.search(rf"\b{name}\b", source)]
         for name in wrong:
             shell.user_ns[name] = _instead.pop(name)
@@ -176,7 +176,7 @@ def _names(folder=Path()):
 def _checks(notebook, folder=Path()):
     """What a copy knows of its tests and blanks."""
     file = Path(folder, TABLES, f"{notebook}.checks")
-    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}}
+    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}, "tries": []}
 
 
 def _done(folder=Path()):
@@ -196,7 +196,9 @@ def _reached(notebook, folder=Path()):
     here = {cell: one["points"] for cell, one in tests.items() if not one["later"]}
     full, points = sum(here.values()), sum(here[cell] for cell in here if cell in done)
     left = [tests[cell]["title"].split()[1].rstrip(".") for cell in here if cell not in done]
-    words = f"{points:g} of {full:g} points." + f" Open: exercise{'s' * (len(left) > 1)} {', '.join(left)}." * bool(left)
+    words = f"{points:g} of {full:g} points." + f" Open: exercise{'s' * (len(left) > 1)} {', '.join(left)}." * bool(
+        left
+    )
     return points / (full or 1), words * bool(full)
 
 

@@ -183,14 +183,13 @@ def tables(path: Path) -> list[Path]:
 def working_copy(path: Path) -> NotebookNode:
     """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing."""
     notebook = student_version(path)
-    blanks = blanks_of(notebook)
     for exercise in with_points(notebook):
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
+    tries = tries_of(notebook)
     for cell in notebook.cells:
-        tries = "assert " in cell.source and any(re.search(rf"\b{name}\b", cell.source) for name in blanks)
-        if cell.cell_type == "code" and (record(cell) or tries):
+        if cell.cell_type == "code" and (record(cell) or cell.source.strip() in tries):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
@@ -205,6 +204,13 @@ def blanks_of(notebook: NotebookNode) -> dict[str, str]:
                     one.decorator_list = []
                     found[one.name] = ast.unparse(one)
     return found
+
+
+def tries_of(notebook: NotebookNode) -> list[str]:
+    """Return the cells of the story that name such a function."""
+    blanks = re.compile(rf"\b(?:{'|'.join(blanks_of(notebook)) or '$^'})\b")
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not record(cell)]
+    return [cell.source.strip() for cell in cells if blanks.search(cell.source)]
 
 
 def worth(notebook: NotebookNode) -> dict[str, Exercise]:
@@ -237,7 +243,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
         "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", opening)),
         "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
     }
-    return zlib.compress(json.dumps({"about": about, "tests": tests, "blanks": blanks_of(source)}).encode())
+    known = {"about": about, "tests": tests, "blanks": blanks_of(source), "tries": tries_of(source)}
+    return zlib.compress(json.dumps(known).encode())
 
 
 def beside(path: Path, *, hidden: bool = True) -> dict[str, bytes]:

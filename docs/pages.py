@@ -27,7 +27,7 @@ from PIL import Image
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions
+from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -209,12 +209,13 @@ PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
 
 
 def colab(notebook: NotebookNode) -> NotebookNode:
-    """A student's version whose first cell installs the package and brings the tables."""
+    """A student's copy whose first cell installs the package and brings what lies beside the copy."""
     repository = os.environ.get("LAUNCH", "").split()[:1]
     home = f"https://github.com/{repository[0]}" if repository else HOME
     install = [
-        f"!git clone --quiet --depth 1 {home} bmlab_course && cp -r bmlab_course/notebooks/tables .",
+        f"!git clone --quiet --depth 1 {home} bmlab_course",
         '%pip install --quiet "./bmlab_course[lab]"',
+        "!cd bmlab_course && python -m bmlab.working_copies && cp -r course/tables ..",
     ]
     cell = nbformat.v4.new_code_cell("\n".join(install), id="install")
     return nbformat.from_dict(notebook | {"cells": [cell, *notebook.cells]})
@@ -240,7 +241,7 @@ def main() -> None:
         write(pages / f"notebooks/{path.name}", nbformat.writes(page(path, teacher)))
         student = student_version(path)
         write(EXTRA / f"student/{path.name}", nbformat.writes(student))
-        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
+        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(working_copy(path))))
         for name, content in beside(path).items():
             write(EXTRA / f"student/{name}", content)
     for path in DOCS:

@@ -143,7 +143,7 @@ def test_the_front_page_shows_each_notebook_its_picture_and_what_is_done(folders
     working_copies.start(*folders)
     front = nbformat.read(copies / working_copies.FRONT, 4)
     (shown,) = front.cells[1].outputs
-    assert f'<a href="one.ipynb"' in shown.data["text/html"] and "one Is it?" in shown.data["text/html"]
+    assert '<a href="one.ipynb"' in shown.data["text/html"] and "one Is it?" in shown.data["text/html"]
     assert f"base64,{png}" in shown.data["text/html"] and "0 of 2 points" in shown.data["text/html"]
     assert NotebookNotary().check_signature(front)
     copy = nbformat.read(copies / "one.ipynb", 4)
@@ -199,6 +199,7 @@ def studied(tmp_path, monkeypatch):
         ]
     hole = "@widgets.blank\ndef my_half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
     notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True)))
+    notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_STORY))
     nbformat.write(notebook, "one.ipynb")
 
     def study(hidden):
@@ -239,9 +240,7 @@ def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     assert b"sum of two" not in zlib.decompress(Path("tables/one.checks").read_bytes())
     shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
     assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later. "]
-    assert said_below(shell, MORE[1][2]) == [
-        "Exercise 2. Do (1 point): the form is right; the value is marked later. "
-    ]
+    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): the form is right; the value is marked later. "]
 
 
 IN_THE_STORY = "assert my_half(4) == 2, 'half of it'\nlater = my_half(10)"
@@ -259,6 +258,8 @@ def test_a_wrong_blank_is_said_and_makes_nothing_later_wrong(studied, capsys, wr
     assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
     shell.run_cell("@widgets.blank\ndef my_half(x):\n    return x / 2")
     assert said_below(shell, IN_THE_STORY) == []
+    assert said_below(shell, "my_half()") == []  # a mistake of one's own says nothing of the blank
+    assert shell.user_ns["my_half"].__name__ == "my_half"
 
 
 def test_without_what_lies_beside_it_a_copy_says_that_nothing_is_proved(studied, capsys):
