@@ -27,7 +27,8 @@ from PIL import Image
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions, working_copy
+from bmlab.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
+from bmlab_teaching.handouts import write_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -167,7 +168,7 @@ def page(path: Path, teacher: bool) -> NotebookNode:
 
 def use(path: Path) -> str:
     """The line above a page: two commands, the notebook itself, and the services that LAUNCH names."""
-    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.name}"
+    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.stem}.zip"
     links = [("Download the notebook", student)]
     if launch:
         links += services(path, *launch)
@@ -239,11 +240,13 @@ def main() -> None:
         list(pool.map(views.of, NOTEBOOKS))
     for path in NOTEBOOKS:
         write(pages / f"notebooks/{path.name}", nbformat.writes(page(path, teacher)))
-        student = student_version(path)
-        write(EXTRA / f"student/{path.name}", nbformat.writes(student))
-        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(working_copy(path))))
-        for name, content in beside(path).items():
+        copy, archive = working_copy(path), EXTRA / f"student/{path.stem}.zip"
+        files = {path.name: nbformat.writes(copy)} | beside(path)
+        for name, content in files.items():
             write(EXTRA / f"student/{name}", content)
+        write_zip(archive, files)
+        WRITTEN.add(archive)
+        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(copy)))
     for path in DOCS:
         write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
     for path in (ROOT / "docs").glob("*.png"):
