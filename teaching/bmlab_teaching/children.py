@@ -72,20 +72,26 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
                         words = f"more than {cpu:g} processor seconds" if spent else "its process"
                         answer = {"problem": f"it took {words}, or more than {gigabytes:g} GB"}
                 end(process)
+                process.join()
                 channel.close()
                 yield work.key, answer.get("result"), answer.get("problem", "")
     finally:
         for _, process, _ in running.values():
             end(process)
+            process.join()
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """All that a process has started, and what that has."""
+    with suppress(psutil.Error):
+        return psutil.Process(pid).children(recursive=True)
+    return []
 
 
 def end(process) -> None:
     """Kill a process with all that it started."""
-    family = []
-    with suppress(psutil.Error):
-        family = psutil.Process(process.pid).children(recursive=True)
+    started = family(process.pid)
     process.kill()
-    for one in family:
+    for one in started:
         with suppress(psutil.Error):
             one.kill()
-    process.join()

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
+from .children import end, family
+
 CELLS = Path(__file__).with_name("cells.py")
 HOME = "/home/student"
 SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
@@ -172,30 +174,21 @@ class Sandbox:
             raise Ended(f"it was stopped after {self.limits.seconds:g} seconds")
         if len(self.rest) > LINE:
             raise Ended(f"it was stopped: an answer is larger than {LINE // 2**20} MB")
-        memory, family = 0, []
-        with suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        for one in family:
+        started, memory = family(self.process.pid), 0
+        for one in started:
             with suppress(psutil.Error):
                 memory += one.memory_info().rss
-        if len(family) > PROCESSES:
-            raise Ended(f"it was stopped: it started {len(family)} processes")
+        if len(started) > PROCESSES:
+            raise Ended(f"it was stopped: it started {len(started)} processes")
         if memory > self.limits.gigabytes * 2**30:
             raise Ended(f"it was stopped: its processes held {memory / 2**30:.1f} GB")
 
     def close(self) -> None:
         """Kill it with all that it started; bubblewrap's namespace dies with its first process."""
-        family = []
-        with suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        self.process.kill()
-        for one in family:
-            with suppress(psutil.Error):
-                one.kill()
+        end(self.process)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
-            if pipe:
-                with suppress(OSError):
-                    pipe.close()
+            with suppress(OSError):
+                pipe.close()
         if self.work:
             self.work.cleanup()
