@@ -61,13 +61,6 @@ def answer_cells(notebook):
     return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
 
 
-def needed(notebook):
-    """The cells that the exercises need, and the exercises."""
-    cells = code(notebook)
-    kept, _ = needed_cells([cell.source for cell in cells], [bool(exercise(cell)) for cell in cells])
-    return [cells[place] for place in sorted(kept)]
-
-
 # The exercises
 
 
@@ -95,10 +88,12 @@ def test_tests_teach_before_they_are_hidden(name):
 @cache
 def namespace(name):
     """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
-    made = {}
-    for cell in needed(nbformat.read(FILES[name], 4)):
-        if not exercise(cell) or "@widgets.blank" in cell.source:
-            exec(cell.source, made)
+    made, cells = {}, code(nbformat.read(FILES[name], 4))
+    own = [bool(exercise(cell)) or "variant(student" in cell.source for cell in cells]
+    kept, _ = needed_cells([cell.source for cell in cells], own)
+    for place, source in kept.items():
+        if not exercise(cells[place]) or "@widgets.blank" in source:
+            exec(source, made)
     return made
 
 
@@ -176,8 +171,8 @@ def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
     own = [bool(exercise(cell)) or cell.source.strip() in tries for cell in cells]
     kept, _ = needed_cells([cell.source for cell in cells], own)
     shell.user_ns["changed"] = changed
-    for place in sorted(kept):
-        cell, source = cells[place], SOLVED.sub("", cells[place].source)
+    for place, source in kept.items():
+        cell, source = cells[place], SOLVED.sub("", source)
         if exercise(cell).get("grade"):
             assert below(shell, HIDDEN.sub("", source)).startswith("✓ done."), cell.id
             continue

@@ -30,7 +30,8 @@ PROCESSES, LINE, LOOK = 64, 2**25, 0.3  # the most that may be started; bytes of
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
-    "(Fedora), pacman -S bubblewrap (Arch). If you have read every submission, --trust runs them as you"
+    "(Fedora), pacman -S bubblewrap (Arch). macOS has none: read every submission, then "
+    "TRUST=1 (--trust) runs them as you"
 )
 WARM_UP = """
 import numpy, matplotlib.pyplot, warnings, bmlab

@@ -92,12 +92,15 @@ def statements(source: str) -> list[str]:
         return [source]
 
 
-def needed_cells(sources: Sequence[str], own: Sequence[bool]) -> tuple[dict[int, str], set[str]]:
+def needed_cells(
+    sources: Sequence[str], own: Sequence[bool], *, whole: bool = False
+) -> tuple[dict[int, str], set[str]]:
     """Return what to run of which cells, by their place, and the names that nothing before makes.
 
-    `own` marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's.
+    own    marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's
+    whole  a cell is run to its end or not at all
     """
-    parts = [[source] if mine else statements(source) for source, mine in zip(sources, own, strict=True)]
+    parts = [[source] if mine or whole else statements(source) for source, mine in zip(sources, own, strict=True)]
     modules = frozenset().union(*(names(part).imported for cell in parts for part in cell))
     wanted, kept = {"sys"}, {}  # sys.path leads to the tables
     for place in reversed(range(len(sources))):
