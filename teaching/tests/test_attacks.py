@@ -122,7 +122,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
     "patched builtins": (WRONG_BOTH | {"first": f"{DUNDER}\nfirst = 7"}, (0, 0), "the base is one"),
     "frames and the collector": (WRONG_BOTH | {"first": f"{FRAMES}\nfirst = 7"}, (0, 0), "no plain value|base is one|ended"),
-    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one"),
+    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one|not defined"),
     "a number that equals everything": (WRONG_BOTH | {"first": f"{ALL}\nfirst = All(7)"}, (0, 0), "no plain value"),
     "a result that equals everything": (
         RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
@@ -187,7 +187,11 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     ),
     "an error without words": (RIGHT | {"first": SILENT}, (0, 0), "its process ended"),
     "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 0), "its process ended"),
-    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "not asked|ended|no plain value|base is one"),
+    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "not asked|ended|no plain value|base is one|not defined"),
+    "a large file": (
+        RIGHT | {"first": "with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"},
+        (0, 2), "File too large|No space",
+    ),
     "printing without end": (RIGHT | {"first": "while True: print('x' * 10**6)"}, (0, 2), "endless loop"),
     "a function that stops the clock": (
         RIGHT | {"double": "import signal, time\ndef double(x):\n    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(99)"},
@@ -508,7 +512,6 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
         "os.chmod('/cells.py', 0o777)",
         "Read-only file system|Permission denied|not permitted",
     ),
-    "write a large file": ("with open('/tmp/much', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))", "File too large"),
     "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
     "start a program": ("import subprocess\nsubprocess.run(['ls'])", "No such file"),
 }  # fmt: skip
@@ -559,7 +562,7 @@ def test_no_attempt_gets_through_the_wall(tmp_path):
         ('"--proc", "/proc"', '"--ro-bind", "/proc", "/proc"'),
         ('"--ro-bind-try"', '"--bind-try"'),
         ('["/usr/lib", "/usr/lib64", "/lib", "/lib64"]', '["/tmp"]'),
-        ('str(package("bmlab"))', 'str(package("bmlab").parent)'),
+        ("str(BMLAB)", "str(BMLAB.parent)"),
     ],
 )
 def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
