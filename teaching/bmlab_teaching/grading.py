@@ -14,7 +14,7 @@ from . import sandbox
 from .children import Work, in_children
 from .course import Handout, digest, handout, of_files
 from .deliveries import Sender, senders
-from .judging import TAMPERED, judge
+from .judging import judge
 from .marks import write_tables
 from .matching import Plan, plan, which
 from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
@@ -162,7 +162,7 @@ def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, vers
         if not waiting[row.key]:
             row.sent = "" if any(one.get("problem") for one in row.notebooks.values()) else row.sent
             row.save(records)
-        flagged = f" ({TAMPERED})" if found and found["flags"] else ""
+        flagged = f" ({'; '.join(found['flags'])})" if found and found["flags"] else ""
         say(f"{done} of {len(works)}: {row.name}, {name}{flagged}")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from bmlab.working_copies import WATCH, Exercise, record
+from bmlab.working_copies import Exercise, record
 
 from .course import Handout
 from .reading import Cell
@@ -22,8 +22,7 @@ OPEN = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
     re.MULTILINE,
 )
-
-
+WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n?")  # of any year's handout
 STUDENT = re.compile(r"^student[ \t]*=[ \t]*([^\n#]{1,200})", re.MULTILINE)
 
 
@@ -119,7 +118,7 @@ def parses(text: str) -> bool:
 
 def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     """Return a returned notebook put in order."""
-    cells = [cell._replace(source=cell.source.removeprefix(WATCH.format(handout.name))) for cell in cells]
+    cells = [cell._replace(source=WATCHING.sub("", cell.source)) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
     placed, story = with_story(handout, cells)
     last = {name: place for place, name in enumerate(found) if name}
