@@ -123,7 +123,7 @@ def _say(shell, kind, error, trace, tb_offset=None):
 def _still_open(error):
     """The sentence on an open answer, where an error comes of one; else nothing."""
     if isinstance(error, NameError):
-        named = rf"\b{re.escape(error.name)}\b"
+        named = rf"\b{re.escape(error.name or '')}\b"
         return next((said for answer, said in _open_cells.items() if re.search(named, answer)), "")
     return f"{error}" if " is still open: " in str(error) else ""
 

@@ -167,17 +167,8 @@ def student_version(path: Path) -> NotebookNode:
 
 
 def tables(path: Path) -> list[Path]:
-    """The files of tables/ that a notebook reads or imports, and what these import from there."""
-    folder, found = path.parent / "tables", []
-    waiting = ["\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")]
-    while waiting:
-        code = waiting.pop()
-        named = [folder / name for name in re.findall(r"tables/([\w.-]+\w)", code)]
-        scripts = [folder / f"{name}.py" for name in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)]
-        new = {file for file in named + scripts if file.exists() or file in named} - set(found)
-        waiting += [file.read_text(encoding="utf-8") for file in new if file.suffix == ".py"]
-        found += new
-    return sorted(found)
+    """The files of tables/ beside a notebook: what some notebook reads or imports."""
+    return sorted(file for file in (path.parent / "tables").glob("*.*") if file.suffix not in (".checks", ".pyc"))
 
 
 def working_copy(path: Path) -> NotebookNode:

@@ -332,11 +332,3 @@ def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
         text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
             assert re.match(r"https?:|#", target) or (handouts / target).exists(), f"{path.name}: {target}"
-
-
-def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
-    names = {file.name for file in tables(NOTEBOOKS / "07_hidden_units.ipynb")}
-    assert names >= {"07_shifter.csv", "07_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
-    for notebook, needed in {"08_restricted_machines": "rivals", "09_handwritten_digits": "digits"}.items():
-        names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
-        assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook

@@ -165,7 +165,7 @@ class Sandbox:
         """Kill it with all that it started; bubblewrap's namespace dies with its first process."""
         end(self.process)
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
+        for pipe in filter(None, (self.process.stdin, self.process.stdout)):
             with suppress(OSError):
                 pipe.close()
         if self.work:
