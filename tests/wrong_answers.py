@@ -68,17 +68,11 @@ def my_together_law(model):
     log_q = s @ model.biases / T + np.log(2 * np.cosh(model.field(s) / T)).sum(axis=1)
     return np.exp(log_q) / np.exp(log_q).sum()
 """
-MET = """np.isclose(
-    bmlab.annealed(medium, np.linspace({1}, 200), rng={0}, n_chains=200).energies, bmlab.ground_state(medium).energy
-).sum()"""
-ERROR = """
-def my_error(x):
-    averages = np.mean(x, axis=1)
-    return averages.std(ddof=1) / np.sqrt(len(averages))
-"""
-SWAP = """
-def my_swap_chance(E1, T1, E2, T2):
-    return np.minimum(1, np.exp((E1 - E2) * (1 / T1 - 1 / T2)))
+BLOCK_ERROR = """
+def my_block_error(x, blocks):
+    length = len(x) // blocks
+    averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
+    return averages.std(ddof=1) / np.sqrt(blocks)
 """
 ESS = """
 def my_weight_ess(log_w):
@@ -302,24 +296,31 @@ WRONG = {
         ],
     },
     "03b_long_enough": {
-        "annealed_counts": [
-            (f"frozen, cooled = {MET.format('seed', '0.3, 0.3')}, {MET.format('seed', '3, 0.05')}", "which schedule"),
-            (f"frozen, cooled = {MET.format('seed + 1', '0.05, 0.05')}, {MET.format('seed + 1', '3, 0.05')}", "rng="),
-            (f"cooled, frozen = {MET.format('seed', '0.05, 0.05')}, {MET.format('seed', '3, 0.05')}", "exchanged"),
-            ("frozen, cooled = 0, 12", "compare with np.isclose"),
+        "draws_worth": [
+            ("draws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
+            ("draws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
+            ("draws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
+            ("draws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
+            ("draws_worth = 500", "it should be close to"),
+            ("draws_worth = -1000 * (1 - kept) / (1 + kept)", "it should be close to"),
+            ("draws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "it should be close to"),
         ],
-        "my_error": [
-            (ERROR.replace(" / np.sqrt(len(averages))", ""), "the root of the number of chains"),
-            ("def my_error(x):\n    return x.std() / np.sqrt(x.size)", "are worth four numbers"),
-            (ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
-            (ERROR.replace("ddof=1", "ddof=0"), "7 - 1"),
+        "my_block_error": [
+            (BLOCK_ERROR.replace(" / np.sqrt(blocks)", ""), "the root of the number of blocks"),
+            ("my_block_error = lambda x, blocks: np.std(x) / np.sqrt(len(x))", "are worth four numbers"),
+            (BLOCK_ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
+            (BLOCK_ERROR.replace("ddof=1", "ddof=0"), "4 - 1 (ddof=1)"),
+            (BLOCK_ERROR.replace("x[:length * blocks]", "x[-length * blocks:]"), "the last is over"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np", "averages.var(ddof=1) / np"), "0.577"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np.sqrt(blocks)", "averages / np.sqrt(blocks)"), "one number"),
         ],
-        "my_swap_chance": [
-            (SWAP.replace("(E1 - E2)", "(E2 - E1)"), "always welcome"),
-            ("def my_swap_chance(E1, T1, E2, T2):\n    return 1", "not always"),
-            (SWAP.replace("(1 / T1 - 1 / T2)", "(T2 - T1)"), "p after over p before"),
+        "my_trap": [
+            ("my_trap = bmlab.toy()", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.ising((4, 4), field=0.05)", "at most 12 units"),
+            ("my_trap = bmlab.ising((3, 4))", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.medium()", "nothing holds it, or its starts are fair"),
+            ("my_trap = np.ones((10, 10)) - np.eye(10)", "a machine"),
         ],
-        "worth": letter("worth", "AC", "by what are the 1000 divided"),
     },
     "03c_z_from_samples": {
         "z_count": [
