@@ -47,33 +47,32 @@ def my_ring_log_z(w, b):
     W = np.roll(np.diag(w), 1, axis=1)
     return np.log(np.exp(-bmlab.BoltzmannMachine(W + W.T, b).energy(bmlab.states(len(b)))).sum())
 """
-BACK = """
-def my_there_and_back(model, s, u):
-    for k, i in enumerate([*range(model.n), *reversed(range(model.n))]):
-        s = my_update(model, s, i, u[..., k])
-    return s
+TOSSES = """
+state, my_tosses = -np.ones(3), ""
+for k, u in enumerate(coins):
+    h = toy.field(state)[k % 3]
+    state[k % 3] = 1 if u < 1 / (1 + np.exp(-2 * h / 2)) else -1
+    my_tosses += "+" if state[k % 3] > 0 else "-"
 """
-ONE_UNIT = "lambda model, s, u: bmlab.sweep(model, s, u[..., [1]], units=[1])"
-ORDER = """
-def my_order(machine, held, s, u):
-    free = [i for i in range(machine.n) if i not in held]
-    return bmlab.sweep(machine.at(1), s, u, units=free)
+CHEAT = """
+powers = {x: np.linalg.matrix_power(transition_matrix(f, toy), 1000) for x, f in samplers.items()}
+cheat_misplaces, cheat = max((misplaced(power[0], p), x) for x, power in powers.items())
 """
-FIRST_UNITS = """
-def my_order(machine, held, s, u):
-    return bmlab.sweep(machine, s, u, units=range(u.shape[-1]))
+MEANS = """
+def my_cheat(model, s, u):
+    return np.where(u < (1 + bmlab.exact(model).mean) / 2, 1.0, -1.0)
 """
-MET = """np.isclose(
-    bmlab.annealed(medium, np.linspace({1}, 200), rng={0}, n_chains=200).energies, bmlab.ground_state(medium).energy
-).sum()"""
-ERROR = """
-def my_error(x):
-    averages = np.mean(x, axis=1)
-    return averages.std(ddof=1) / np.sqrt(len(averages))
+TOGETHER_LAW = """
+def my_together_law(model):
+    s, T = bmlab.states(model.n), model.temperature
+    log_q = s @ model.biases / T + np.log(2 * np.cosh(model.field(s) / T)).sum(axis=1)
+    return np.exp(log_q) / np.exp(log_q).sum()
 """
-SWAP = """
-def my_swap_chance(E1, T1, E2, T2):
-    return np.minimum(1, np.exp((E1 - E2) * (1 / T1 - 1 / T2)))
+BLOCK_ERROR = """
+def my_block_error(x, blocks):
+    length = len(x) // blocks
+    averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
+    return averages.std(ddof=1) / np.sqrt(blocks)
 """
 ESS = """
 def my_weight_ess(log_w):
@@ -253,46 +252,75 @@ WRONG = {
         ],
     },
     "03_gibbs_sampling": {
-        "P_cold": [
-            ("P_cold = transition_matrix(bmlab.sweep, toy)", "the p of T = 1"),
-            ("P_cold = transition_matrix(bmlab.sweep, toy.at(T_cold)).T", "each row of P sums to 1"),
-            ("P_cold = transition_matrix(bmlab.sweep, toy.at(2))", "p P is not p"),
-            (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(T_cold))", "no sweep over all three units"),
+        "my_tosses": [
+            (TOSSES.replace("h / 2)", "h)"), "T is 2, the chance"),
+            (TOSSES.replace("-2 * h / 2", "-h / 2"), "of 10 turns are right"),
+            (TOSSES.replace("u < 1", "u > 1"), "0 of 10 turns are right"),
+            (TOSSES.replace("toy.field(state)", "(toy.weights @ state)"), "Look again at turn"),
+            (TOSSES.replace("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5"), "of 10 turns are right"),
+            (TOSSES + "my_tosses = my_tosses[:9]", "ten signs between quotes"),
         ],
-        "my_there_and_back": [
-            (BACK.replace(", *reversed(range(model.n))", ""), "only forwards"),
-            (BACK.replace("*reversed(", "*("), "wrong on the way back"),
-            (BACK.replace("u[..., k]", "u[..., i]"), "with u[..., 3]"),
-            (BACK.replace("model.n", "3"), "n = 6"),
+        "cheat": [
+            (CHEAT.replace("toy), 1000", "toy), 1"), "after one sweep only"),
+            (CHEAT + "cheat_misplaces = 2 * cheat_misplaces", "half of that"),
+            (CHEAT + "cheat_misplaces = cheat_misplaces / 4", "it should be close to"),
+            (CHEAT.replace("toy)", "toy.at(2))"), "it should be close to"),
+            (CHEAT + "cheat_misplaces = -cheat_misplaces", "it should be close to"),
+            (
+                CHEAT.replace("max(", "min(") + "cheat_misplaces = max(misplaced(x[0], p) for x in powers.values())",
+                "keeps p",
+            ),
+            (CHEAT + "cheat = 'D'", "one letter in quotes"),
         ],
-        "side_by_side": letter("side_by_side", "AC", "where does each unit go"),
-        "my_order": [
-            (ORDER, "at the machine's own T"),
-            (FIRST_UNITS, "unit 1 is held"),
-            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free)[..., free]"), "return whole states"),
-            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free[::-1])"), "the k-th number of u"),
-            ("def my_order(machine, held, s, u):\n    return s", "the free units should move"),
+        "my_cheat": [
+            ("my_cheat = bmlab.sweep", "hardly wrong"),
+            (
+                "my_cheat = lambda model, s, u: np.where(u < 1 / (1 + np.exp(-2 * model.field(s))), 1, -1)",
+                "a mean is off by",
+            ),
+            ("my_cheat = lambda model, s, u: bmlab.sweep(model.at(2), s, u)", "a mean is off by"),
+            ("my_cheat = lambda model, s, u: np.asarray(s)", "depends on the start"),
+            (MEANS.replace("1.0, -1.0", "1, 0"), "a state of -1 and +1"),
+            (MEANS.replace("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean"), "a mean is off by"),
+            (MEANS.replace("u <", "0.5 <"), "a mean is off by"),
+            (MEANS.replace("u <", "1 - u <"), "a mean is off by"),
+        ],
+        "my_together_law": [
+            ("my_together_law = bmlab.probabilities", "nobody goes with"),
+            (TOGETHER_LAW.replace("s @ model.biases / T + ", ""), "are the biases in"),
+            (TOGETHER_LAW.replace(" / T", ""), "over T"),
+            (TOGETHER_LAW.replace(" / np.exp(log_q).sum()", ""), "add up to 1"),
+            (TOGETHER_LAW.replace("cosh(model.field(s) / T)", "cosh(model.field(s))"), "nobody goes with"),
+            (TOGETHER_LAW.replace(".sum(axis=1)", ".mean(axis=1)"), "nobody goes with"),
+            (TOGETHER_LAW.replace("s @ model", "-s @ model"), "are the biases in"),
         ],
     },
     "03b_long_enough": {
-        "annealed_counts": [
-            (f"frozen, cooled = {MET.format('seed', '0.3, 0.3')}, {MET.format('seed', '3, 0.05')}", "which schedule"),
-            (f"frozen, cooled = {MET.format('seed + 1', '0.05, 0.05')}, {MET.format('seed + 1', '3, 0.05')}", "rng="),
-            (f"cooled, frozen = {MET.format('seed', '0.05, 0.05')}, {MET.format('seed', '3, 0.05')}", "exchanged"),
-            ("frozen, cooled = 0, 12", "compare with np.isclose"),
+        "draws_worth": [
+            ("draws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
+            ("draws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
+            ("draws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
+            ("draws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
+            ("draws_worth = 500", "it should be close to"),
+            ("draws_worth = -1000 * (1 - kept) / (1 + kept)", "it should be close to"),
+            ("draws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "it should be close to"),
         ],
-        "my_error": [
-            (ERROR.replace(" / np.sqrt(len(averages))", ""), "the root of the number of chains"),
-            ("def my_error(x):\n    return x.std() / np.sqrt(x.size)", "are worth four numbers"),
-            (ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
-            (ERROR.replace("ddof=1", "ddof=0"), "7 - 1"),
+        "my_block_error": [
+            (BLOCK_ERROR.replace(" / np.sqrt(blocks)", ""), "the root of the number of blocks"),
+            ("my_block_error = lambda x, blocks: np.std(x) / np.sqrt(len(x))", "are worth four numbers"),
+            (BLOCK_ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
+            (BLOCK_ERROR.replace("ddof=1", "ddof=0"), "4 - 1 (ddof=1)"),
+            (BLOCK_ERROR.replace("x[:length * blocks]", "x[-length * blocks:]"), "the last is over"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np", "averages.var(ddof=1) / np"), "0.577"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np.sqrt(blocks)", "averages / np.sqrt(blocks)"), "one number"),
         ],
-        "my_swap_chance": [
-            (SWAP.replace("(E1 - E2)", "(E2 - E1)"), "always welcome"),
-            ("def my_swap_chance(E1, T1, E2, T2):\n    return 1", "not always"),
-            (SWAP.replace("(1 / T1 - 1 / T2)", "(T2 - T1)"), "p after over p before"),
+        "my_trap": [
+            ("my_trap = bmlab.toy()", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.ising((4, 4), field=0.05)", "at most 12 units"),
+            ("my_trap = bmlab.ising((3, 4))", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.medium()", "nothing holds it, or its starts are fair"),
+            ("my_trap = np.ones((10, 10)) - np.eye(10)", "a machine"),
         ],
-        "worth": letter("worth", "AC", "by what are the 1000 divided"),
     },
     "03c_z_from_samples": {
         "z_count": [
