@@ -166,7 +166,7 @@ SLIPS = {
     "the size": abs,
     "one half": lambda x: 0 * x + 0.5,
 }
-OWN = {"my_group"}  # what a student brings: other numbers may be as right
+OWN = {"my_group", "fooled"}  # what a student brings: other numbers may be as right
 STYLES = {
     "as it is": lambda value: value,
     "plain Python": lambda value: (
