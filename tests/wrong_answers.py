@@ -83,10 +83,8 @@ JUMP = """
 def my_jump_error(n, b, T, N):
     return np.sqrt(((1 + np.tanh(b / T) ** 2) ** n - 1) / N)
 """
-COVARIANCE = """
-def my_covariance(model, m):
-    return np.linalg.inv(np.diag(1 / (1 - m**2)) - model.weights / model.temperature)
-"""
+TOUCH = "np.sqrt(1 - T) - T * np.arctanh(np.sqrt(1 - T))"
+FOOLED = "fooled = bmlab.BoltzmannMachine(0.4 * (1 - np.eye(8)), [2.4] + 7 * [-0.2])"
 PAIR = """
 def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
@@ -346,19 +344,23 @@ WRONG = {
         "bias_lets_go": [
             ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
-            ("bias_lets_go = lambda T: np.sqrt(1 - T) - T**2 * np.arctanh(np.sqrt(1 - T))", "you are off by"),
-            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "it should be 2 and 1"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
+            (f"bias_lets_go = lambda T: 2 * ({TOUCH})", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('(1 - T)', '(1 - T**2)')}", "is too small"),
+            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "T = 0.8"),
+            ("bias_lets_go = lambda T: np.sqrt(1 - T)", "is too large"),
         ],
-        "my_covariance": [
-            (COVARIANCE.replace("np.linalg.inv", ""), "at most 1 where no weights are"),
-            (COVARIANCE.replace(" / model.temperature", ""), "is W over T?"),
-            (COVARIANCE.replace("- model.weights", "+ model.weights"), "from a shake"),
-            (
-                COVARIANCE.replace("np.diag(1 / (1 - m**2))", "np.diag(1 / (1 - m**2)) + 0.1"),
-                "nothing moves but the unit",
-            ),
+        "fooled": [
+            ("fooled = bmlab.toy()", "four to twelve units"),
+            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            (FOOLED + ".at(2)", "at T = 1"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
+            ("fooled = bmlab.medium()", "which way do the biases send it"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
         ],
-        "gap_stays": letter("gap_stays", "AB", "how many states lie lowest"),
     },
     "04b_can_it_be_proved": {
         "my_damped_tap": [
