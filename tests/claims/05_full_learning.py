@@ -227,11 +227,12 @@ def flattery():
 @claim("platypus-answer")
 def who_breaks_a_rule():
     """where weights are too large, whoever breaks a rule is as good as impossible."""
-    for seed in SEEDS:  # the strangest animal of a table: a tenth of its probability or less, by fresh chains
-        data, right = table(seed), summit(table(seed))
-        strangest = data[bmlab.log_prob(right, data).argmin()]
-        fresh, _ = ended("fresh 1", "falling", seed)
-        yield bmlab.log_prob(right, [strangest])[0] - bmlab.log_prob(fresh, [strangest])[0] - np.log(10)
+    for seed in SEEDS:  # the strangest animal of a table: likelier by mean field, and a hundredth by fresh chains
+        data, step, _ = deterministic(seed)
+        right, (fresh, _) = top(seed, 15), ended("fresh 1", "falling", seed, 15)
+        strangest = data[[bmlab.log_prob(right, data).argmin()]]
+        log_p = [bmlab.log_prob(model, strangest)[0] for model in (step.model, right, fresh)]
+        yield min(log_p[0] - log_p[1], log_p[1] - log_p[2] - np.log(100))
 
 
 @claim("platypus-answer")
