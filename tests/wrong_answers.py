@@ -138,24 +138,18 @@ def my_slope(machine, row):
 """
 ASKED = "clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean"
 ADVICE = """
-pulls = [np.linalg.eigvalsh(friend.weights)[-1] / friend.temperature for friend in (ann, ben, eve)]
-advice = ["exact", *("gibbs" if pull > 0.5 else "mean_field" for pull in pulls[1:])]
+radii = [np.abs(np.linalg.eigvalsh(friend.weights)).max() / friend.temperature for friend in (ann, ben, eve)]
+advice = ["exact", *("gibbs" if radius > 0.3 else "mean_field" for radius in radii[1:])]
 """
-CURVATURE = """
-def my_curvature(model):
-    answer = bmlab.exact(model)
-    return (answer.corr - np.outer(answer.mean, answer.mean)) / model.temperature**2
-
-def my_largest_rate(model):
-    return 2 / np.linalg.eigvalsh(my_curvature(model))[-1]
+GAIN = """
+my_table = bmlab.states(4)[[0, 1, 3, 7, 8, 9, 14, 15, 15]]
+def my_gain(table):
+    table = np.asarray(table, dtype=float)
+    coins = bmlab.BoltzmannMachine(np.zeros((table.shape[1],) * 2), np.arctanh(table.mean(axis=0)))
+    summit = bmlab.maximize(coins, table, penalty=0.03).model
+    return judge(summit, table) - judge(coins, table)
 """
-TWINS = """
-seen, unseen = np.split(np.random.default_rng(own).permutation(zoo.data), [70])
-def my_twins(seen, unseen):
-    return (unseen[:, None] == seen).all(axis=2).any(axis=1)
-twins, learnt = my_twins(seen, unseen), bmlab.maximize(newborn, seen, penalty=0.03).model
-with_twin, without = judge(learnt, unseen[twins]), judge(learnt, unseen[~twins])
-"""
+GAINED = "judge(summit, table) - judge(coins, table)"
 PL_GRADIENT = """
 def my_pl_gradient(model, data):
     surprise = data - np.tanh(model.field(data) / model.temperature)
@@ -458,39 +452,50 @@ WRONG = {
     },
     "05_full_learning": {
         "advice": [
-            (ADVICE + "pulls = [np.linalg.eigvalsh(m.weights)[-1] for m in (ann, ben, eve)]", "divided by T"),
-            (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
-            (ADVICE.replace("> 0.5", "< 0.5"), "on which side of one half"),
-            (ADVICE + "pulls = [np.abs(m.weights).max() for m in (ann, ben, eve)]", "the largest eigenvalue"),
-        ],
-        "my_curvature": [
-            (CURVATURE.replace("answer.corr - np.outer(answer.mean, answer.mean)", "answer.corr"), "its covariance is"),
-            (CURVATURE.replace(" / model.temperature**2", ""), "L is divided by T"),
-            (CURVATURE.replace("temperature**2", "temperature"), "from the change of the slope"),
-            (CURVATURE.replace("return (", "return -("), "a summit bends down"),
-            (CURVATURE.replace("2 / np", "1 / np"), "the steepest direction says"),
-        ],
-        "my_twins": [
-            (TWINS + "my_twins = lambda a, b: (b[:, None] == a).any(axis=2).any(axis=1)", "a twin has ALL properties"),
+            (ADVICE + "radii = [np.abs(np.linalg.eigvalsh(m.weights)).max() for m in (ann, ben, eve)]", "and T ="),
             (
-                TWINS + "my_twins = lambda a, b: (a[:, None] == b).all(axis=2).any(axis=1)",
-                "one answer for each unseen row",
+                ADVICE.replace(
+                    "np.abs(np.linalg.eigvalsh(friend.weights)).max()", "np.linalg.eigvalsh(friend.weights)[-1]"
+                ),
+                "largest SIZE",
             ),
-            (TWINS + "with_twin, without = without, with_twin", "swapped?"),
-            (TWINS.replace("maximize(newborn, seen,", "maximize(newborn, zoo.data,"), "learn from seen only"),
-            (TWINS.replace("default_rng(own)", "default_rng(own + 1)"), "learn from seen only (own ="),
+            (
+                ADVICE + "radii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]",
+                "of the largest SIZE",
+            ),
+            (ADVICE + "radii = [2 * radius for radius in radii]", "of the largest SIZE"),
+            (ADVICE + "radii = [0.5, 0.5, 0.5]", "of the largest SIZE"),
+            (ADVICE + "radii[2] *= T_eve", "Eve has T"),
+            (ADVICE + "radii = radii[1:]", "three radii"),
+            (ADVICE.replace('"gibbs"', '"CD-1"'), "the words are"),
+            (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
+            (ADVICE.replace("> 0.3", "< 0.3"), "on which side of 0.3"),
         ],
         "my_pl_gradient": [
             (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "surprise.T @ data"), "half the slope"),
             (PL_GRADIENT.replace("data - np.tanh", "-data + np.tanh"), "downhill"),
             (PL_GRADIENT.replace("    np.fill_diagonal(d_weights, 0)\n", ""), "the diagonal must be 0"),
-            (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "is it tanh(h / T)"),
-            (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "and over T"),
-            (
-                PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"),
-                "is d_weights symmetric",
-            ),
-            (PL_GRADIENT.replace(" / len(data)", ""), "a mean over rows"),
+            (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "tanh(h/T)"),
+            (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "all over T"),
+            (PL_GRADIENT.replace("axis=0) / model.temperature", "axis=0)"), "all over T"),
+            (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"), "nudged, w01 has"),
+            (PL_GRADIENT.replace(" / len(data)", ""), "a mean"),
+            (PL_GRADIENT.replace("surprise.mean(axis=0)", "surprise.sum(axis=0)"), "nudged, w01 has"),
+            (PL_GRADIENT.replace("model.field(data)", "(data @ model.weights)"), "nudged, w01 has"),
+        ],
+        "my_gain": [
+            (GAIN.replace("np.arctanh(table.mean(axis=0))", "np.zeros(table.shape[1])"), "the best BIASES"),
+            (GAIN.replace("np.arctanh(table.mean(axis=0))", "table.mean(axis=0)"), "the best BIASES"),
+            (GAIN.replace(GAINED, "judge(coins, table) - judge(summit, table)"), "18 of 20 rows agree"),
+            (GAIN.replace(GAINED, "judge(summit, table)"), "the best BIASES"),
+            (GAIN.replace(GAINED, "0.5"), "the best BIASES"),
+            (GAIN.replace(GAINED, f"len(table) * ({GAINED})"), "a mean"),
+            (GAIN.replace(GAINED, f"np.log2(np.e) * ({GAINED})"), "natural logarithms"),
+            (GAIN.replace(", penalty=0.03", ""), "penalty 0.03"),
+            (GAIN + "my_gain = lambda table: table", "(one number)"),
+            (GAIN + "my_table = my_table[:4]", "eight rows or more"),
+            (GAIN + "my_table = (1 + my_table) / 2", "no is -1"),
+            (GAIN + "my_table = np.abs(my_table)", "an infinite bias"),
         ],
     },
     "08_restricted_machines": {
