@@ -132,6 +132,12 @@ def my_completion(machines, seen, image):
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
 )
+OWN_DIGIT = """
+drawing = "..####.......##......#.....###.......#.......##......#....####.."
+my_image, my_digit = np.where(np.array([*drawing]) == "#", 1.0, -1.0), 3
+aside = np.roll(my_image.reshape(8, 8), 1, axis=1).ravel()
+before, after = softmax(log_p(machines, log_z, np.array([my_image, aside])), axis=1)[:, my_digit]
+"""
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 ROW_SLOPE = """
 def my_slope(machine, row):
@@ -416,6 +422,8 @@ WRONG = {
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
+            ("p_b = 1 / 2", "times how common k is, normalised"),
+            ("p_b = np.array([1 - 1 / (1 + often), 1 / (1 + often)])", "one number"),
         ],
         "my_completion": [
             (COMPLETION.replace(VOTES, "votes = np.full(len(machines), 1 / len(machines))"), "the same say"),
@@ -423,8 +431,20 @@ WRONG = {
             (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
             (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
             (OVERFLOW, "overflow"),
+            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what the two draw"),
+            ("my_completion = lambda machines, seen, image: image", "are still open"),
         ],
-        "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
+        "my_image": [
+            (OWN_DIGIT + "my_image = my_image.reshape(8, 8)", "in one row"),
+            (OWN_DIGIT + "my_image = (my_image + 1) / 2", "-1 for paper"),
+            (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
+            (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
+            (OWN_DIGIT + "before = np.log(before)", "not log p"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
+            (OWN_DIGIT + "after = before", "axis=1"),
+            (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
+        ],
     },
     "05_full_learning": {
         "advice": [
