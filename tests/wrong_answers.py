@@ -362,19 +362,23 @@ WRONG = {
             (PLATEAU + "small_start = 0", "too short never exceeds"),
             (PLATEAU + "small_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
             (PLATEAU.replace("-1.7", "-2"), "not the crossing"),
+            (PLATEAU + "small_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
+            (PLATEAU + "small_start = [small_start, large_start]", "two numbers"),
         ],
         "my_triplet": [
             (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
             (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
             (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
             (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
+            (TRIPLET.replace("return (", "return -("), "by the table"),
+            (TRIPLET.replace("(b + w * total) / T", "(w * total) / T"), "by the table"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
             (PARITY.replace("bmlab.from_bits", "bmlab.BoltzmannMachine"), "is it made from_bits?"),
             (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
             (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
-            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "are right sums"),
         ],
     },
     "10_after_1985": {
@@ -431,8 +435,8 @@ WRONG = {
             (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
             (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
             (OVERFLOW, "overflow"),
-            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what the two draw"),
-            ("my_completion = lambda machines, seen, image: image", "are still open"),
+            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what they draw"),
+            ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
         "my_image": [
             (OWN_DIGIT + "my_image = my_image.reshape(8, 8)", "in one row"),
@@ -493,11 +497,14 @@ WRONG = {
                 "sums the HIDDEN units out",
             ),
             (VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[1]"), "with f_0 ="),
+            ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
             (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
             (COUPLING.replace("T / 2 * ", "1 / 2 * "), "wrong at T = 0.5"),
             (COUPLING.replace("(a - b)", "(a + b)"), "they should differ"),
+            (COUPLING.replace("T / 2", "T"), "wrong at T = 1"),
+            (COUPLING.replace(") / T)", "))"), "wrong at T = 0.5"),
             (COUPLING.replace("np.cosh((a + b) / T) / np.cosh((a - b) / T)", "np.cosh(a + b)"), "couples nothing"),
         ],
         "my_layers_ais": [
