@@ -129,6 +129,12 @@ def my_completion(machines, seen, image):
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
 )
+OWN_DIGIT = """
+drawing = "..####.......##......#.....###.......#.......##......#....####.."
+my_image, my_digit = np.where(np.array([*drawing]) == "#", 1.0, -1.0), 3
+aside = np.roll(my_image.reshape(8, 8), 1, axis=1).ravel()
+before, after = softmax(log_p(machines, log_z, np.array([my_image, aside])), axis=1)[:, my_digit]
+"""
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 ROW_SLOPE = """
 def my_slope(machine, row):
@@ -380,19 +386,23 @@ WRONG = {
             (PLATEAU + "small_start = 0", "too short never exceeds"),
             (PLATEAU + "small_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
             (PLATEAU.replace("-1.7", "-2"), "not the crossing"),
+            (PLATEAU + "small_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
+            (PLATEAU + "small_start = [small_start, large_start]", "two numbers"),
         ],
         "my_triplet": [
             (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
             (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
             (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
             (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
+            (TRIPLET.replace("return (", "return -("), "by the table"),
+            (TRIPLET.replace("(b + w * total) / T", "(w * total) / T"), "by the table"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
             (PARITY.replace("bmlab.from_bits", "bmlab.BoltzmannMachine"), "is it made from_bits?"),
             (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
             (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
-            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "are right sums"),
         ],
     },
     "10_after_1985": {
@@ -440,6 +450,8 @@ WRONG = {
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
+            ("p_b = 1 / 2", "times how common k is, normalised"),
+            ("p_b = np.array([1 - 1 / (1 + often), 1 / (1 + often)])", "one number"),
         ],
         "my_completion": [
             (COMPLETION.replace(VOTES, "votes = np.full(len(machines), 1 / len(machines))"), "the same say"),
@@ -447,8 +459,20 @@ WRONG = {
             (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
             (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
             (OVERFLOW, "overflow"),
+            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what they draw"),
+            ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
-        "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
+        "my_image": [
+            (OWN_DIGIT + "my_image = my_image.reshape(8, 8)", "in one row"),
+            (OWN_DIGIT + "my_image = (my_image + 1) / 2", "-1 for paper"),
+            (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
+            (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
+            (OWN_DIGIT + "before = np.log(before)", "not log p"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
+            (OWN_DIGIT + "after = before", "axis=1"),
+            (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
+        ],
     },
     "05_full_learning": {
         "advice": [
@@ -508,11 +532,14 @@ WRONG = {
                 "sums the HIDDEN units out",
             ),
             (VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[1]"), "with f_0 ="),
+            ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
             (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
             (COUPLING.replace("T / 2 * ", "1 / 2 * "), "wrong at T = 0.5"),
             (COUPLING.replace("(a - b)", "(a + b)"), "they should differ"),
+            (COUPLING.replace("T / 2", "T"), "wrong at T = 1"),
+            (COUPLING.replace(") / T)", "))"), "wrong at T = 0.5"),
             (COUPLING.replace("np.cosh((a + b) / T) / np.cosh((a - b) / T)", "np.cosh(a + b)"), "couples nothing"),
         ],
         "my_layers_ais": [
