@@ -1,6 +1,5 @@
 """One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
 
-import linecache
 import os
 import signal
 import subprocess
@@ -8,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, local
+from threading import Event
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bmlab
 from bmlab import threads
 from bmlab.infer.exact import matrix_products
-from bmlab.threads import all_threads, one_thread
+from bmlab.threads import all_threads, one_thread, one_thread_only
 
 
 class Blas:
@@ -30,39 +29,35 @@ class Blas:
         self.num_threads = count
 
 
-@contextmanager
-def three_threads(blas=None):
-    """Yield a function that tells how many threads BLAS has; after all, it has three."""
-    blas = blas or Blas()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threads, "_libraries", lambda: [blas])
-        yield lambda: blas.num_threads
-        assert blas.num_threads == 3
-
-
 @pytest.fixture
-def count():
-    with three_threads() as count:
-        yield count
+def count(monkeypatch):
+    """A function that tells how many threads BLAS has; after all, it has three."""
+    blas = Blas()
+    monkeypatch.setattr(threads, "_libraries", lambda: [blas])
+    yield lambda: blas.num_threads
+    assert blas.num_threads == 3
 
 
-def test_one_thread_nests_and_ends_with_what_was_there(count):
-    with one_thread():
-        with one_thread():
-            assert count() == 1
-        assert count() == 1
-    assert count() == 3
-
-
-def test_an_exception_leaves_no_limit(count):
+def test_limits_nest_are_lifted_and_end_with_what_was_there(count):
+    with all_threads():
+        assert count() == 3
     with pytest.raises(KeyError), one_thread(), one_thread():
+        assert count() == 1
+        with all_threads():
+            assert count() == 3
+            with one_thread():
+                assert count() == 1
+            assert count() == 3
+        assert count() == 1
         raise KeyError
+    with one_thread_only(), all_threads():
+        assert count() == 1
     assert count() == 3
 
 
 def overlap(first, second, count):
     """Run both at once, each calling what it is given when it is inside; the first to enter leaves first."""
-    inside, left, seen = Event(), Event(), []
+    inside, left, seen, others = Event(), Event(), [], []
 
     def in_second():
         inside.set()
@@ -70,7 +65,6 @@ def overlap(first, second, count):
         seen.append(count())
 
     with ThreadPoolExecutor(1) as pool:
-        others = []
 
         def in_first():
             if not others:
@@ -84,35 +78,22 @@ def overlap(first, second, count):
     return seen
 
 
-def law_overlap():
-    """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
-
+def test_of_limits_that_overlap_the_last_puts_back_what_the_first_found(count):
     def limited(call):
         with one_thread():
             call()
 
-    with three_threads() as count:
-        assert overlap(limited, limited, count) == [1, 1]
+    assert overlap(limited, limited, count) == [1, 1]
 
 
-def test_overlapping_limits_leave_nothing_behind():
-    law_overlap()
+def test_all_threads_respects_what_another_thread_holds(count):
+    with ThreadPoolExecutor(1) as pool, one_thread():
 
+        def lifted():
+            with all_threads():
+                return count()
 
-def test_overlapping_climbs_leave_nothing_behind(count):
-    data = bmlab.sample(bmlab.toy(), 50, np.random.default_rng(0))
-
-    def climb(call):
-        calls = [call]
-
-        def infer(model, *, start=None):
-            if calls:
-                calls.pop()()
-            return bmlab.exact(model)
-
-        bmlab.maximize(bmlab.toy(), data, infer, penalty=0.1)
-
-    assert overlap(climb, climb, count) == [3, 3]  # around infer the limit is lifted
+        assert pool.submit(lifted).result() == 1
 
 
 @pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
@@ -130,29 +111,7 @@ def test_learners_give_the_free_and_the_clamped_phase_all_threads(n, count):
     assert seen and set(seen) == {3}
 
 
-def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
-    with all_threads():
-        assert count() == 3
-    with one_thread(), one_thread():
-        with all_threads():
-            assert count() == 3
-            with one_thread():
-                assert count() == 1
-            assert count() == 3
-        assert count() == 1
-
-
-def test_all_threads_respects_what_another_thread_holds(count):
-    with ThreadPoolExecutor(1) as pool, one_thread():
-
-        def lifted():
-            with all_threads():
-                return count()
-
-        assert pool.submit(lifted).result() == 1
-
-
-def law_wide_products():
+def test_exact_has_its_cores_inside_a_limit(count, monkeypatch):
     """The three products get all threads, and the narrow ones beside them one, whoever asks."""
     wide, narrow = [], []
 
@@ -163,33 +122,10 @@ def law_wide_products():
             yield
         narrow.append(count())
 
-    with three_threads() as count, pytest.MonkeyPatch.context() as patch, one_thread():
-        patch.setattr(matrix_products, "all_threads", lifted)
+    monkeypatch.setattr(matrix_products, "all_threads", lifted)
+    with one_thread():
         bmlab.exact(bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)))
     assert wide == [3] * 3 and narrow == [1] * 3
-
-
-def test_exact_has_its_cores_inside_a_limit():
-    law_wide_products()
-
-
-def test_each_python_thread_is_limited_where_the_number_is_its_own():
-    class PerThread(local):
-        """As OpenBLAS with OpenMP."""
-
-        threading_layer, num_threads = "openmp", 3
-        set_num_threads = Blas.set_num_threads
-
-    with three_threads(PerThread()) as count:
-
-        def limited(call):
-            with one_thread():
-                assert count() == 1
-                call()
-                assert count() == 1
-            assert count() == 3
-
-        assert overlap(limited, limited, count) == [3, 1]
 
 
 @pytest.mark.skipif(not threadpool_info(), reason="no library whose threads can be set")
@@ -203,41 +139,6 @@ def test_the_real_libraries_obey_from_any_python_thread():
 
     with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
-
-
-def interrupted_at(moment):
-    """Enter and leave one_thread() with all_threads() inside, and be interrupted when functions of the module or lines
-    of _hold() and _set(), have begun so many times; return the interrupt with its traceback, if it came."""
-    left, by_line = iter(range(moment)), (threads._hold.__code__, threads._set.__code__)
-
-    def trace(frame, event, _):
-        code, line = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-        begins = event == "call" or (event == "line" and code in by_line and "with" not in line)
-        ours = code.co_filename == threads.__file__ and code.co_name != "__del__"  # where Python drops it
-        if begins and ours and next(left, None) is None:
-            sys.settrace(None)  # no signal comes between the end of a with block and the release of its lock
-            raise KeyboardInterrupt
-        return trace
-
-    try:
-        sys.settrace(trace)
-        with one_thread(), all_threads():
-            pass
-    except KeyboardInterrupt as interrupt:
-        return interrupt
-    finally:
-        sys.settrace(None)
-    return None
-
-
-def test_an_interrupt_at_any_line_leaves_the_limits_as_they_were(count):
-    moments = 0
-    while kept := interrupted_at(moments):  # as IPython keeps the last
-        assert count() == 3 and not threads._depth, (moments, kept.__traceback__)
-        with one_thread():
-            assert count() == 1
-        moments += 1
-    assert moments > 40
 
 
 def test_eight_threads_get_the_answers_of_one():
@@ -255,20 +156,6 @@ def test_eight_threads_get_the_answers_of_one():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_of_a_process_that_samples_can_sample():
-    with ThreadPoolExecutor() as pool:
-        sampling = pool.submit(numbers, "ais")
-        for _ in range(5):
-            child = os.fork()
-            if not child:
-                signal.alarm(30)
-                numbers("gibbs")
-                os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-        sampling.result()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
     """The lock is held while another thread sets BLAS: the fork waits for it, and the child finds it free."""
     inside, done = Event(), Event()
 
@@ -278,14 +165,17 @@ def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
             done.wait(0.2)
 
     with ThreadPoolExecutor() as pool:
-        pool.submit(hold)
-        inside.wait()
-        child = os.fork()
-        if not child:
-            signal.alarm(5)
-            with one_thread():
+        for _ in range(3):
+            sampling = pool.submit(numbers, "ais")
+            holding = pool.submit(hold)
+            inside.wait()
+            child = os.fork()
+            if not child:
+                signal.alarm(30)
+                numbers("gibbs")
                 os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+            assert os.waitpid(child, 0)[1] == 0
+            holding.result(), sampling.result()
 
 
 def test_without_threads_and_numba_every_method_answers():
