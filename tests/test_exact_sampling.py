@@ -135,7 +135,7 @@ def whole_machine(n, seed):
     ids=["7", "13", "15", "frustrated ring", "glass", "independent"],
 )
 def test_the_ground_state_is_the_lowest_of_all_states_at_any_scale(model, form, scale):
-    """Down to numbers that are not normal, whose reciprocal is infinite; an offset moves the energy and nothing else."""
+    """Down to numbers whose reciprocal is infinite; an offset moves the energy and nothing else."""
     scaled = bmlab.BoltzmannMachine(form(model.weights * scale), model.biases * scale, offset=1e9 / 7 * scale)
     lowest, energies = bmlab.ground_state(scaled), model.energy(bmlab.states(model.n))
     assert abs(model.energy(lowest.state) - energies.min()) < 1e-9 and scaled.energy(lowest.state) == lowest.energy

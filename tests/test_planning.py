@@ -105,7 +105,7 @@ def test_elimination_agrees_with_the_table():
     law_elimination()
 
 
-def law_branches():
+def test_all_pairs_by_elimination_agree_with_the_table():
     """All pairs by elimination equal those of the table, where units leave many branches behind: a tree and a wheel."""
     for couplings in ([(0, k) for k in range(1, 8)], [(0, k) for k in range(1, 8)] + [(k, k + 1) for k in range(1, 7)]):
         w = np.zeros((9, 9))
@@ -115,10 +115,6 @@ def law_branches():
         mean, corr = elimination.all_pairs(order, elimination.eliminate(model, order)[1])
         expected = bmlab.exact(model)
         assert np.abs(mean - expected.mean).max() < 1e-12 and np.abs(corr - expected.corr).max() < 1e-12
-
-
-def test_all_pairs_by_elimination_agree_with_the_table():
-    law_branches()
 
 
 @pytest.mark.parametrize(

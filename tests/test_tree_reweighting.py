@@ -69,7 +69,8 @@ def law_levels(down=-40.0):
     assert np.abs(found[[2, 2, 3], [3, 4, 4]] - np.array([6, 10, 12]) / 14).max() < 1e-11
 
 
-def law_rounding():
+@quietly
+def test_rounding_does_not_decide():
     """Sparse or dense, its units in any order, a machine on which it stalls has the same bound."""
     rng = np.random.default_rng(13)
     w = bmlab.sherrington_kirkpatrick(16, rng, 2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
@@ -108,7 +109,7 @@ def law_average():
         assert -1e-13 * 10 < bound_of(model, graph, share, u).value - average < slack
 
 
-def law_wild():
+def test_the_bound_holds_whatever_the_weights_and_messages():
     """Whatever messages are sent, and whatever the edges weigh, B is above log Z."""
     for seed in range(30):
         model = machine(8, seed, 2.0, 0.5 + seed / 10, seed - 10)
@@ -153,17 +154,8 @@ def test_weights_far_apart_keep_their_digits():
     law_levels()
 
 
-@quietly
-def test_rounding_does_not_decide():
-    law_rounding()
-
-
 def test_the_bound_is_an_average_over_trees():
     law_average()
-
-
-def test_the_bound_holds_whatever_the_weights_and_messages():
-    law_wild()
 
 
 def test_the_gap_is_proven_where_messages_hardly_agree():
@@ -230,14 +222,10 @@ def test_what_could_still_fall_says_so():
     assert not answer.converged and answer.info["gap"] > 0.01 and answer.log_z.value == answer.log_z.upper
 
 
-def law_other_couplings():
+def test_a_state_of_other_couplings_does_no_harm():
     """A state of other couplings, though as many, is no help, but no harm either: edges are told by their units."""
     chain, star = np.eye(6, k=1), np.zeros((6, 6))
     star[0, 1:] = np.linspace(-2, 2, 5) + 0.3
     one, other = (bmlab.BoltzmannMachine(w + w.T, np.linspace(-1, 1, 6), 1.3, 0.5) for w in (chain, star))
     answer = bmlab.trw(other, start=bmlab.trw(one).state)
     assert abs(answer.log_z.upper - bmlab.exact(other).log_z.value) < 1e-11
-
-
-def test_a_state_of_other_couplings_does_no_harm():
-    law_other_couplings()
