@@ -1,12 +1,13 @@
 """One BLAS thread around small products, and all of them around wide ones.
 
 Threads that wake for a small product cost more than they bring, and two idle pools (NumPy's and SciPy's) spin against
-each other: up to 150 times slower, measured.  How many there are belongs to the process, so who asks for one thread is
+each other: up to 150 times slower, measured.  Their number belongs to the process, so those who ask for one thread are
 counted: the first to enter sets it, the last to leave puts back what was there.
 """
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
-_depth: dict[int, int] = {}  # how often each Python thread is inside one_thread(); those that are not are left out
+_depth: Counter[int] = Counter()  # contexts of one_thread() that each Python thread is in
 _before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
 _alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
 
@@ -29,15 +30,23 @@ _alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Hold every BLAS at one thread."""
-    with _at_depth(_depth.get(get_ident(), 0) + 1):
+    depth = _depth[get_ident()]
+    try:
+        _hold(depth + 1)
         yield
+    finally:
+        _hold(depth)
 
 
 @contextmanager
 def all_threads() -> Iterator[None]:
     """Lift what this Python thread holds by one_thread(); where another one holds it too, one thread remains."""
-    with _at_depth(_depth.get(get_ident(), 0) if _alone.get() else 0):
+    depth = _depth[get_ident()]
+    try:
+        _hold(depth if _alone.get() else 0)
         yield
+    finally:
+        _hold(depth)
 
 
 @contextmanager
@@ -51,44 +60,30 @@ def one_thread_only() -> Iterator[None]:
         _alone.reset(token)
 
 
-@contextmanager
-def _at_depth(depth):
-    before = _depth.get(get_ident(), 0)
-    try:
-        _hold(depth)
-        yield
-    finally:
-        _hold(before)
-
-
 def _hold(depth):
-    """Let this Python thread be inside one_thread() so many times; where it is so already, nothing changes."""
-    me = get_ident()
+    """Let this Python thread be in so many contexts, and set the number of threads where that changes it."""
     with _lock:
-        enters = depth and me not in _depth
-        _depth[me] = depth
+        me, libraries = get_ident(), _libraries()
+        was_inside, _depth[me] = me in _depth, depth
         if not depth:
             del _depth[me]
-        if enters:  # each by itself: with OpenMP the number belongs to the Python thread
-            _before[:] = _before or [blas.num_threads for blas in _libraries()]
-            _set([1] * len(_before))
-        elif _before and not _depth:
-            _set(_before)
+        if bool(depth) == was_inside:
+            return
+        _before[:] = _before or [blas.num_threads for blas in libraries]
+        for blas, count in zip(libraries, _before, strict=True):
+            own = getattr(blas, "threading_layer", "") == "openmp"  # its number belongs to the Python thread
+            if own or (count > 1 and (depth or not _depth)):
+                _set(blas, 1 if depth else count)
+        if not _depth:
             _before.clear()
 
 
-def _set(counts):
-    for blas, count, before in zip(_libraries(), counts, _before, strict=True):
-        if before > 1:
-            _let_anyone_set(blas)
-            blas.set_num_threads(count)
-            _let_anyone_set(blas)
-
-
-def _let_anyone_set(blas):
-    """Since threadpoolctl 3.7, the first Python thread that sets OpenBLAS's number is the only one that can."""
-    if hasattr(blas, "clear_controlling_thread"):
-        blas.clear_controlling_thread(force=True)
+def _set(blas, count):
+    """Set the number; since threadpoolctl 3.7 only the first Python thread that set OpenBLAS's can do so again."""
+    let_anyone = getattr(blas, "clear_controlling_thread", lambda force: None)
+    let_anyone(force=True)
+    blas.set_num_threads(count)
+    let_anyone(force=True)
 
 
 @lru_cache(maxsize=1)

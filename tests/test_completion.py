@@ -33,12 +33,6 @@ def chances(model, row):
     return s, np.exp(logs - np.logaddexp.reduce(logs)), ((s == row) | np.isnan(row)).all(axis=1)
 
 
-def chance(model, *conditions):
-    """Return the probability that all these conditions, dicts {unit: value}, hold."""
-    s, p, _ = chances(model, np.full(model.n, NAN))
-    return p[np.all([s[:, unit] == value for c in conditions for unit, value in c.items()], axis=0)].sum()
-
-
 def both_bounds(model):
     """Answer by mean field, with the upper bound on log Z that trees prove."""
     answer = bmlab.mean_field(model)
@@ -48,50 +42,16 @@ def both_bounds(model):
 # What is missing
 
 
-def law_means(model=MACHINES["dense"]):
+@machines
+def test_means_log_p_and_mode_are_those_of_the_states_that_agree_with_what_is_known(model):
     known = patterns(model.n)
     done = complete(model, known)
-    for row, mean in zip(known, done.mean, strict=True):
+    for row, mean, log_p, mode in zip(known, done.mean, done.log_p, done.mode(), strict=True):
         s, p, agree = chances(model, row)
         assert np.allclose(mean, p[agree] @ s[agree] / p[agree].sum(), atol=1e-12)
-    assert (done.mean == known)[~np.isnan(known)].all()
-
-
-@machines
-def test_means_are_those_of_the_states_that_agree_with_what_is_known(model):
-    law_means(model)
-
-
-def law_log_p(model=MACHINES["a part"]):
-    known = patterns(model.n)
-    for row, log_p in zip(known, complete(model, known).log_p, strict=True):
-        _, p, agree = chances(model, row)
         assert abs(log_p.value - np.log(p[agree].sum())) < 1e-12 and log_p.lower == log_p.value <= log_p.upper
-
-
-@machines
-def test_log_p_is_that_of_the_states_that_agree(model):
-    law_log_p(model)
-
-
-def law_mode(model=MACHINES["dense"]):
-    known = patterns(model.n)
-    state = complete(model, known).mode()
-    for row, found in zip(known, state, strict=True):
-        s, p, agree = chances(model, row)
-        assert (p * agree)[(s == found).all(axis=1)].item() >= p[agree].max() * (1 - 1e-9)  # of equals, any one
-
-
-@machines
-def test_the_mode_is_the_most_probable_completion(model):
-    law_mode(model)
-
-
-def test_the_mode_is_no_row_of_most_probable_values():
-    """In the machine of the law above: or it would not see the difference."""
-    model = MACHINES["dense"]
-    done = complete(model, patterns(model.n))
-    assert (np.sign(done.mean) != done.mode()).any()
+        assert (p * agree)[(s == mode).all(axis=1)].item() >= p[agree].max() * (1 - 1e-9)  # of equals, any one
+    assert (done.mean == known)[~np.isnan(known)].all()
 
 
 @machines
@@ -114,18 +74,6 @@ def test_one_row_answers_in_its_own_shape():
     assert one.sample(3, np.random.default_rng(0)).shape == (3, 10)
     told = {unit: value for unit, value in enumerate(row) if not np.isnan(value)}
     assert (complete(model, told).mean == one.mean).all()
-
-
-def test_no_rows_are_completed_to_no_rows():
-    done = complete(MACHINES["dense"], np.empty((0, 10)))
-    assert done.mean.shape == done.mode().shape == (0, 10) and done.log_p == []
-    assert done.sample(3, np.random.default_rng(0)).shape == (0, 3, 10)
-
-
-def test_nothing_known_is_the_free_machine():
-    model = MACHINES["a part"]
-    done = complete(model, np.full(model.n, NAN))
-    assert (done.mean == bmlab.exact(model).mean).all() and done.log_p.value == 0
 
 
 def test_each_distinct_row_is_solved_once():
@@ -151,12 +99,6 @@ def test_proven_intervals_hold(infer):
     assert 0 <= p.lower <= conditional(model, query, given).value <= p.upper <= 1
 
 
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_two_bounds_leave_less_than_everything():
-    p = conditional(bmlab.medium().at(3.0), {0: 1, 7: -1}, {3: 1, 4: 1}, both_bounds)
-    assert 0 < p.lower < p.upper < 1
-
-
 def test_chains_know_means_with_errors_and_no_probability():
     model, row = MACHINES["dense"], patterns(10)[2]
     gibbs = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=500)
@@ -164,11 +106,6 @@ def test_chains_know_means_with_errors_and_no_probability():
     assert (done.mean_stderr > 0).tolist() == np.isnan(row).tolist()
     assert (np.abs(done.mean - complete(model, row).mean) <= 5 * done.mean_stderr).all()
     assert np.isnan(done.log_p.value) and str(conditional(model, {0: 1}, {1: 1}, gibbs)) == "nan in [0.0000, 1.0000]"
-
-
-def test_everything_known_needs_no_method():
-    done = complete(MACHINES["dense"], np.ones(10), partial(bmlab.gibbs, rng=np.random.default_rng(0)))
-    assert done.answers[0].method == "exact" and done.answers[0].converged
 
 
 def test_a_machine_beyond_exact_is_completed_all_the_same():
@@ -182,19 +119,18 @@ def test_a_machine_beyond_exact_is_completed_all_the_same():
 # Conditional probabilities
 
 
-def law_conditional(model=MACHINES["dense"]):
+@machines
+def test_conditional_probabilities_obey_their_rules(model):
     """Bayes' rule by plain sums; the chain rule; certainty in the sum."""
     a, b, c = {0: 1, 3: -1}, {4: -1, 5: 1}, {1: -1}
-    assert abs(conditional(model, a, c).value - chance(model, a, c) / chance(model, c)) < 1e-12
+    s, p, _ = chances(model, np.full(model.n, NAN))
+    held = s[:, 1] == -1
+    right = p[held & (s[:, 0] == 1) & (s[:, 3] == -1)].sum() / p[held].sum()
+    assert abs(conditional(model, a, c).value - right) < 1e-12
     together = conditional(model, a | b, c).value
     assert abs(together - conditional(model, a, b | c).value * conditional(model, b, c).value) < 1e-12
     total = sum(conditional(model, ([0, 3, 5], values), c).value for values in bmlab.states(3))
     assert abs(total - 1) < 1e-12
-
-
-@machines
-def test_conditional_probabilities_obey_their_rules(model):
-    law_conditional(model)
 
 
 @pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field])
@@ -204,14 +140,6 @@ def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
         answer = conditional(model, query, given, infer)
         assert answer == answer.lower == answer.upper == p and answer.stderr == 0
     assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
-
-
-def test_columns_of_a_table_go_to_the_units_of_their_names():
-    pandas = pytest.importorskip("pandas")
-    model = replace(MACHINES["dense"], names=tuple("abcdefghij"))
-    known = patterns(10)
-    table = pandas.DataFrame(known, columns=list(model.names))[list("jabihcgdfe")]
-    assert (complete(model, table).mean == complete(model, known).mean).all()
 
 
 def test_units_may_be_told_by_name():

@@ -7,7 +7,6 @@ import pytest
 from test_contract import machine
 
 import bmlab
-from bmlab import parallel
 from bmlab.learn import contrastive_divergence as module
 from bmlab.learn.ascent import batches
 from bmlab.learn.contrastive_divergence import pcd
@@ -219,28 +218,6 @@ def test_the_same_generator_gives_the_same_machine():
     assert (once.weights != other.weights).any()
 
 
-def law_shares():
-    """Shares of a step move the machine as one would, each by its own random numbers, on any number of cores."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "WIDE", 2**14)
-        for chains in ("previous", "data"):
-            law_step(chains, 3)
-        model, data, found = harmonium(), np.repeat(some_data(rows=1), 1000, axis=0), []
-        for cores in (1, 2, 3):
-            patch.setattr(parallel, "cores", lambda cores=cores: cores)
-            climb = begun(model, data, 1000, np.random.default_rng(4))
-            climb.h[:] = climb.h[0]
-            assert len(climb._shares(1000, 1000)) == 2
-            climb.step(climb.centred(data), 0.1)
-            found.append(climb)
-    assert all((climb.p == found[0].p).all() and (climb.h == found[0].h).all() for climb in found)
-    assert (found[0].h[:500] != found[0].h[500:]).any()
-
-
-def test_shares_of_a_wide_step():
-    law_shares()
-
-
 # Refusals
 
 SPARSE = bmlab.ising(6)
@@ -252,7 +229,7 @@ REFUSED = {
     "too wide": ({"data": some_data(8)}, "1 to 7 columns"),
     "bits": ({"data": np.array([[0, 1, 1, 0]])}, "bmlab.spins"),
     "chains": ({"chains": "fresh"}, "'previous' or 'data'"),
-    "rates": ({"rate": [0.1, 0.2]}, "2 numbers for 3 steps"),
+    "rates": ({"rate": [0.1, 0.2]}, "one for each of 3 steps, found"),
     "no steps": ({"steps": 0}, "steps must be at least 1, found 0"),
     "batch": ({"batch": 0}, "batch must be at least 1, found 0"),
     "rng": ({"rng": "dice"}, "default_rng"),

@@ -7,17 +7,16 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event, local
 
 import numpy as np
 import pytest
-from interrupting import CALLS, TIMED, numbers
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
 from bmlab import threads
 from bmlab.infer.exact import matrix_products
-from bmlab.threads import all_threads, one_thread, one_thread_only
+from bmlab.threads import all_threads, one_thread
 
 
 class Blas:
@@ -29,35 +28,39 @@ class Blas:
         self.num_threads = count
 
 
+@contextmanager
+def three_threads(blas=None):
+    """Yield a function that tells how many threads BLAS has; after all, it has three."""
+    blas = blas or Blas()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "_libraries", lambda: [blas])
+        yield lambda: blas.num_threads
+        assert blas.num_threads == 3
+
+
 @pytest.fixture
-def count(monkeypatch):
-    """A function that tells how many threads BLAS has; after all, it has three."""
-    blas = Blas()
-    monkeypatch.setattr(threads, "_libraries", lambda: [blas])
-    yield lambda: blas.num_threads
-    assert blas.num_threads == 3
+def count():
+    with three_threads() as count:
+        yield count
 
 
-def test_limits_nest_are_lifted_and_end_with_what_was_there(count):
-    with all_threads():
-        assert count() == 3
+def test_one_thread_nests_and_ends_with_what_was_there(count):
+    with one_thread():
+        with one_thread():
+            assert count() == 1
+        assert count() == 1
+    assert count() == 3
+
+
+def test_an_exception_leaves_no_limit(count):
     with pytest.raises(KeyError), one_thread(), one_thread():
-        assert count() == 1
-        with all_threads():
-            assert count() == 3
-            with one_thread():
-                assert count() == 1
-            assert count() == 3
-        assert count() == 1
         raise KeyError
-    with one_thread_only(), all_threads():
-        assert count() == 1
     assert count() == 3
 
 
 def overlap(first, second, count):
     """Run both at once, each calling what it is given when it is inside; the first to enter leaves first."""
-    inside, left, seen, others = Event(), Event(), [], []
+    inside, left, seen = Event(), Event(), []
 
     def in_second():
         inside.set()
@@ -65,6 +68,7 @@ def overlap(first, second, count):
         seen.append(count())
 
     with ThreadPoolExecutor(1) as pool:
+        others = []
 
         def in_first():
             if not others:
@@ -78,22 +82,19 @@ def overlap(first, second, count):
     return seen
 
 
-def test_of_limits_that_overlap_the_last_puts_back_what_the_first_found(count):
+def law_overlap():
+    """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
+
     def limited(call):
         with one_thread():
             call()
 
-    assert overlap(limited, limited, count) == [1, 1]
+    with three_threads() as count:
+        assert overlap(limited, limited, count) == [1, 1]
 
 
-def test_all_threads_respects_what_another_thread_holds(count):
-    with ThreadPoolExecutor(1) as pool, one_thread():
-
-        def lifted():
-            with all_threads():
-                return count()
-
-        assert pool.submit(lifted).result() == 1
+def test_overlapping_limits_leave_nothing_behind():
+    law_overlap()
 
 
 @pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
@@ -111,7 +112,29 @@ def test_learners_give_the_free_and_the_clamped_phase_all_threads(n, count):
     assert seen and set(seen) == {3}
 
 
-def test_exact_has_its_cores_inside_a_limit(count, monkeypatch):
+def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
+    with all_threads():
+        assert count() == 3
+    with one_thread(), one_thread():
+        with all_threads():
+            assert count() == 3
+            with one_thread():
+                assert count() == 1
+            assert count() == 3
+        assert count() == 1
+
+
+def test_all_threads_respects_what_another_thread_holds(count):
+    with ThreadPoolExecutor(1) as pool, one_thread():
+
+        def lifted():
+            with all_threads():
+                return count()
+
+        assert pool.submit(lifted).result() == 1
+
+
+def law_wide_products():
     """The three products get all threads, and the narrow ones beside them one, whoever asks."""
     wide, narrow = [], []
 
@@ -122,10 +145,33 @@ def test_exact_has_its_cores_inside_a_limit(count, monkeypatch):
             yield
         narrow.append(count())
 
-    monkeypatch.setattr(matrix_products, "all_threads", lifted)
-    with one_thread():
+    with three_threads() as count, pytest.MonkeyPatch.context() as patch, one_thread():
+        patch.setattr(matrix_products, "all_threads", lifted)
         bmlab.exact(bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)))
     assert wide == [3] * 3 and narrow == [1] * 3
+
+
+def test_exact_has_its_cores_inside_a_limit():
+    law_wide_products()
+
+
+def test_each_python_thread_is_limited_where_the_number_is_its_own():
+    class PerThread(local):
+        """As OpenBLAS with OpenMP."""
+
+        threading_layer, num_threads = "openmp", 3
+        set_num_threads = Blas.set_num_threads
+
+    with three_threads(PerThread()) as count:
+
+        def limited(call):
+            with one_thread():
+                assert count() == 1
+                call()
+                assert count() == 1
+            assert count() == 3
+
+        assert overlap(limited, limited, count) == [3, 1]
 
 
 @pytest.mark.skipif(not threadpool_info(), reason="no library whose threads can be set")
@@ -141,21 +187,8 @@ def test_the_real_libraries_obey_from_any_python_thread():
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
 
 
-def test_eight_threads_get_the_answers_of_one():
-    """To rounding: how many threads a product gets depends on who else is there."""
-    names = [name for name in CALLS if name not in TIMED and name != "fit, resumed"][::2]
-    with threadpool_limits(2, user_api="blas"):
-        alone = [numbers(name) for name in names]
-        with ThreadPoolExecutor(8) as pool:
-            together = list(pool.map(numbers, names))
-        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {2}
-    for name, one, other in zip(names, alone, together, strict=True):
-        assert np.allclose(one, other, rtol=1e-6, atol=1e-6, equal_nan=True), name
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_of_a_process_that_samples_can_sample():
+def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
     """The lock is held while another thread sets BLAS: the fork waits for it, and the child finds it free."""
     inside, done = Event(), Event()
 
@@ -165,17 +198,14 @@ def test_a_child_of_a_process_that_samples_can_sample():
             done.wait(0.2)
 
     with ThreadPoolExecutor() as pool:
-        for _ in range(3):
-            sampling = pool.submit(numbers, "ais")
-            holding = pool.submit(hold)
-            inside.wait()
-            child = os.fork()
-            if not child:
-                signal.alarm(30)
-                numbers("gibbs")
+        pool.submit(hold)
+        inside.wait()
+        child = os.fork()
+        if not child:
+            signal.alarm(5)
+            with one_thread():
                 os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-            holding.result(), sampling.result()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_without_threads_and_numba_every_method_answers():

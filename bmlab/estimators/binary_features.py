@@ -35,19 +35,16 @@ class Binary:
         "n_jobs": [Integral, None],
     }
 
-    def _read(self, X, y: Any = "no_validation", *, first: bool | None = None) -> Any:
-        """Return -1/+1 (N, n), with y where it was given.
-
-        `first` is None where nothing is learned from X; True where all that was learned before is forgotten.
-        """
-        if first:
+    def _read(self, X, y: Any = "no_validation", *, learn: bool = False) -> Any:
+        """Return -1/+1 (N, n), with y where it was given; to `learn` forgets all that was learned before."""
+        if learn:
             self._validate_params()
-            self.values_ = np.array([0.0, 1.0])
         names_of(X)  # refuses a name that is there twice
-        read = validate_data(self, X, y, reset=bool(first))
+        read = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)
-        if first is not None and np.isin(X, (-1, 1)).all() and (X < 0).any():  # the first rows may all be 1
-            self.values_ = np.array([-1.0, 1.0])
+        if learn:
+            spins = np.isin(X, (-1, 1)).all() and (X < 0).any()
+            self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
         s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
 

@@ -22,8 +22,8 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     n_jobs          classes that are learned side by side, as scikit-learn means it; the same to the bit for any number
 
     classes_        the labels, sorted
-    densities_      one BoltzmannDensity a class; None where no row of the class has been seen yet (partial_fit)
-    class_count_    rows seen of each class
+    densities_      one BoltzmannDensity a class
+    class_count_    rows of each class
 
     >>> from bmlab.estimators import BoltzmannClassifier
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]] * 5, ["alike", "alike", "unlike", "unlike"] * 5
@@ -38,24 +38,15 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
-        s, y = self._read(X, y, first=True)
+        s, y = self._read(X, y, learn=True)
         check_classification_targets(y)
-        self._begin(np.unique(y))
-        return self._learn(s, y)
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows; the first call needs all labels that will come, `classes`."""
-        first = not hasattr(self, "classes_")
-        s, y = self._read(X, y, first=first)
-        check_classification_targets(y)
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit; try classes=np.unique(y)")
-        if first:
-            self._begin(np.unique(classes))
-        unknown = np.setdiff1d(y if classes is None else np.append(y, classes), self.classes_)
-        if len(unknown):
-            raise ValueError(f"label {unknown[0]} is not among {self.classes_}; pass all classes on the first call")
-        return self._learn(s, y)
+        self.classes_, self.class_count_ = np.unique(y, return_counts=True)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
+        self.densities_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_learned)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
+            for label, seed in zip(self.classes_, seeds, strict=True)
+        )
+        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row."""
@@ -70,35 +61,15 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         """Return log p(class | x), shape (n_samples, n_classes)."""
         return scipy.special.log_softmax(self._joint(X), axis=1)
 
-    def _begin(self, classes):
-        self.classes_, self.class_count_ = classes, np.zeros(len(classes), dtype=int)
-        self.densities_: list[BoltzmannDensity | None] = [None] * len(classes)
-        self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(classes))
-
-    def _learn(self, s, y):
-        count = np.array([(y == label).sum() for label in self.classes_])
-        seen = np.flatnonzero(count)
-        begun = [self.densities_[k] or BoltzmannDensity(self.alpha, random_state=int(self._seeds[k])) for k in seen]
-        learned = Parallel(n_jobs=self.n_jobs)(
-            delayed(_learned)(density, s[y == self.classes_[k]]) for k, density in zip(seen, begun, strict=True)
-        )
-        for k, density in zip(seen, learned, strict=True):
-            self.densities_[k] = density
-        self.class_count_ += count
-        return self
-
     def _joint(self, X):
-        """log p(x, class), up to a constant: (n_samples, n_classes); -inf for a class that was never seen."""
+        """log p(x, class), up to a constant: (n_samples, n_classes)."""
         check_is_fitted(self)
         s = self._read(X)
-        joint = np.full((len(s), len(self.classes_)), -np.inf)
-        for k, density in enumerate(self.densities_):
-            if density is not None:
-                joint[:, k] = density.score_samples(s) + np.log(self.class_count_[k])
-        return joint
+        scores = [density.score_samples(s) for density in self.densities_]
+        return np.column_stack(scores) + np.log(self.class_count_)
 
 
 def _learned(density, s):
     """Return the density of one class, by one thread: joblib leaves BLAS alone where threads are its workers."""
     with one_thread_only():
-        return density.partial_fit(s)
+        return density.fit(s)

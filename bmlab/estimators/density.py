@@ -41,7 +41,6 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
     model_                      the BoltzmannMachine; a feature that never varied has no weights there
     log_z_, log_z_stderr_       its normalisation: exact (stderr 0) up to 30 features or so, else by annealing runs
-    patterns_, counts_          the distinct patterns seen, -1/+1, and how often, for partial_fit
 
     >>> from bmlab.estimators import BoltzmannDensity
     >>> density = BoltzmannDensity().fit([[0, 0], [1, 1], [1, 1], [0, 1]])
@@ -54,17 +53,12 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s = self._read(X, first=True)
-        return self._learn(s, np.ones(len(s), dtype=int))
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from X and all patterns so far: the same answer as fit on all of them."""
-        first = not hasattr(self, "model_")
-        s = self._read(X, first=first)
-        counts = np.ones(len(s), dtype=int)
-        if not first:
-            s, counts = np.concatenate([self.patterns_, s]), np.append(self.counts_, counts)
-        return self._learn(s, counts)
+        s = self._read(X, learn=True)
+        patterns, counts = distinct(s, np.ones(len(s)))
+        self.model_ = penalised(patterns, counts, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
+        log_z, self._runs = normalisation(self.model_, generator(self.random_state))
+        self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
+        return self
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x) of each row, in nats."""
@@ -78,21 +72,6 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._written(draw(self.model_, n_samples, generator(random_state), self._runs))
-
-    def _learn(self, s, counts):
-        self.patterns_, self.counts_ = _merged(s, counts)
-        self.model_ = penalised(
-            self.patterns_.astype(float), self.counts_, self.alpha, tuple(getattr(self, "feature_names_in_", ()))
-        )
-        log_z, self._runs = normalisation(self.model_, generator(self.random_state))
-        self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
-        return self
-
-
-def _merged(s, counts):
-    """Return each pattern of s (N, n) once, and how often it counts."""
-    patterns, counts = distinct(s, counts)
-    return patterns.astype(np.int8), counts.astype(int)
 
 
 def independent(sums: np.ndarray, count: int) -> np.ndarray:

@@ -7,8 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
 from sklearn.utils.validation import check_is_fitted
 
-from ..learn.ascent import batches
-from ..learn.contrastive_divergence import RestrictedAscent, pcd
+from ..learn.contrastive_divergence import pcd
 from ..learn.pseudolikelihood import log_conditionals
 from ..machines import restricted
 from .binary_features import Binary, generator
@@ -50,9 +49,8 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s, rng = self._read(X, first=True), generator(self.random_state)
+        s, rng = self._read(X, learn=True), generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
-        self._climb = None
         self.model_ = pcd(
             self._first(s, rng),
             s,
@@ -62,19 +60,6 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
             batch=self.batch_size,
             n_chains=self.batch_size,
         ).model
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take one step, with X as its batch, from where the machine and its chains are."""
-        first = not hasattr(self, "model_")
-        s = self._read(X, first=first)
-        if first or self._climb is None:
-            rng = generator(self.random_state)
-            model = self._first(s, rng) if first else self.model_
-            start = s[next(batches(len(s), self.batch_size, rng))]
-            self._climb = RestrictedAscent(model, s.mean(0), start, rng)
-        self._climb.step(self._climb.centred(s), self.learning_rate)
-        self.model_ = self._climb.machine(self._climb.p)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

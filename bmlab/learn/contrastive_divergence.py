@@ -17,24 +17,20 @@ Juditsky 1992).
 
 Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
 ends each layer, in single precision: a step is two matrix products for the phases, one for their difference, and no
-(n, n) matrix.  A wide step is made in shares of its rows and chains, each with random numbers of its own, on the cores
-there are; how many shares follows from the sizes alone, so the answer does not depend on the cores.
+(n, n) matrix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..budgets import check_memory
-from ..checks import check_choice, check_count, check_positive, check_rates, generator, is_one
+from ..checks import check_array, check_choice, check_count, check_positive, generator, in_words
 from ..machines import restricted
 from ..model import BoltzmannMachine
-from ..parallel import on_cores
 from ..progress_bars import watched
 from ..threads import one_thread
 from .ascent import batches
@@ -42,7 +38,6 @@ from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
-WIDE = 2**28  # multiply-adds, of one layer given the other, from which on another share is worth a thread
 
 
 def pcd(
@@ -51,7 +46,7 @@ def pcd(
     *,
     rng: np.random.Generator | int,
     steps: int,
-    rate: float | Iterable[float],
+    rate: float | Sequence[float],
     batch: int = 100,
     n_chains: int = 100,
     n_sweeps: int = 1,
@@ -122,40 +117,18 @@ class RestrictedAscent:
 
     def step(self, rows, rate, n_sweeps=1, penalty=0.0):
         """Move the parameters uphill by one batch of rows (N, v + 1), and the chains by n_sweeps."""
-        n, m, T = len(rows), len(rows if self.h is None else self.h), self.model.temperature
-        x, t = (np.empty((n + m, units), np.float32) for units in self.p.shape)  # rows and chains of share after share
-        rate = float(rate) / T**2  # one T of the slope, and one because p is over T
-        shares = self._shares(n, m)
-
-        def walk(share):
-            (a, b), (c, d), rng = share.of(n), share.of(m), share.rng
-            h = _draw(_means(rows[a:b], self.p), rng) if self.h is None else self.h[c:d]
-            for _ in range(n_sweeps - 1):
-                h = _draw(_means(self._visible(h, rng), self.p), rng)
-            x[a + c : b + c] = rows[a:b]
-            self._visible(h, rng, out=x[b + c : b + d])
-            _means(x[a + c : b + d], self.p, out=t[a + c : b + d])
-            seen, free = t[a + c : b + c], t[b + c : b + d]
-            if self.h is not None:
-                self.h[c:d] = _draw(free, rng)
-            seen *= rate / n
-            free *= -rate / m
-
-        def climb(share):
-            a, b = share.of(len(self.p))
-            self.p[a:b] += x[:, a:b].T @ t
-
-        _each(walk, shares)
-        if penalty:
-            self.p[:-1, :-1] *= 1 - rate * T**2 * penalty
-        _each(climb, shares)
-
-    def _shares(self, n, m):
-        """Return the shares of a step of n rows and m chains: a power of two of them, whatever cores there are."""
-        worth = min(n, m, max(1, (n + m) * self.p.size // WIDE))
-        count = 2 ** (worth.bit_length() - 1)
-        seeds = self.rng.integers(2**63, size=count - 1)
-        return [Share(k, count, rng) for k, rng in enumerate([self.rng, *map(np.random.default_rng, seeds)])]
+        n, rate = len(rows), float(rate) / self.model.temperature**2  # one T of the slope, and one because p is over T
+        h = _draw(_means(rows, self.p), self.rng) if self.h is None else self.h
+        for _ in range(n_sweeps - 1):
+            h = _draw(_means(self._visible(h), self.p), self.rng)
+        x = np.vstack([rows, self._visible(h)])
+        t = _means(x, self.p)
+        if self.h is not None:
+            self.h = _draw(t[n:], self.rng)
+        t[:n] *= rate / n  # clamped
+        t[n:] *= -rate / len(h)  # minus free
+        self.p[:-1, :-1] *= 1 - rate * self.model.temperature**2 * penalty
+        self.p += x.T @ t
 
     def machine(self, p) -> BoltzmannMachine:
         """Return the machine with the parameters p, laid out as self.p."""
@@ -164,27 +137,9 @@ class RestrictedAscent:
         made = restricted(weights, p[:-1, -1], p[-1, :-1] - self.origin @ weights)
         return replace(self.model, weights=made.weights, biases=made.biases)
 
-    def _visible(self, h, rng, out=None):
+    def _visible(self, h):
         """Draw visible states given the hidden ones, counted from the origin."""
-        return np.subtract(_draw(_means(h, self.p.T), rng), self.shift, out=out)
-
-
-class Share(NamedTuple):
-    """Hold one of `count` shares of whatever is cut, and its random numbers."""
-
-    k: int
-    count: int
-    rng: np.random.Generator
-
-    def of(self, size):
-        """Return where it begins in so many, and where it ends."""
-        return self.k * size // self.count, (self.k + 1) * size // self.count
-
-
-def _each(task, shares):
-    """Do the task of each share; where there are several, side by side."""
-    for _ in map(task, shares) if len(shares) == 1 else on_cores(task, shares):
-        pass
+        return _draw(_means(h, self.p.T), self.rng) - self.shift
 
 
 def _draw(means, rng):
@@ -196,9 +151,9 @@ def _draw(means, rng):
     return np.copysign(ONE, u, out=u)
 
 
-def _means(x, p, out=None):
+def _means(x, p):
     """Return the means of one layer given the other, and 1 for the unit that is always on."""
-    t = np.matmul(x, p, out=out)
+    t = x @ p
     np.tanh(t, out=t)
     t[:, -1] = 1
     return t
@@ -215,14 +170,10 @@ def _check_restricted(model, visible):
 
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
-    one = is_one(rate)
-    check_memory(f"pcd() would list {steps:,} rates", 16.0 * steps, "make fewer steps, and go on from where they end")
-    rates = (
-        np.full(steps, check_positive("rate", rate, 0.05, zero=True)) if one else np.fromiter(check_rates(rate), float)
-    )
-    if len(rates) != steps:
+    rates = check_array("rate", rate)
+    if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
         raise ValueError(
-            f"rate must be a number, or one number for each of the steps, found {len(rates)} numbers for "
-            f"{steps} steps; try np.linspace(0.1, 0, steps)"
+            f"rate must be a number, 0 or more, or one for each of {steps} steps, found {in_words(rate)}; "
+            "try np.linspace(0.1, 0, steps)"
         )
-    return rates
+    return np.broadcast_to(rates, steps)

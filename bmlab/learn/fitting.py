@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from inspect import signature, unwrap
@@ -98,20 +97,38 @@ def fit(
     rng = None if rng is None else generator(rng)
     told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
-    watch = _Watch(infer, gradient_norm, held_out, patience, file)
-    step = watch.resume() or model
-    more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
+    step, best = (file and file.load()) or (model, Best())
+    kept = [] if step is model else [step]
+    stopped = _why_stop(step, gradient_norm, best, patience) if kept else ""
+
+    def keep(step):
+        nonlocal best
+        kept.append(step)
+        if held_out is not None:
+            best = best.beside(step, _score(step, held_out, infer))
+        if file:
+            file.save(step, best)
+        return _why_stop(step, gradient_norm, best, patience)
+
+    more = 0 if stopped else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
     for step in watched(climb, "step", more):
-        if watch.sees(step) or step.loop.number % every == 0:
-            watch.keep(step)
-        if watch.stopped:
+        stopped = _why_stop(step, gradient_norm, best, patience)
+        if stopped or step.loop.number % every == 0:
+            stopped = keep(step)
+        if stopped:
             break
     if not isinstance(step, Step):
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
-    if not watch.kept or watch.kept[-1] is not step:
-        watch.keep(step)
-    return warned(watch.ended(steps))
+    if not kept or kept[-1] is not step:
+        stopped = keep(step)
+    converged = True if stopped else None if gradient_norm is None else False
+    if converged is False:
+        found = f"gradient_norm {step.gradient_norm:.2g} where {gradient_norm:g} was asked for"
+        stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
+    if best.step is not None:
+        kept = [s for s in kept if s.loop.number < best.step.loop.number] + [best.step]
+    return warned(Fit(kept[-1].model, converged, stopped or ALL_STEPS, tuple(kept)))
 
 
 def _number(step):
@@ -126,69 +143,19 @@ class Best(NamedTuple):
     step: Step | None = None
     waited: int = 0
 
+    def beside(self, step: Step, score: float) -> Best:
+        """Return the better one of this and another step."""
+        return Best(score, step) if score > self.score else self._replace(waited=self.waited + 1)
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
 
-
-@dataclass(eq=False)
-class _Watch:
-    """Hold what is kept of a climb, what it has been asked to reach, and whether it has."""
-
-    infer: Callable
-    gradient_norm: float | None
-    held_out: ArrayLike | None
-    patience: int
-    file: Checkpoint | None
-    kept: list[Step] = field(default_factory=list)
-    best: Best = field(default_factory=Best)
-    stopped: str = ""
-
-    def resume(self):
-        """Return the step that a file holds, or None."""
-        found = self.file and self.file.load()
-        if not found:
-            return None
-        step, self.best = found
-        self.kept.append(step)
-        self.sees(step)
-        self._tire()
-        return step
-
-    def sees(self, step):
-        """Whether the step has reached what was asked for."""
-        found, asked = step.gradient_norm, self.gradient_norm
-        if asked is not None and found <= asked:
-            self.stopped = f"gradient_norm {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
-        return bool(self.stopped)
-
-    def keep(self, step):
-        """Keep a step, look at the held-out data with it, and save it."""
-        self.kept.append(step)
-        if self.held_out is not None:
-            score = _score(step, self.held_out, self.infer)
-            better = score > self.best.score
-            self.best = Best(score, step) if better else self.best._replace(waited=self.best.waited + 1)
-            self._tire()
-        if self.file:
-            self.file.save(step, self.best)
-
-    def _tire(self):
-        if self.best.step and self.best.waited >= self.patience:
-            self.stopped = (
-                f"held-out data did best at step {self.best.step.loop.number}, {self.best.score:.4f} nats, "
-                f"and no better in {self.best.waited} looks"
-            )
-
-    def ended(self, steps):
-        """Return the Fit of the steps that were kept, the best one last."""
-        best, asked = self.best.step, self.gradient_norm
-        reached = True if self.stopped else None if asked is None else False
-        if reached is False:
-            found = f"gradient_norm {self.kept[-1].gradient_norm:.2g} where {asked:g} was asked for"
-            self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
-        if best is not None:
-            self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
-        return Fit(self.kept[-1].model, reached, self.stopped or ALL_STEPS, tuple(self.kept))
+def _why_stop(step, gradient_norm, best, patience):
+    """Return the reason to end after a step, or nothing."""
+    if gradient_norm is not None and step.gradient_norm <= gradient_norm:
+        return f"gradient_norm {step.gradient_norm:.2g}, asked for {gradient_norm:g}, at step {step.loop.number}"
+    if best.step is None or best.waited < patience:
+        return ""
+    did_best = f"held-out data did best at step {best.step.loop.number}, {best.score:.4f} nats"
+    return f"{did_best}, and no better in {best.waited} looks"
 
 
 def _score(step, held_out, infer):

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import names_of, symmetric
-from ..checks import check_flag, check_share
+from ..checks import check_share
 from ..estimate import Estimate, dense_corr
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
@@ -36,12 +36,11 @@ from .record import Fit
 ROUNDING = 1e-12  # a probability below is none: no data are so many
 
 
-def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0, diagonal: bool = True) -> Fit:
+def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
-    noise        0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
-                 means shrink by 1 - 2 noise, correlations by its square
-    diagonal     whether w_ii m_i, a unit's pull on itself, counts in b (the authors' form) or is left out
+    noise   0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
+            means shrink by 1 - 2 noise, correlations by its square
     Raises ValueError where a unit is constant or the covariance singular: add noise.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -49,11 +48,10 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0, diagona
     array([[0.  , 0.67],
            [0.67, 0.  ]])
     """
-    diagonal = check_flag("diagonal", diagonal)
     mean, corr = _moments(data, noise)
     weights, curvature = response(mean, corr)
-    own = 1 / (1 - mean**2) - curvature
-    biases = np.arctanh(mean) - weights @ mean - (own * mean if diagonal else 0.0)
+    own = 1 / (1 - mean**2) - curvature  # w_ii, a unit's pull on itself
+    biases = np.arctanh(mean) - weights @ mean - own * mean
     return _solved(BoltzmannMachine(weights, biases), data)
 
 
