@@ -211,7 +211,7 @@ def test_a_cold_machine_goes_by_its_cutset_and_pays_for_it():
             call(random_machine(36, 1e-6))
 
 
-def test_cold_machines_approach_the_ground_state_and_its_degeneracy():
+def test_cold_machines_approach_their_ground_states():
     answer = bmlab.exact(bmlab.ising(13).at(0.01))  # two ground states of energy -13; the rest is exp(-400) away
     assert abs(answer.log_z.value - (1300 + np.log(2))) < 1e-10
     assert np.abs(answer.mean).max() < 1e-12 and np.abs(answer.corr.data - 1).max() < 1e-12
