@@ -157,7 +157,9 @@ def persistent_chains_stay():
 @claim("05-61")
 def cd_keeps_a_bias():
     """no amount of averaging removes that"""
-    for seed, n in product(range(10), (15, 0)):  # four times the chains; other tables of all properties, and the animals
+    for seed, n in product(
+        range(10), (15, 0)
+    ):  # four times the chains; other tables of all properties, and the animals
         yield lost("data", seed, n, copies=4) - max(0.02, lost("previous", seed, n))
 
 
