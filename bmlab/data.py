@@ -155,7 +155,7 @@ def shifter(n: int = 8) -> Shifter:
     return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways)
 
 
-def raster(bins: int, rng: Any) -> Raster:
+def raster(bins: int, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
     Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common

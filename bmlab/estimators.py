@@ -213,7 +213,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         check_classification_targets(y)
         self.classes_, self.class_count_ = np.unique(y, return_counts=True)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
-        self.densities_ = Parallel(n_jobs=self.n_jobs)(
+        self.densities_: Any = Parallel(n_jobs=self.n_jobs)(
             delayed(_learned)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
             for label, seed in zip(self.classes_, seeds, strict=True)
         )

@@ -15,6 +15,7 @@ Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -40,6 +41,8 @@ from .checks import (
 )
 from .couplings import Classes, classes
 from .files import check_path, read_arrays, write_arrays
+
+Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +156,11 @@ class BoltzmannMachine:
         """
         return -self.energy(s) / self.temperature - check_number("log_z", log_z)
 
-    def indices(self, units: Any) -> np.ndarray:
+    def indices(self, units: Units) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
-        asked: Any = [units] if single else units if isinstance(units, (slice, np.ndarray)) else list(units)
+        listed: Any = [units] if single else units
+        asked: Any = listed if isinstance(units, (slice, np.ndarray)) else list(listed)
         if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
             asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
         try:
@@ -179,7 +183,7 @@ class BoltzmannMachine:
         """Return the same machine at another temperature."""
         return replace(self, temperature=temperature)
 
-    def clamp(self, units: Any, values: ArrayLike) -> BoltzmannMachine:
+    def clamp(self, units: Units, values: ArrayLike) -> BoltzmannMachine:
         """Hold `units` (indices, names, a mask) at `values` (-1/+1); return the machine of the others, in their order.
 
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.

@@ -16,7 +16,6 @@ ends each layer, in single precision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +39,7 @@ def pcd(
     *,
     rng: np.random.Generator | int,
     steps: int,
-    rate: float | Sequence[float],
+    rate: ArrayLike,
     batch: int = 100,
     n_chains: int = 100,
     n_sweeps: int = 1,
