@@ -93,7 +93,7 @@ def test_a_warning_is_the_message_and_points_to_the_caller():
     assert caught[0].filename == __file__
 
 
-def law_quiet():
+def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
     """Two threads that are quiet in turn, the first in being the first out, leave the warnings as they found them.
 
     warnings.catch_warnings() would not: the second puts back what the first had changed, for the whole process.
@@ -123,7 +123,3 @@ def law_quiet():
         assert not seen
         assert warned(doubtful) is doubtful
         assert [str(one.message) for one in seen] == ["try more"]
-
-
-def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
-    law_quiet()

@@ -48,7 +48,7 @@ def test_a_step_is_where_the_loop_goes_on():
     assert len(rest) == 12 and all(map(alike, whole, half + rest))
 
 
-def law_batches():
+def test_batches_meet_every_row_equally_often():
     """Whatever the length of a batch, each row is met exactly once in as many rows as there are."""
     for total, size in ((10, 3), (7, 7), (12, 5), (5, 1)):
         order = np.concatenate(list(islice(batches(total, size, np.random.default_rng(3)), 2 * total)))
@@ -56,10 +56,6 @@ def law_batches():
         for epoch in range(2 * size):
             assert sorted(order[epoch * total : (epoch + 1) * total]) == list(range(total))
         assert total < 5 or (order[:total] != order[total : 2 * total]).any()
-
-
-def test_batches_meet_every_row_equally_often():
-    law_batches()
 
 
 def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
@@ -77,7 +73,8 @@ def test_momentum_keeps_a_share_of_the_last_move():
     assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
 
 
-def law_l1(momentum=0.0):
+@pytest.mark.parametrize("momentum", [0.0, 0.8])
+def test_l1_makes_weights_zero(momentum):
     """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
     last = bmlab.fit(
         blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1, gradient_norm=1e-9
@@ -86,11 +83,6 @@ def law_l1(momentum=0.0):
     w = last.model.weights[np.triu_indices(4, 1)]
     assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
     assert np.allclose(slope[w != 0], 0.1 * np.sign(w[w != 0]), atol=1e-8)
-
-
-@pytest.mark.parametrize("momentum", [0.0, 0.8])
-def test_l1_makes_weights_zero(momentum):
-    law_l1(momentum)
 
 
 def test_the_clamped_phase_of_whole_rows_is_asked_once():

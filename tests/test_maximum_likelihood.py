@@ -31,7 +31,7 @@ def slope_length(step, data, penalty=0.0, couplings=None):
     return np.hypot(np.linalg.norm(d[np.triu_indices(step.model.n, 1)]), np.linalg.norm(d_biases))
 
 
-def law_top():
+def test_it_ends_at_the_top():
     """At its end the slope is as short as it says, and as asked, with a mask, a penalty and a temperature."""
     mask = bmlab.ising(UNITS).weights.toarray() != 0
     for data, model in ((DATA, machine(UNITS, temperature=1.7)), (LARGE, blank(14, 0.6))):
@@ -42,10 +42,6 @@ def law_top():
                     length = slope_length(step, data, penalty, couplings)
                     assert length <= 1e-7 and abs(length - step.gradient_norm) < 1e-12
                     assert couplings is None or not step.model.weights[~couplings].any()
-
-
-def test_it_ends_at_the_top():
-    law_top()
 
 
 def test_sparse_machines_climb_on_their_couplings():
