@@ -1,16 +1,7 @@
 """Data as -1/+1 arrays, each with its source: real, made by rule, or synthetic. Nothing is downloaded.
 
-Every function answers a named tuple whose arrays have shape (N, units), float64, one pattern a row:
-
-    digits()            1,797 handwritten digits of 8 x 8 pixels        64 units
-    mnist()             5,000 handwritten digits of 28 x 28 pixels     784 units
-    zoo()               101 animals and what is true of them            15 units
-    votes()             435 members of a parliament and how they voted  16 units
-    encoder()           one unit on, and its twin: the 4-2-4 of 1985     8 units
-    shifter()           a pattern, itself shifted, and the shift        19 units
-    raster(bins, rng)   spikes of ten invented neurons, law known       10 units
-
-yes_no(frame) makes units of the two-valued columns of a table of your own.
+Every function answers a named tuple whose arrays have shape (N, units), float64, one pattern a row; yes_no(frame) makes
+units of the two-valued columns of a table of your own.
 """
 
 import csv
@@ -159,9 +150,7 @@ def raster(bins: int, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
     Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common
-    to all, x_i its own, l_i = LOADS[i].  So 2 to 5 bins in 100 hold a spike and correlations are small, 0.006 to
-    0.064, as in 20 ms of retina; the law is near to a pairwise one, and is none.
-    Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
+    to all, x_i its own, l_i = LOADS[i].  The law is near to a pairwise one, and is none.
 
     >>> spikes = bmlab.data.raster(1000, np.random.default_rng(0))
     >>> spikes.data.shape, spikes.law.sum().round(9)
@@ -218,9 +207,7 @@ class YesNo(NamedTuple):
 
 
 def zoo() -> Zoo:
-    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; 53 different patterns.
-
-    The number of legs, the only column that is not yes/no, is left out.
+    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; its legs are left out.
 
     >>> animals = bmlab.data.zoo()
     >>> animals.data.shape, animals.names[0]
@@ -235,8 +222,7 @@ def votes() -> Votes:
     """Return how the 435 members of the US House of Representatives voted on 16 key votes of 1984, and their parties.
 
     Voted for, paired for and announced for are +1, the same against -1; present, absent or unknown is nan, 392 times.
-    Source: Congressional Quarterly Almanac XL (1985), donated by Jeff Schlimmer (1987) to the UCI Machine Learning
-    Repository, CC BY 4.0, doi 10.24432/C5C01P; the names of the votes are shortened.
+    From the Congressional Quarterly Almanac XL (1985); the names of the votes are shortened.
 
     >>> found = bmlab.data.votes()
     >>> found.data.shape, np.isnan(found.data).sum()

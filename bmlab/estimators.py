@@ -4,14 +4,10 @@
     BoltzmannClassifier   one such density a class, and Bayes' rule
     RestrictedBoltzmann   features of features: the probabilities of hidden units
 
-Input is 0/1, -1/+1 or boolean; as in BernoulliNB, what is above `binarize` counts as on, and all else as off, so that
-one threshold, 0, serves all three.  Grey values need their own: binarize=0.5 for 0 to 1.  Sparse input is refused.
-A `random_state` decides about everything random, and fitted models answer the same question with the same number.
-
+What is above `binarize` counts as on, and all else as off: 0/1, -1/+1 and booleans need no other threshold than 0.
 The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
-w_ij^2, which has its maximum at a finite place (Besag 1975; the penalty is a normal prior).  log Z is a sum over the
-states where that is cheap, and else comes from annealed importance sampling, whose runs, chosen by their weights, are
-samples as well.
+w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states where that is cheap, and else comes
+from annealed importance sampling, whose runs, chosen by their weights, are samples as well.
 """
 
 from collections.abc import Callable
@@ -106,8 +102,7 @@ def generator(random_state: Any) -> np.random.Generator:
 class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     """Estimate the probability of binary patterns by a Boltzmann machine without hidden units.
 
-    alpha           L2 penalty: the weights maximise the sum over the patterns of sum_i log p(x_i | the others), less
-                    alpha * sum_{i<j} w_ij^2 (in -1/+1 units): more data, less shrinkage
+    alpha           L2 penalty, for -1/+1 units, on all patterns together: more data, less shrinkage
     binarize        values above are on
     random_state    used in fit where log Z must be estimated
 

@@ -93,18 +93,6 @@ def test_the_clamped_phase_of_whole_rows_is_asked_once():
         assert two.clamped.mean is not one.clamped.mean
 
 
-def test_a_clamped_phase_of_ones_own_is_asked_at_each_step():
-    """As with the noisy clamping of 1985: what it answers may differ each time, though nothing is hidden."""
-    rng, seen = np.random.default_rng(0), []
-
-    def noisy(model, data, start=None):
-        seen.append(bmlab.clamped(model, np.where(rng.random(data.shape) < 0.1, -data, data)))
-        return seen[-1]
-
-    steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy).steps
-    assert [step.clamped for step in steps] == seen and (seen[0].mean != seen[1].mean).any()
-
-
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

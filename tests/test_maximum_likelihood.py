@@ -10,7 +10,6 @@ from test_contract import machine
 from test_likelihood import missing
 
 import bmlab
-from bmlab.learn import maximum_likelihood as climbing
 from bmlab.learn.maximum_likelihood import maximize
 
 UNITS = 5
@@ -80,15 +79,6 @@ def test_a_free_phase_without_log_z_is_refused():
         pytest.warns(bmlab.NotConverged),
     ):
         maximize(blank(UNITS), DATA, infer)
-
-
-def test_an_unreached_slope_is_said(monkeypatch):
-    monkeypatch.setattr(climbing, "STEPS", 2)
-    with pytest.warns(
-        bmlab.NotConverged, match=r"maximize\(\) ended at a slope of .* where 1e-06 was asked for"
-    ) as told:
-        found = maximize(blank(UNITS), DATA)
-    assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
 
 
 @pytest.mark.parametrize("n", [UNITS, UNITS + 1], ids=["visible", "hidden"])
