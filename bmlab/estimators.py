@@ -58,7 +58,7 @@ PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the bi
 class Binary:
     """Read X as -1/+1, and remember how its two values are written."""
 
-    binarize: float
+    binarize: float | None
     n_features_in_: int
     values_: np.ndarray
     score_samples: Callable[..., np.ndarray]
@@ -67,7 +67,7 @@ class Binary:
         "alpha": [Interval(Real, 0, np.inf, closed="neither")],
         "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
         **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
-        "binarize": [Real],
+        "binarize": [Real, None],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
@@ -80,9 +80,12 @@ class Binary:
         read = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if learn:
-            spins = np.isin(X, (-1, 1)).all() and (X < 0).any()
+            spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
             self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
-        s = np.where(self.binarize < X, 1.0, -1.0)
+        if self.binarize is None:
+            s = X if self.values_[0] < 0 else 2.0 * X - 1
+        else:
+            s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
 
     def _written(self, s):
@@ -248,7 +251,8 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     learning_rate   of the first step; in fit it falls to 0 with the last.  Larger batches bear larger rates
     batch_size      rows a step, and chains beside them
     n_iter          how often fit sees the data
-    binarize        values above are on
+    binarize        values above are on; None takes values as they are, between 0 and 1 or between -1 and 1, as the
+                    expected values of units (grey pixels): then score_samples has no meaning, and refuses them
     random_state    decides about the first weights, the order of the rows and the chains
 
     model_          the BoltzmannMachine, visible units first
@@ -264,10 +268,10 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         self,
         n_components: int = 64,
         *,
-        learning_rate: float = 0.05,
+        learning_rate: float = 0.015,
         batch_size: int = 10,
         n_iter: int = 20,
-        binarize: float = 0.0,
+        binarize: float | None = 0.0,
         random_state: Any = None,
     ):
         self.n_components, self.learning_rate = n_components, learning_rate
@@ -286,6 +290,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
             rate=np.linspace(self.learning_rate, 0, steps),
             batch=self.batch_size,
             n_chains=self.batch_size,
+            centred=False,
         ).model
         return self
 

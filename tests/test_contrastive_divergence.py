@@ -57,12 +57,12 @@ def sweep_matrix(model, v):
     return down @ conditional(hidden @ w.T + b[:v], seen, model.temperature)
 
 
-def products(model, v, origin):
-    """(2^v, v + 1, h + 1): (v - origin, 1) times (<h | v>, 1), for each visible state."""
+def products(model, v, origin, off=0):
+    """(2^v, v + 1, h + 1): (v - origin, 1) times (<h | v> - off, 1), for each visible state."""
     seen = bmlab.states(v)
     h = np.tanh((seen @ model.weights[:v, v:] + model.biases[v:]) / model.temperature)
     one = np.ones((len(seen), 1))
-    return np.hstack([seen - origin, one])[:, :, None] * np.hstack([h, one])[:, None, :]
+    return np.hstack([seen - origin, one])[:, :, None] * np.hstack([h - off, one])[:, None, :]
 
 
 def laws(model, data, n_sweeps):
@@ -72,14 +72,15 @@ def laws(model, data, n_sweeps):
     return share, share @ np.linalg.matrix_power(sweep_matrix(model, v), n_sweeps)
 
 
-def moved(model, after, origin):
-    """The change of (W, b_visible; b_hidden seen from the origin, 0), laid out as products()."""
+def moved(model, after, origin, off=0):
+    """The change of (W, b_visible; b_hidden, 0), biases as they are seen from the origins, laid out as products()."""
     v = len(origin)
     d_weights, d_biases = (after.weights - model.weights)[:v, v:], after.biases - model.biases
-    return np.block([[d_weights, d_biases[:v, None]], [d_biases[v:] + origin @ d_weights, 0.0]])
+    d_visible = d_biases[:v] + off * d_weights.sum(1)
+    return np.block([[d_weights, d_visible[:, None]], [d_biases[v:] + origin @ d_weights, 0.0]])
 
 
-def law_step(chains="previous", n_sweeps=1):
+def law_step(chains="previous", n_sweeps=1, centred=True):
     """One step's mean is clamped minus free over T, the free phase after n_sweeps from the data, within its noise."""
     model, data, rate = harmonium(), some_data(), 0.7
     repeats = 2000  # chains (or rows) of each pattern: their shares are exact
@@ -94,19 +95,34 @@ def law_step(chains="previous", n_sweeps=1):
         n_chains=repeats * len(data),
         n_sweeps=n_sweeps,
         chains=chains,
+        centred=centred,
     ).model
-    origin = data.mean(0)
-    each, (share, law) = products(model, data.shape[1], origin), laws(model, data, n_sweeps)
+    origin, off = (data.mean(0), 0) if centred else (-np.ones(data.shape[1]), -1)
+    each, (share, law) = products(model, data.shape[1], origin, off), laws(model, data, n_sweeps)
     clamped, free, square = (np.tensordot(p, x, 1) for p, x in ((share, each), (law, each), (law, each**2)))
     noise = np.sqrt((square - free**2).clip(0) / (repeats * len(data)))
-    off = moved(model, after, origin) - rate * (clamped - free) / model.temperature
-    assert (np.abs(off) <= rate / model.temperature * STDERRS * noise + SINGLE).all()
+    missed = moved(model, after, origin, off) - rate * (clamped - free) / model.temperature
+    assert (np.abs(missed) <= rate / model.temperature * STDERRS * noise + SINGLE).all()
 
 
 @pytest.mark.parametrize("chains", ["previous", "data"])
 @pytest.mark.parametrize("n_sweeps", [1, 3])
-def test_the_mean_of_a_step(chains, n_sweeps):
-    law_step(chains, n_sweeps)
+@pytest.mark.parametrize("centred", [True, False])
+def test_the_mean_of_a_step(chains, n_sweeps, centred):
+    law_step(chains, n_sweeps, centred)
+
+
+def test_a_grey_row_moves_the_machine_as_the_mean_of_its_patterns_where_hidden_units_do_not_see_it():
+    """Without weights <h | v> is the same for all patterns: a row of means and rows drawn from it teach alike."""
+    model, means = bmlab.restricted(np.zeros((3, 2)), np.zeros(3), [0.5, -1.0]), np.array([0.5, -0.5, 0.0])
+    rows = np.array([[1, 1, 1], [1, -1, -1], [1, -1, 1], [-1, -1, -1]])
+    assert (rows.mean(0) == means).all()
+    grey, drawn = (
+        pcd(model, data, rng=0, steps=1, rate=0.1, batch=4, n_chains=4).model for data in (np.tile(means, (4, 1)), rows)
+    )
+    assert np.abs(grey.weights - drawn.weights).max() < SINGLE and np.abs(grey.biases - drawn.biases).max() < SINGLE
+    with pytest.raises(ValueError, match="-1/\\+1"):
+        bmlab.log_prob(grey, [means])
 
 
 def test_the_step_after_many_sweeps_is_the_gradient():
@@ -166,6 +182,8 @@ REFUSED = {
     "fewer visible": ({"data": some_data(3)}, "bmlab.fit"),
     "too wide": ({"data": some_data(8)}, "1 to 7 columns"),
     "bits": ({"data": np.array([[0, 1, 1, 0]])}, "bmlab.spins"),
+    "grey from 0 to 1": ({"data": np.array([[0.2, 1, 1, 0]])}, "2 \\* data - 1"),
+    "beyond": ({"data": np.array([[-1.5, 1, 1, 0]])}, "between -1 and 1"),
     "chains": ({"chains": "fresh"}, "'previous' or 'data'"),
     "rates": ({"rate": [0.1, 0.2]}, "one for each of 3 steps, found"),
     "no steps": ({"steps": 0}, "steps must be at least 1, found 0"),

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -220,6 +222,31 @@ def test_features_are_probabilities_of_hidden_units():
         assert np.abs(row - (1 + bmlab.exact(clamped).mean) / 2).max() < 1e-12
     assert shell.components_.shape == (3, 5)
     assert abs(shell.score(X) - bmlab.pseudo_log_likelihood(shell.model_, 2 * X - 1)) < 1e-12
+
+
+def test_features_read_shifted_digits_better_than_pixels_and_grey_ones_better_still():
+    """Logistic regression on hidden probabilities of cut images, of grey ones, and on cut pixels, of unseen images."""
+    images, y = load_digits(return_X_y=True)
+    frames = np.pad(images.reshape(-1, 8, 8) / 16, ((0, 0), (1, 1), (1, 1)))
+    moves = ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
+    X = np.stack([frames[:, 1 + i : 9 + i, 1 + j : 9 + j] for i, j in moves], axis=1).reshape(-1, 64)
+    y, learn, judge = np.repeat(y, 5), slice(0, 5000), slice(5000, None)
+
+    def right(F):
+        return LogisticRegression(max_iter=300).fit(F[learn], y[learn]).score(F[judge], y[judge])
+
+    cut, grey = (
+        right(RestrictedBoltzmann(100, n_iter=10, binarize=at, random_state=0).fit(X[learn]).transform(X))
+        for at in (0.5, None)
+    )
+    assert right(X > 0.5) < cut < grey
+
+
+def test_grey_rows_have_no_score():
+    X, _ = load_digits(return_X_y=True)
+    shell = RestrictedBoltzmann(4, binarize=None, n_iter=1, random_state=0).fit(X / 16)
+    with pytest.raises(ValueError, match="-1/\\+1"):
+        shell.score(X / 16)
 
 
 @pytest.mark.parametrize("annealed", [False, True])
