@@ -89,7 +89,10 @@ class NotConverged(UserWarning):
     """Warn that an Estimate has converged=False, and say what to try.
 
     >>> import warnings
-    >>> warnings.simplefilter("ignore", bmlab.NotConverged)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", bmlab.NotConverged)
+    ...     bmlab.mean_field(bmlab.medium(), max_steps=1).converged
+    False
     """
 
 
