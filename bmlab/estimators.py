@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arrays import names_of
 from .estimate import Bounded, Estimate, warned
@@ -38,14 +38,6 @@ from .machines import restricted
 from .model import BoltzmannMachine
 from .progress_bars import watched
 from .threads import one_thread, one_thread_only
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # scikit-learn 1.5
-
-    def validate_data(_estimator, /, X, y="no_validation", **options):  # pyright: ignore
-        return _estimator._validate_data(X, y, **options)
-
 
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 
