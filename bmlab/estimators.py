@@ -150,7 +150,7 @@ def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tup
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
             found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
-        machine = warned(found, stacklevel=5).model
+        machine = warned(found, stacklevel=4).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
