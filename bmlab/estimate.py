@@ -18,7 +18,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .arrays import defer, looked_at
+from .arrays import defer
 from .budgets import check_memory
 from .checks import in_words, is_sparse
 from .model import BoltzmannMachine, same_machine
@@ -153,9 +153,6 @@ class Estimate:
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.covariance / np.outer(spread, spread)
-
-    def __getstate__(self):  # a copy that was pickled has numbers, no functions
-        return looked_at(self)
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
