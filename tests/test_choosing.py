@@ -127,7 +127,7 @@ def weighed(kind, seed):
     return said, {} if said.doubt else {want: off(model, said.answer, want) for want in ("moments", "log_z")}
 
 
-def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30):
+def test_the_error_of_bethe_is_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30):
     """On kinds that FITS has not seen, about one in 20 errors of Bethe is beyond the stated one, as it says.
 
     Were it one in ten, more than a fifth of the machines without a doubt, some 90 of 120, would be beyond it once in a
@@ -140,10 +140,6 @@ def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30)
             if not said.doubt:
                 over.append([error > said.most(want) for want, error in errors.items()])
     assert len(over) > 80 and (np.mean(over, axis=0) < 0.2).all()
-
-
-def test_the_error_of_bethe_is_foretold():
-    law_foretold()
 
 
 def bits_of(*answers):
