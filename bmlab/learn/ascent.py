@@ -112,8 +112,8 @@ def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
 
 def _sizes(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
-    before = 0.0
-    for size in rate if np.iterable(rate) else repeat(rate):
+    before, one = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
+    for size in repeat(rate) if one else rate:
         size = check_positive("rate", size, 0.05, zero=True)
         yield before
         before = size
