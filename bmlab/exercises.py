@@ -89,10 +89,10 @@ def watch(notebook: str) -> None:
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
-        if Path(TABLES, f"{notebook}.checks").exists():
-            _display(f"<p>{_bar(notebook)}</p>{_script()}", _reached(notebook)[1])
-        else:
+        if not Path(TABLES, f"{notebook}.checks").exists():
             print(UNCHECKED.format(notebook))
+        elif words := _reached(notebook)[1]:  # in a class all is marked later
+            _display(f"<p>{_bar(notebook)}</p>{_script()}", words)
 
 
 def progress() -> None:

@@ -237,6 +237,7 @@ def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(st
 
 def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     shell = studied(hidden=False)
+    assert said_below(shell, "exercises.watch('one')") == []
     assert b"sum of two" not in zlib.decompress(Path("tables/one.checks").read_bytes())
     shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
     assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later.\n"]
