@@ -67,8 +67,8 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
     try:
         for file in reader.files_of(sender.sources):
             try:
-                cells = read_cells(file.data) if is_notebook(file) and not file.problem else None
-                name = which(handouts, cells, file.name) if cells is not None else None
+                cells = read_cells(file.data) if (mine := is_notebook(file) and not file.problem) else []
+                name = which(handouts, cells, file.name) if mine else None
             except ValueError as problem:
                 remarks.append(f"{file.name}: {problem}")
                 continue
