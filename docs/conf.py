@@ -30,12 +30,14 @@ html_static_path = [str(HERE / "static"), "../build/static"]
 html_extra_path = ["../build/extra"]
 html_css_files = ["view.css", "site.css"]
 html_js_files = [("host.js", {"type": "module"}), ("predict.js", {"defer": "defer"}), ("think.js", {"defer": "defer"})]
+html_js_files += [("search.js", {"defer": "defer"})]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "bmlab"},
     "header_links_before_dropdown": 6,
     "show_toc_level": 1,
     "navigation_with_keys": False,
+    "back_to_top_button": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -97,6 +97,34 @@ def smaller(png: str) -> str:
 COVERS = {"00": 1, "01": 3, "02": 2, "03b": 2, "03c": 2, "04": 2, "04b": 1, "05": 1, "08": 3, "09": 1, "10": 1}
 
 
+# What people look for -> the pages that the search shows first.
+TERMS = {
+    "partition function": ("notebooks/02_exact_z", "api/exact", "notebooks/03c_z_from_samples"),
+    "energy": ("notebooks/00_start", "api/machines"),
+    "temperature": ("notebooks/00_start",),
+    "learning rule": ("notebooks/01_theory", "api/learning"),
+    "gradient": ("notebooks/01_theory", "api/learning"),
+    "enumeration": ("notebooks/02_exact_z", "api/exact"),
+    "Gibbs sampling": ("notebooks/03_gibbs_sampling", "api/sampling"),
+    "replica exchange": ("notebooks/03b_long_enough", "api/sampling"),
+    "annealed importance sampling": ("notebooks/03c_z_from_samples", "api/sampling"),
+    "mean field": ("notebooks/04_mean_field", "api/variational"),
+    "belief propagation": ("notebooks/04b_can_it_be_proved", "api/variational"),
+    "contrastive divergence": ("notebooks/05_full_learning", "notebooks/08_restricted_machines", "api/learning"),
+    "pseudolikelihood": ("api/learning", "notebooks/05_full_learning"),
+    "missing data": ("docs/missing_entries", "notebooks/06_your_own_data"),
+    "hidden units": ("notebooks/07_hidden_units", "docs/hidden_units"),
+    "restricted Boltzmann machine": ("notebooks/08_restricted_machines", "docs/restricted"),
+    "Hopfield network": ("notebooks/10_after_1985", "api/machines"),
+}
+
+
+def indexed(name: str) -> str:
+    """The entries of a page in the index, which the search ranks first."""
+    terms = [term for term, pages in TERMS.items() if name in pages]
+    return "\n\n```{index} " + ", ".join(f"! {term}" for term in terms) + "\n```\n" if terms else ""
+
+
 def small(png: str, alt: str, width: int) -> str:
     """The HTML of a picture at most so wide, on a page of the first folder."""
     image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGB"), BytesIO()
@@ -159,7 +187,7 @@ def page(path: Path, teacher: bool) -> NotebookNode:
             cells.append(nbformat.v4.new_markdown_cell(place, id=f"{cell.id}-think"))
     first = cells[0]
     title, _, rest = first.source.partition("\n")
-    first.source = f"{title}\n\n{use(path)}\n{rest}"
+    first.source = f"{title}\n\n{use(path)}\n{rest}{indexed(f'notebooks/{path.stem}')}"
     notebook.cells = cells
     notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return notebook
@@ -244,14 +272,15 @@ def main() -> None:
         for name, content in beside(path).items():
             write(EXTRA / f"student/{name}", content)
     for path in DOCS:
-        write(pages / path.relative_to(ROOT), linked(path.read_text(encoding="utf-8"), path))
+        name = path.relative_to(ROOT)
+        write(pages / name, linked(path.read_text(encoding="utf-8"), path) + indexed(str(name.with_suffix(""))))
     for path in (ROOT / "docs").glob("*.png"):
         write(pages / f"docs/{path.name}", path.read_bytes())
     for path in (ROOT / "docs/contents").glob("*.md"):
         text = path.read_text(encoding="utf-8")
         write(pages / path.name, home(text) if path.stem == "index" else text)
     for name, text in reference.pages().items():
-        write(pages / f"api/{name}.md", text)
+        write(pages / f"api/{name}.md", text + indexed(f"api/{name}"))
     for name, script in views.scripts().items():
         write(STATIC / f"{name}.js", script)
     for name in ("view.css", "predict.js"):

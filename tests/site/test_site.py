@@ -248,6 +248,17 @@ def test_axe_finds_nothing_serious(visit, name, theme):
     assert [(rule["id"], node["html"][:200]) for rule in serious for node in rule["nodes"]] == []
 
 
-def test_the_search_finds(visit):
-    page = visit.open("search.html?q=replica")
-    page.locator("#search-results li a").first.wait_for()
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("partition function", ["api/exact", "notebooks/02_exact_z", "notebooks/03c_z_from_samples"]),
+        ("replica exchange", ["api/sampling", "notebooks/03b_long_enough"]),
+        ("restricted boltzmann machine", ["docs/restricted", "notebooks/08_restricted_machines"]),
+    ],
+)
+def test_the_search_ranks_what_is_about_it_first_and_shows_words(visit, words, first):
+    page = visit.open(f"search.html?q={words.replace(' ', '+')}")
+    page.locator("#search-results li p.context").nth(1).wait_for()
+    found = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.href)")
+    assert sorted(re.sub(r".*/(\w+/\w+)\.html.*", r"\1", link) for link in found[: len(first)]) == first
+    assert "\\" not in "".join(page.locator("#search-results p.context").all_inner_texts())
