@@ -28,7 +28,9 @@ STATES_NOTHING = re.compile(
 )
 PERCENT = re.compile(r"(\d+)\$ ?\\?%")
 BINARY = ("1 + 1", "10")  # what it says of the parity of two bits
-TO_BE_READ = {path.stem for path in FILES}  # a notebook leaves this set when each of its numbers is accounted for
+TO_BE_READ = {
+    path.stem for path in FILES if path.stem[:2] != "03"
+}  # a notebook leaves when its numbers are accounted for
 FEW, YEARS = 12, range(1600, 2031)
 LATEX = [
     (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),

@@ -335,7 +335,7 @@ WRONG = {
             (Z_JUMP.replace("times @ ", "sum(").replace("))) / 400", ")))) / 5"), "it should be close to"),
         ],
         "my_weight_ess": [
-            (ESS.replace(" - np.max(log_w)", ""), "take the largest off first"),
+            (ESS.replace(" - np.max(log_w)", ""), "overflow"),
             (ESS.replace("(w**2).sum()", "w.sum()"), "36 over 1 + 4 + 9"),
             (ESS.replace("np.exp(log_w - np.max(log_w))", "log_w - np.min(log_w) + 1"), "worth one"),
             (ESS.replace("w.sum() ** 2 / (w**2).sum()", "w.mean() ** 2 / (w**2).mean()"), "seven equal weights"),
