@@ -84,10 +84,8 @@ JUMP = """
 def my_jump_error(n, b, T, N):
     return np.sqrt(((1 + np.tanh(b / T) ** 2) ** n - 1) / N)
 """
-COVARIANCE = """
-def my_covariance(model, m):
-    return np.linalg.inv(np.diag(1 / (1 - m**2)) - model.weights / model.temperature)
-"""
+TOUCH = "np.sqrt(1 - T) - T * np.arctanh(np.sqrt(1 - T))"
+FOOLED = "fooled = bmlab.BoltzmannMachine(0.4 * (1 - np.eye(8)), [2.4] + 7 * [-0.2])"
 PAIR = """
 def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
@@ -132,6 +130,12 @@ def my_completion(machines, seen, image):
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
 )
+OWN_DIGIT = """
+drawing = "..####.......##......#.....###.......#.......##......#....####.."
+my_image, my_digit = np.where(np.array([*drawing]) == "#", 1.0, -1.0), 3
+aside = np.roll(my_image.reshape(8, 8), 1, axis=1).ravel()
+before, after = softmax(log_p(machines, log_z, np.array([my_image, aside])), axis=1)[:, my_digit]
+"""
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 ROW_SLOPE = """
 def my_slope(machine, row):
@@ -141,24 +145,18 @@ def my_slope(machine, row):
 """
 ASKED = "clamped[~known] = bmlab.exact(machine.clamp(known, row[known])).mean"
 ADVICE = """
-pulls = [np.linalg.eigvalsh(friend.weights)[-1] / friend.temperature for friend in (ann, ben, eve)]
-advice = ["exact", *("gibbs" if pull > 0.5 else "mean_field" for pull in pulls[1:])]
+radii = [np.abs(np.linalg.eigvalsh(friend.weights)).max() / friend.temperature for friend in (ann, ben, eve)]
+advice = ["exact", *("gibbs" if radius > 0.3 else "mean_field" for radius in radii[1:])]
 """
-CURVATURE = """
-def my_curvature(model):
-    answer = bmlab.exact(model)
-    return (answer.corr - np.outer(answer.mean, answer.mean)) / model.temperature**2
-
-def my_largest_rate(model):
-    return 2 / np.linalg.eigvalsh(my_curvature(model))[-1]
+GAIN = """
+my_table = bmlab.states(4)[[0, 1, 3, 7, 8, 9, 14, 15, 15]]
+def my_gain(table):
+    table = np.asarray(table, dtype=float)
+    coins = bmlab.BoltzmannMachine(np.zeros((table.shape[1],) * 2), np.arctanh(table.mean(axis=0)))
+    summit = bmlab.maximize(coins, table, penalty=0.03).model
+    return judge(summit, table) - judge(coins, table)
 """
-TWINS = """
-seen, unseen = np.split(np.random.default_rng(own).permutation(zoo.data), [70])
-def my_twins(seen, unseen):
-    return (unseen[:, None] == seen).all(axis=2).any(axis=1)
-twins, learnt = my_twins(seen, unseen), bmlab.maximize(newborn, seen, penalty=0.03).model
-with_twin, without = judge(learnt, unseen[twins]), judge(learnt, unseen[~twins])
-"""
+GAINED = "judge(summit, table) - judge(coins, table)"
 PL_GRADIENT = """
 def my_pl_gradient(model, data):
     surprise = data - np.tanh(model.field(data) / model.temperature)
@@ -355,19 +353,23 @@ WRONG = {
         "bias_lets_go": [
             ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
-            ("bias_lets_go = lambda T: np.sqrt(1 - T) - T**2 * np.arctanh(np.sqrt(1 - T))", "you are off by"),
-            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "it should be 2 and 1"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
+            (f"bias_lets_go = lambda T: 2 * ({TOUCH})", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('(1 - T)', '(1 - T**2)')}", "is too small"),
+            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "T = 0.8"),
+            ("bias_lets_go = lambda T: np.sqrt(1 - T)", "is too large"),
         ],
-        "my_covariance": [
-            (COVARIANCE.replace("np.linalg.inv", ""), "at most 1 where no weights are"),
-            (COVARIANCE.replace(" / model.temperature", ""), "is W over T?"),
-            (COVARIANCE.replace("- model.weights", "+ model.weights"), "from a shake"),
-            (
-                COVARIANCE.replace("np.diag(1 / (1 - m**2))", "np.diag(1 / (1 - m**2)) + 0.1"),
-                "nothing moves but the unit",
-            ),
+        "fooled": [
+            ("fooled = bmlab.toy()", "four to twelve units"),
+            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            (FOOLED + ".at(2)", "at T = 1"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
+            ("fooled = bmlab.medium()", "which way do the biases send it"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
         ],
-        "gap_stays": letter("gap_stays", "AB", "how many states lie lowest"),
     },
     "04b_can_it_be_proved": {
         "my_damped_tap": [
@@ -393,19 +395,23 @@ WRONG = {
             (PLATEAU + "small_start = 0", "too short never exceeds"),
             (PLATEAU + "small_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
             (PLATEAU.replace("-1.7", "-2"), "not the crossing"),
+            (PLATEAU + "small_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
+            (PLATEAU + "small_start = [small_start, large_start]", "two numbers"),
         ],
         "my_triplet": [
             (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
             (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
             (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
             (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
+            (TRIPLET.replace("return (", "return -("), "by the table"),
+            (TRIPLET.replace("(b + w * total) / T", "(w * total) / T"), "by the table"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
             (PARITY.replace("bmlab.from_bits", "bmlab.BoltzmannMachine"), "is it made from_bits?"),
             (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
             (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
-            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "are right sums"),
         ],
     },
     "10_after_1985": {
@@ -453,6 +459,8 @@ WRONG = {
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
+            ("p_b = 1 / 2", "times how common k is, normalised"),
+            ("p_b = np.array([1 - 1 / (1 + often), 1 / (1 + often)])", "one number"),
         ],
         "my_completion": [
             (COMPLETION.replace(VOTES, "votes = np.full(len(machines), 1 / len(machines))"), "the same say"),
@@ -460,44 +468,67 @@ WRONG = {
             (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
             (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
             (OVERFLOW, "overflow"),
+            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what they draw"),
+            ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
-        "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
+        "my_image": [
+            (OWN_DIGIT + "my_image = my_image.reshape(8, 8)", "in one row"),
+            (OWN_DIGIT + "my_image = (my_image + 1) / 2", "-1 for paper"),
+            (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
+            (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
+            (OWN_DIGIT + "before = np.log(before)", "not log p"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
+            (OWN_DIGIT + "after = before", "axis=1"),
+            (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
+        ],
     },
     "05_full_learning": {
         "advice": [
-            (ADVICE + "pulls = [np.linalg.eigvalsh(m.weights)[-1] for m in (ann, ben, eve)]", "divided by T"),
-            (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
-            (ADVICE.replace("> 0.5", "< 0.5"), "on which side of one half"),
-            (ADVICE + "pulls = [np.abs(m.weights).max() for m in (ann, ben, eve)]", "the largest eigenvalue"),
-        ],
-        "my_curvature": [
-            (CURVATURE.replace("answer.corr - np.outer(answer.mean, answer.mean)", "answer.corr"), "its covariance is"),
-            (CURVATURE.replace(" / model.temperature**2", ""), "L is divided by T"),
-            (CURVATURE.replace("temperature**2", "temperature"), "from the change of the slope"),
-            (CURVATURE.replace("return (", "return -("), "a summit bends down"),
-            (CURVATURE.replace("2 / np", "1 / np"), "the steepest direction says"),
-        ],
-        "my_twins": [
-            (TWINS + "my_twins = lambda a, b: (b[:, None] == a).any(axis=2).any(axis=1)", "a twin has ALL properties"),
+            (ADVICE + "radii = [np.abs(np.linalg.eigvalsh(m.weights)).max() for m in (ann, ben, eve)]", "and T ="),
             (
-                TWINS + "my_twins = lambda a, b: (a[:, None] == b).all(axis=2).any(axis=1)",
-                "one answer for each unseen row",
+                ADVICE.replace(
+                    "np.abs(np.linalg.eigvalsh(friend.weights)).max()", "np.linalg.eigvalsh(friend.weights)[-1]"
+                ),
+                "largest SIZE",
             ),
-            (TWINS + "with_twin, without = without, with_twin", "swapped?"),
-            (TWINS.replace("maximize(newborn, seen,", "maximize(newborn, zoo.data,"), "learn from seen only"),
-            (TWINS.replace("default_rng(own)", "default_rng(own + 1)"), "learn from seen only (own ="),
+            (
+                ADVICE + "radii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]",
+                "of the largest SIZE",
+            ),
+            (ADVICE + "radii = [2 * radius for radius in radii]", "of the largest SIZE"),
+            (ADVICE + "radii = [0.5, 0.5, 0.5]", "of the largest SIZE"),
+            (ADVICE + "radii[2] *= T_eve", "Eve has T"),
+            (ADVICE + "radii = radii[1:]", "three radii"),
+            (ADVICE.replace('"gibbs"', '"CD-1"'), "the words are"),
+            (ADVICE.replace('"exact"', '"gibbs"'), "how many states is that"),
+            (ADVICE.replace("> 0.3", "< 0.3"), "on which side of 0.3"),
         ],
         "my_pl_gradient": [
             (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "surprise.T @ data"), "half the slope"),
             (PL_GRADIENT.replace("data - np.tanh", "-data + np.tanh"), "downhill"),
             (PL_GRADIENT.replace("    np.fill_diagonal(d_weights, 0)\n", ""), "the diagonal must be 0"),
-            (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "is it tanh(h / T)"),
-            (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "and over T"),
-            (
-                PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"),
-                "is d_weights symmetric",
-            ),
-            (PL_GRADIENT.replace(" / len(data)", ""), "a mean over rows"),
+            (PL_GRADIENT.replace("model.field(data) / model.temperature", "model.field(data)"), "tanh(h/T)"),
+            (PL_GRADIENT.replace("d_weights / model.temperature", "d_weights"), "all over T"),
+            (PL_GRADIENT.replace("axis=0) / model.temperature", "axis=0)"), "all over T"),
+            (PL_GRADIENT.replace("surprise.T @ data + data.T @ surprise", "2 * surprise.T @ data"), "nudged, w01 has"),
+            (PL_GRADIENT.replace(" / len(data)", ""), "a mean"),
+            (PL_GRADIENT.replace("surprise.mean(axis=0)", "surprise.sum(axis=0)"), "nudged, w01 has"),
+            (PL_GRADIENT.replace("model.field(data)", "(data @ model.weights)"), "nudged, w01 has"),
+        ],
+        "my_gain": [
+            (GAIN.replace("np.arctanh(table.mean(axis=0))", "np.zeros(table.shape[1])"), "the best BIASES"),
+            (GAIN.replace("np.arctanh(table.mean(axis=0))", "table.mean(axis=0)"), "the best BIASES"),
+            (GAIN.replace(GAINED, "judge(coins, table) - judge(summit, table)"), "18 of 20 rows agree"),
+            (GAIN.replace(GAINED, "judge(summit, table)"), "the best BIASES"),
+            (GAIN.replace(GAINED, "0.5"), "the best BIASES"),
+            (GAIN.replace(GAINED, f"len(table) * ({GAINED})"), "a mean"),
+            (GAIN.replace(GAINED, f"np.log2(np.e) * ({GAINED})"), "natural logarithms"),
+            (GAIN.replace(", penalty=0.03", ""), "penalty 0.03"),
+            (GAIN + "my_gain = lambda table: table", "(one number)"),
+            (GAIN + "my_table = my_table[:4]", "eight rows or more"),
+            (GAIN + "my_table = (1 + my_table) / 2", "no is -1"),
+            (GAIN + "my_table = np.abs(my_table)", "an infinite bias"),
         ],
     },
     "08_restricted_machines": {
@@ -510,11 +541,14 @@ WRONG = {
                 "sums the HIDDEN units out",
             ),
             (VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[1]"), "with f_0 ="),
+            ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
             (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
             (COUPLING.replace("T / 2 * ", "1 / 2 * "), "wrong at T = 0.5"),
             (COUPLING.replace("(a - b)", "(a + b)"), "they should differ"),
+            (COUPLING.replace("T / 2", "T"), "wrong at T = 1"),
+            (COUPLING.replace(") / T)", "))"), "wrong at T = 0.5"),
             (COUPLING.replace("np.cosh((a + b) / T) / np.cosh((a - b) / T)", "np.cosh(a + b)"), "couples nothing"),
         ],
         "my_layers_ais": [
