@@ -74,6 +74,7 @@ def my_block_error(x, blocks):
     averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
     return averages.std(ddof=1) / np.sqrt(blocks)
 """
+Z_JUMP = "z_jump = Z4 * (times @ np.exp(-energies * (1 - 1 / 4))) / 400"
 ESS = """
 def my_weight_ess(log_w):
     w = np.exp(log_w - np.max(log_w))
@@ -321,24 +322,32 @@ WRONG = {
         ],
     },
     "03c_z_from_samples": {
-        "z_count": [
-            ("z_count = np.exp(1.5) * 400 / count", "here it is e^(-E/T)"),
-            ("z_count = np.exp(1.5 / T) * count / 400", "divided by"),
-            ("z_count = np.exp(-1.5 / T) * 400 / count", "mind the sign"),
-            ("z_count = np.exp(1.5 / T) * 400", "over the share"),
+        "z_jump": [
+            (Z_JUMP.replace("(1 - 1 / 4)", "1"), "the old factor e^(-E/4)"),
+            (Z_JUMP.replace("-energies", "energies"), "the sign"),
+            (Z_JUMP.replace("(1 - 1 / 4)", "(4 - 1)"), "1/1 - 1/4"),
+            (Z_JUMP.replace("Z4 * ", ""), "Z over the Z at T = 4"),
+            (Z_JUMP.replace(" / 400", ""), "the mean of the weights"),
+            ("z_jump = Z4", "the Z at T = 4"),
+            (Z_JUMP.replace("400", "800"), "it should be close to"),
+            (Z_JUMP.replace("times @ ", "sum(").replace("))) / 400", ")))) / 5"), "it should be close to"),
         ],
         "my_weight_ess": [
             (ESS.replace(" - np.max(log_w)", ""), "overflow"),
-            (ESS.replace("(w**2).sum()", "w.sum()"), "sum of squares"),
+            (ESS.replace("(w**2).sum()", "w.sum()"), "36 over 1 + 4 + 9"),
             (ESS.replace("np.exp(log_w - np.max(log_w))", "log_w - np.min(log_w) + 1"), "worth one"),
+            (ESS.replace("w.sum() ** 2 / (w**2).sum()", "w.mean() ** 2 / (w**2).mean()"), "seven equal weights"),
+            (ESS.replace("w.sum() ** 2", "w.sum()"), "seven equal weights"),
+            ("my_weight_ess = len", "worth one"),
         ],
         "my_jump_error": [
             (JUMP.replace(" - 1)", ")"), "every weight is 1"),
             (JUMP.replace("b / T", "b"), "only b/T"),
             (JUMP.replace(" / N)", ") / N"), "half the error"),
             (JUMP.replace("(1 + np.tanh(b / T) ** 2) ** n - 1", "n * np.tanh(b / T) ** 2"), "list the 4 states"),
+            (JUMP.replace("np.tanh(b / T) ** 2", "np.tanh(2 * b / T) ** 2"), "one unit"),
+            (JUMP.replace("np.sqrt(", "("), "half the error"),
         ],
-        "rises_by_log_2": letter("rises_by_log_2", "AC", "what is 0.69"),
     },
     "04_mean_field": {
         "bias_lets_go": [
