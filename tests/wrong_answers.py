@@ -516,11 +516,11 @@ WRONG = {
                 ),
                 "pulls its own bias to its own side",
             ),
-            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
-            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb otherwise",
+                "nudged biases climb by",
             ),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
