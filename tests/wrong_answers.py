@@ -91,13 +91,9 @@ def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
     return (t + t0 * t1) / (1 + t * t0 * t1)
 """
-TAP = """
-def my_damped_tap(model, m, keep, rounds=500):
-    W, b, T = model.weights, model.biases, model.temperature
-    for _ in range(rounds):
-        echo = m * (W**2 @ (1 - m**2)) / T**2
-        m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
-    return m
+INTERVAL = """
+def my_interval(yes, no):
+    return 1 / (1 + np.exp(no.upper - yes.lower)), 1 / (1 + np.exp(no.lower - yes.upper))
 """
 PARITY = """
 def my_parity(K):
@@ -351,7 +347,10 @@ WRONG = {
     },
     "04_mean_field": {
         "bias_lets_go": [
-            ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
+            (
+                "bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)",
+                "the wrong valley is at negative m",
+            ),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
@@ -362,29 +361,37 @@ WRONG = {
         ],
         "fooled": [
             ("fooled = bmlab.toy()", "four to twelve units"),
-            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            ("fooled = np.ones((5, 5))", "make it: bmlab.BoltzmannMachine"),
             (FOOLED + ".at(2)", "at T = 1"),
-            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it first"),
             (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
-            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
-            ("fooled = bmlab.medium()", "which way do the biases send it"),
-            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it first"),
+            ("fooled = bmlab.medium()", "which way do the biases send it first"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "have the wrong sign, and all should"),
         ],
     },
     "04b_can_it_be_proved": {
-        "my_damped_tap": [
-            (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
-            (TAP.replace(" - echo", ""), "is the echo subtracted"),
-            (TAP.replace("T**2", "T"), "the echo over T squared"),
-            (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        "my_interval": [
+            ("def my_interval(yes, no):\n    return 1 / (1 + np.exp(no - yes))", "return two ends"),
+            (INTERVAL.replace("yes.lower)", "yes.upper)"), "the lower end first"),
+            (INTERVAL.replace("no.upper", "no.lower"), "the other way round it is"),
+            (INTERVAL.replace("no.upper - yes.lower", "yes.upper - no.lower"), "the lower end first"),
+            (
+                "def my_interval(yes, no):\n    return np.exp(yes.lower - no.upper), np.exp(yes.upper - no.lower)",
+                "alike",
+            ),
+            ("def my_interval(yes, no):\n    return yes.lower / no.upper, yes.upper / no.lower", "alike"),
+            (INTERVAL.replace("1 + np.exp", "1 + 2 * np.exp"), "alike"),
+            (INTERVAL.replace("return ", "return 1 - ", 1).replace(", 1 /", ", 1 - 1 /"), "the lower end first"),
         ],
         "pair_corr": [
             (PAIR.replace("t0 * t1) /", "t0) /"), "the two are equals"),
             (PAIR.replace("w / T", "w"), "all is over T"),
             (PAIR.replace(" / (1 + t * t0 * t1)", ""), "is it normalised"),
-            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "off by"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "should be"),
+            (PAIR.replace("1 + t *", "1 - t *"), "is it normalised"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "t"), "is it normalised"),
         ],
-        "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
     "07_hidden_units": {
         "small_start": [
@@ -578,11 +585,11 @@ WRONG = {
                 ),
                 "pulls its own bias to its own side",
             ),
-            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
-            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb otherwise",
+                "nudged biases climb by",
             ),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
