@@ -65,13 +65,14 @@ def write(path: Path, content: str | bytes) -> None:
         path.write_bytes(data)
 
 
-def picture(png: str, alt: str) -> str:
-    """Store a picture as a file of the site; return the HTML that shows it on a page one folder down."""
+def picture(png: str, alt: str, dense: int = 2) -> str:
+    """Store a picture, of `dense` pixels a point, as a file of the site; return its HTML on a page one folder down."""
     data = base64.b64decode(png)
     name = f"pictures/{hashlib.sha256(data).hexdigest()[:16]}.png"
     write(EXTRA / name, data)
     width, height = unpack(">II", data[16:24])
-    return f'<img alt="{escape(alt)}" src="../{name}" width="{width}" height="{height}" loading="lazy">'
+    size = f'width="{width // dense}" height="{height // dense}"'
+    return f'<img alt="{escape(alt)}" src="../{name}" {size} loading="lazy">'
 
 
 def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNode:
@@ -127,10 +128,10 @@ def indexed(name: str) -> str:
 
 def small(png: str, alt: str, width: int) -> str:
     """The HTML of a picture at most so wide, on a page of the first folder."""
-    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGB"), BytesIO()
+    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
     image.thumbnail((width, width))
     image.save(buffer, "png", optimize=True)
-    return picture(base64.b64encode(buffer.getvalue()).decode(), alt).replace('src="../', 'src="')
+    return picture(base64.b64encode(buffer.getvalue()).decode(), alt, dense=1).replace('src="../', 'src="')
 
 
 def card(path: Path) -> str:
