@@ -144,7 +144,7 @@ def ais_against_rbms(model, runs):
     """Print the time of log Z of a machine by 100 temperatures beside that of rbms, by turns."""
     from rbms.partition_function.ais import compute_partition_function_ais  # pyright: ignore[reportMissingImports]
 
-    weights, biases, _ = model.to_bits()
+    weights, biases = 4 * model.weights, 2 * (model.biases - model.weights.sum(1))  # of 0/1 units
     peer = ByRbms(np.ones((1, VISIBLE)), 1, 1)
     parts = weights[:VISIBLE, VISIBLE:], biases[:VISIBLE], biases[VISIBLE:]
     for mine, part in zip(peer.params.parameters(), parts, strict=True):

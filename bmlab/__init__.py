@@ -26,7 +26,7 @@ from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import cooled
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
-from .interop import from_bits, from_dimod, from_networkx, to_dimod, to_networkx
+from .interop import from_bits, from_dimod, to_dimod
 from .introspection import about, show
 from .learn.ascent import ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
@@ -76,7 +76,6 @@ __all__ = [
     "free_energy",
     "from_bits",
     "from_dimod",
-    "from_networkx",
     "gibbs",
     "gradient",
     "ground_state",
@@ -110,7 +109,6 @@ __all__ = [
     "tap",
     "temper",
     "to_dimod",
-    "to_networkx",
     "toy",
     "trw",
     "visited",

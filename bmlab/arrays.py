@@ -66,9 +66,7 @@ def symmetric(matrix: Any) -> Any:
         off = matrix.row != matrix.col
         row, col, half = matrix.row[off], matrix.col[off], matrix.data[off] / 2
         both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
-        return scipy.sparse.csr_array(
-            both, shape=matrix.shape
-        )  # entries of one place are added, either triangle in one order
+        return scipy.sparse.csr_array(both, shape=matrix.shape)  # entries of one place are added
     weights = (matrix + matrix.T) / 2
     np.fill_diagonal(weights, 0.0)
     return weights
@@ -206,26 +204,6 @@ def read_only(array: Any) -> Any:
     for part in (array.data, array.indices, array.indptr) if is_sparse(array) else (array,):
         part.flags.writeable = False
     return array
-
-
-class Frozen:
-    """Hand out weights that nobody can change: sparse ones as a new array each time, whose numbers are read-only.
-
-    setdiag() and the like put other arrays into a sparse array, and so would change the machine itself.
-    """
-
-    def __get__(self, model: Any, kind: Any = None) -> Any:
-        if model is None:
-            raise AttributeError("weights have no default")
-        weights = vars(model)["weights"]
-        if type(weights) is np.ndarray or not is_sparse(weights) or weights.format != "csr":  # as they were given
-            return weights
-        handed = object.__new__(type(weights))
-        vars(handed).update(vars(weights))
-        return handed
-
-    def __set__(self, model: Any, weights: Any) -> None:
-        vars(model)["weights"] = weights
 
 
 def defer(record: type, *names: str) -> None:

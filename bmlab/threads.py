@@ -1,8 +1,8 @@
 """One BLAS thread around small products, and all of them around wide ones.
 
 Threads that wake for a small product cost more than they bring, and two idle pools (NumPy's and SciPy's) spin against
-each other: up to 150 times slower, measured.  How many there are belongs to the process, so who asks for one thread is
-counted: the first to enter sets it, the last to leave puts back what was there, whatever interrupts it.
+each other: up to 150 times slower, measured.  Their number belongs to the process, so those who ask for one thread are
+counted: the first to enter sets it, the last to leave puts back what was there.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from threading import Lock, Thread, get_ident
 from typing import Any
@@ -22,58 +22,31 @@ from threadpoolctl import ThreadpoolController
 _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
-_depth: Counter[int] = Counter()  # of one_thread() in each Python thread that is inside
+_depth: Counter[int] = Counter()  # contexts of one_thread() that each Python thread is in
 _before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
 _alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
 
 
-class _Inside:
-    """A context in which a Python thread is inside one_thread() so many times, and after which it is as before.
-
-    Ctrl-C can come at the first instruction of what ends the context, where nothing can catch it, and IPython keeps the
-    traceback with all that its frames hold.  So what ends it is called without its `_Ended`, which the with statement
-    alone holds, and drops.
-    """
-
-    def __init__(self, change: Callable[[int], int]):
-        self.me, self.change = get_ident(), change
-        self.before = _depth[self.me]
-
-    def __enter__(self) -> None:
-        try:
-            _hold(self.me, self.change(self.before))
-        except BaseException:
-            _let_go(self.me, self.before)
-            raise
-
-    @property
-    def __exit__(self) -> Callable[..., None]:
-        end = partial(_let_go, self.me, self.before)
-        vars(end)["ended"] = _Ended(self.me, self.before)
-        return end
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold every BLAS at one thread."""
+    depth = _depth[get_ident()]
+    try:
+        _hold(depth + 1)
+        yield
+    finally:
+        _hold(depth)
 
 
-class _Ended:
-    """Go back to a depth when this is dropped, if nothing has done it before."""
-
-    me = depth = 0  # until it is made
-
-    def __init__(self, me, depth):
-        self.me, self.depth = me, depth
-
-    def __del__(self):
-        if _depth[self.me] != self.depth:
-            _let_go(self.me, self.depth)
-
-
-def one_thread() -> _Inside:
-    """Hold every BLAS at one thread, in a context."""
-    return _Inside(lambda depth: depth + 1)
-
-
-def all_threads() -> _Inside:
+@contextmanager
+def all_threads() -> Iterator[None]:
     """Lift what this Python thread holds by one_thread(); where another one holds it too, one thread remains."""
-    return _Inside(lambda depth: depth if _alone.get() else 0)
+    depth = _depth[get_ident()]
+    try:
+        _hold(depth if _alone.get() else 0)
+        yield
+    finally:
+        _hold(depth)
 
 
 @contextmanager
@@ -87,50 +60,30 @@ def one_thread_only() -> Iterator[None]:
         _alone.reset(token)
 
 
-def _let_go(me, depth, *_):
-    """Go back to a depth, even where Ctrl-C comes in between."""
-    try:
-        _hold(me, depth)
-    except BaseException:
-        _hold(me, depth, again=True)
-        raise
-
-
-def _hold(me, depth, again=False):
-    """Let a Python thread be inside one_thread() so many times; to do it `again` sets the threads in any case."""
+def _hold(depth):
+    """Let this Python thread be in so many contexts, and set the number of threads where that changes it."""
     with _lock:
-        was_inside = me in _depth
-        if depth and not _before:
-            _before[:] = [blas.num_threads for blas in _libraries()]
-        _depth[me] = depth
+        me, libraries = get_ident(), _libraries()
+        was_inside, _depth[me] = me in _depth, depth
         if not depth:
             del _depth[me]
-        if depth and (again or not was_inside):
-            _set([1] * len(_before))
-        elif _before and not depth and (again or was_inside):
-            free = [not _depth or _is_own(blas) for blas in _libraries()]  # of those that hold it
-            _set([count if is_free else None for count, is_free in zip(_before, free, strict=True)])
-            if not _depth:
-                _before.clear()
+        if bool(depth) == was_inside:
+            return
+        _before[:] = _before or [blas.num_threads for blas in libraries]
+        for blas, count in zip(libraries, _before, strict=True):
+            own = getattr(blas, "threading_layer", "") == "openmp"  # its number belongs to the Python thread
+            if own or (count > 1 and (depth or not _depth)):
+                _set(blas, 1 if depth else count)
+        if not _depth:
+            _before.clear()
 
 
-def _is_own(blas):
-    """Whether the number of threads belongs to the Python thread, as with OpenMP."""
-    return getattr(blas, "threading_layer", "") == "openmp"
-
-
-def _set(counts):
-    for blas, count, before in zip(_libraries(), counts, _before, strict=True):
-        if count is not None and (before > 1 or _is_own(blas)):  # where it was one it stays one
-            _let_anyone_set(blas)
-            blas.set_num_threads(count)
-            _let_anyone_set(blas)
-
-
-def _let_anyone_set(blas):
-    """Since threadpoolctl 3.7, the first Python thread that sets OpenBLAS's number is the only one that can."""
-    if hasattr(blas, "clear_controlling_thread"):
-        blas.clear_controlling_thread(force=True)
+def _set(blas, count):
+    """Set the number; since threadpoolctl 3.7 only the first Python thread that set OpenBLAS's can do so again."""
+    let_anyone = getattr(blas, "clear_controlling_thread", lambda force: None)
+    let_anyone(force=True)
+    blas.set_num_threads(count)
+    let_anyone(force=True)
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,6 @@ from tempfile import mkdtemp
 from typing import Any
 
 import dimod
-import networkx
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -409,36 +408,10 @@ CONDITIONS = [
 FIELD = bmlab.mean_field(M)
 ESTIMATES = [*good(EXACT, FIELD, bmlab.exact(as_sparse(M))), *bad(None, M, FIT, 3, bmlab.exact(drawn(4)), EXACT.mean)]
 ESTIMATES += NONSENSE
-GRAPH = bmlab.to_networkx(M)
 BQM = bmlab.to_dimod(M)
 
 
-def graph(**edge):
-    made = networkx.Graph()
-    made.add_edge(0, 1, **edge)
-    return made
-
-
-def biased(value):
-    made = graph()
-    made.nodes[0]["bias"] = value
-    return made
-
-
-GRAPHS = same(GRAPH.copy(), networkx.MultiGraph(GRAPH)) + good(
-    graph(weight=2), networkx.path_graph(4), networkx.Graph()
-)
-GRAPHS += bad(
-    None, networkx.DiGraph(GRAPH), M, M.weights, graph(weight="x"), graph(weight=NAN), biased("x"), biased(None)
-)
-GRAPHS += (
-    bad(networkx.Graph([(0, 0)]), graph(weight=None), networkx.Graph(temperature=-1), BQM, networkx.Graph) + NONSENSE
-)
-BQMS = (
-    same(BQM.copy())
-    + bad(dimod.ConstrainedQuadraticModel(), None, M, GRAPH, {}, M.weights, type(BQM), "BINARY")
-    + NONSENSE
-)
+BQMS = same(BQM.copy()) + bad(dimod.ConstrainedQuadraticModel(), None, M, {}, M.weights, type(BQM), "BINARY") + NONSENSE
 
 SCHEDULE = np.geomspace(4, 0.2, 6)
 SCHEDULES = same(SCHEDULE.tolist(), tuple(SCHEDULE), pd.Series(SCHEDULE)) + good([1], [1, 2, 3])
@@ -503,11 +476,7 @@ calls(
     units=[case for case in UNITS if case.value is not TWICE and case.value is not THREE],
 )
 calls("BoltzmannMachine.coupling_count", {})
-calls("BoltzmannMachine.to_bits", {})
 calls("BoltzmannMachine.save", {"path": FOLDER / "saved.npz"}, path=TARGETS)
-COMPLETION = bmlab.complete(M, KNOWN)
-calls("Completion.mode", {})
-calls("Completion.sample", {"size": 3, "rng": 0}, size=counts(3, 0), rng=SEEDS)
 calls("about", {})
 calls("progress", {})
 POOL = ThreadPoolExecutor(1)
@@ -653,10 +622,8 @@ calls(
     **CLIMB,
     steps=counts(3),
     gradient_norm=positive(0.5, none=True, zero=True),
-    patience=counts(10),
     every=counts(1),
     checkpoint=CHECKPOINTS,
-    held_out=[c for c in rows(ROWS) if c.value is not None and c.verdict != "same"] + good(None, ROWS) + bad(EXACT),
 )
 VARIANTS = {
     "penalty": {"penalty": 0.01},
@@ -667,7 +634,6 @@ VARIANTS = {
     "sample_weight": {"sample_weight": WEIGHING},
     "rng": {"batch": 20, "rng": 0},
     "gradient_norm": {"gradient_norm": 0.5},
-    "patience": {"held_out": ROWS, "patience": 10},
     "every": {"every": 1},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
@@ -688,7 +654,6 @@ calls(
     names=NAMES,
 )
 calls("from_dimod", {"bqm": BQM, "temperature": 2.0}, bqm=BQMS, temperature=TEMPERATURES)
-calls("from_networkx", {"graph": GRAPH}, graph=GRAPHS)
 method(
     "gibbs",
     {"rng": 0, "burn_in": 5, "n_sweeps": 40},
@@ -829,7 +794,6 @@ method(
     ),
 )
 method("to_dimod", {})
-method("to_networkx", {})
 method(
     "trw",
     {"max_steps": 3, "tolerance": 0.01},
@@ -869,15 +833,6 @@ calls(
 calls("data.encoder", {"v": 4}, v=counts(4))
 calls("data.shifter", {"n": 4}, n=counts(4) + bad(24, 40))
 calls("data.raster", {"bins": 20, "rng": 0}, bins=counts(20), rng=SEEDS)
-SPIKES = broken("spikes.txt", b"0 1 0\n1 1 0\n")
-calls(
-    "data.load_spikes",
-    {"path": SPIKES},
-    path=same(str(SPIKES), broken("marked.txt", b"\xef\xbb\xbf0 1 0\n1 1 0\n"))
-    + bad(None, 3, "", FOLDER, FOLDER / "none.txt", broken("letters.txt", b"0 a\n"), broken("void.txt", b""))
-    + bad(broken("binary.txt", bytes(range(256))), broken("uneven.txt", b"0 1\n0 1 1\n"))
-    + NONSENSE,
-)
 calls(
     "widgets.LatticeView",
     {"size": 4},
@@ -965,4 +920,4 @@ calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
-BOUND = {"BoltzmannMachine": M, "Completion": COMPLETION, "data": bmlab.data, "plot": plot, "widgets": widgets}
+BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "plot": plot, "widgets": widgets}

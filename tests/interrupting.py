@@ -15,7 +15,6 @@ from functools import partial
 from hashlib import sha256
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from unittest.mock import patch
 
 import numpy as np
 from threadpoolctl import threadpool_info
@@ -24,7 +23,6 @@ from tqdm import tqdm
 import bmlab
 from bmlab import progress_bars, threads
 from bmlab.estimate import dense_corr, quietly
-from bmlab.learn import contrastive_divergence
 
 ALIVE = 10  # moments that a process lives through
 PATIENCE = 600  # seconds until a process that does not end is killed
@@ -57,13 +55,6 @@ def resumed():
     return bmlab.fit(BLANK, DATA[:, :8], infer, steps=12, rate=0.1, batch=20, rng=rng, checkpoint="run.npz")
 
 
-def in_shares():
-    """Steps that are made in shares, as wide ones are."""
-    with patch.object(contrastive_divergence, "WIDE", 2**12):
-        blank = bmlab.restricted(np.zeros((10, 6)), np.zeros(10), np.zeros(6))
-        return bmlab.pcd(blank, DATA, rng=0, rate=0.1, steps=100)
-
-
 CALLS = {
     "gibbs": lambda: answer(bmlab.gibbs(GLASS, rng=0, n_sweeps=200)),
     "gibbs, compiled": lambda: answer(bmlab.gibbs(GLASS, rng=0, n_sweeps=1000, backend="numba")),
@@ -93,7 +84,6 @@ CALLS = {
     "pcd": lambda: learned(
         bmlab.pcd(bmlab.restricted(np.zeros((10, 6)), np.zeros(10), np.zeros(6)), DATA, rng=0, rate=0.1, steps=200)
     ),
-    "pcd, in shares": lambda: learned(in_shares()),
     "pseudolikelihood": lambda: learned(bmlab.pseudolikelihood(DATA, penalty=0.01)),
 }
 

@@ -1,8 +1,5 @@
 """One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
 
-import linecache
-import os
-import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +9,6 @@ from threading import Event, local
 
 import numpy as np
 import pytest
-from interrupting import CALLS, TIMED, numbers
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
@@ -99,37 +95,6 @@ def test_overlapping_limits_leave_nothing_behind():
     law_overlap()
 
 
-def test_overlapping_climbs_leave_nothing_behind(count):
-    data = bmlab.sample(bmlab.toy(), 50, np.random.default_rng(0))
-
-    def climb(call):
-        calls = [call]
-
-        def infer(model, *, start=None):
-            if calls:
-                calls.pop()()
-            return bmlab.exact(model)
-
-        bmlab.maximize(bmlab.toy(), data, infer, penalty=0.1)
-
-    assert overlap(climb, climb, count) == [3, 3]  # around infer the limit is lifted
-
-
-@pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
-def test_learners_give_the_free_and_the_clamped_phase_all_threads(n, count):
-    seen = []
-
-    def infer(model, *, start=None):
-        seen.append(count())
-        return bmlab.exact(model)
-
-    model = bmlab.sherrington_kirkpatrick(n + 2, np.random.default_rng(0))
-    data = bmlab.sample(model, 50, np.random.default_rng(0))[:, :n]
-    bmlab.maximize(model, data, infer, penalty=0.1)
-    bmlab.fit(model, data, infer, steps=2, rate=0.1)
-    assert seen and set(seen) == {3}
-
-
 def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
     with all_threads():
         assert count() == 3
@@ -203,89 +168,6 @@ def test_the_real_libraries_obey_from_any_python_thread():
 
     with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
-
-
-def interrupted_at(moment):
-    """Enter and leave one_thread() with all_threads() inside, and be interrupted when functions of the module or lines
-    of _hold() and _set(), have begun so many times; return the interrupt with its traceback, if it came."""
-    left, by_line = iter(range(moment)), (threads._hold.__code__, threads._set.__code__)
-
-    def trace(frame, event, _):
-        code, line = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-        begins = event == "call" or (event == "line" and code in by_line and "with" not in line)
-        ours = code.co_filename == threads.__file__ and code.co_name != "__del__"  # where Python drops it
-        if begins and ours and next(left, None) is None:
-            sys.settrace(None)  # no signal comes between the end of a with block and the release of its lock
-            raise KeyboardInterrupt
-        return trace
-
-    try:
-        sys.settrace(trace)
-        with one_thread(), all_threads():
-            pass
-    except KeyboardInterrupt as interrupt:
-        return interrupt
-    finally:
-        sys.settrace(None)
-    return None
-
-
-def test_an_interrupt_at_any_line_leaves_the_limits_as_they_were(count):
-    moments = 0
-    while kept := interrupted_at(moments):  # as IPython keeps the last
-        assert count() == 3 and not threads._depth, (moments, kept.__traceback__)
-        with one_thread():
-            assert count() == 1
-        moments += 1
-    assert moments > 40
-
-
-def test_eight_threads_get_the_answers_of_one():
-    """To rounding: how many threads a product gets depends on who else is there."""
-    names = [name for name in CALLS if name not in TIMED and name != "fit, resumed"][::2]
-    with threadpool_limits(2, user_api="blas"):
-        alone = [numbers(name) for name in names]
-        with ThreadPoolExecutor(8) as pool:
-            together = list(pool.map(numbers, names))
-        assert {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"} <= {2}
-    for name, one, other in zip(names, alone, together, strict=True):
-        assert np.allclose(one, other, rtol=1e-6, atol=1e-6, equal_nan=True), name
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_of_a_process_that_samples_can_sample():
-    with ThreadPoolExecutor() as pool:
-        sampling = pool.submit(numbers, "ais")
-        for _ in range(5):
-            child = os.fork()
-            if not child:
-                signal.alarm(30)
-                numbers("gibbs")
-                os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-        sampling.result()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
-    """The lock is held while another thread sets BLAS: the fork waits for it, and the child finds it free."""
-    inside, done = Event(), Event()
-
-    def hold():
-        with threads._lock:
-            inside.set()
-            done.wait(0.2)
-
-    with ThreadPoolExecutor() as pool:
-        pool.submit(hold)
-        inside.wait()
-        child = os.fork()
-        if not child:
-            signal.alarm(5)
-            with one_thread():
-                os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_without_threads_and_numba_every_method_answers():

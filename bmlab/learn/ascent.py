@@ -3,7 +3,7 @@
     V <- momentum * V + slope,        slope = (<s_i s_j>_clamped - <s_i s_j>_free) / T - penalty * w_ij
     W <- W + rate * V                 and so for the biases, which nothing penalises
 
-What changes from one algorithm of the literature to the next is only where the free phase starts:
+What changes from one algorithm of the literature to the next is where the free phase starts:
     chains="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)
@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
-from itertools import chain, islice, pairwise, repeat
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import largest
-from ..checks import check_choice, check_count, check_positive, check_rates, check_share, generator, is_one, is_sparse
+from ..checks import check_choice, check_count, check_positive, check_share, generator, is_sparse
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
@@ -76,7 +76,9 @@ def ascend(
         seed = int(generator(rng).integers(2**63))
     clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch, sample_weight)
     warm = chains == "previous"
-    for size, rows in islice(zip(_sizes(rate), _batches(data, batch, seed), strict=False), number + 1, None):
+    orders = batches(len(data), batch, np.random.default_rng(seed)) if batch else repeat(slice(None))
+    for size, order in islice(zip(_sizes(rate), orders, strict=False), number + 1, None):
+        rows = data[order] if batch else data
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
         with quietly():
             seen = clamped_phase(model, rows, before.clamped.state if warm and not batch else None)
@@ -102,42 +104,21 @@ def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
         return lambda model, rows, start: restated(model, data)
     if clamped is not None:
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return _from_any_start(lambda *about, start: asked("clamped", clamped, *about, start=start, **weighted))
+        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start, **weighted)
     share = shares(sample_weight, len(data))
     if batch is None and hides_nothing(model, data):
         once = clamped_rows(model, data, infer, None, share)
         return lambda model, rows, start: restated(model, once)
-    return _from_any_start(lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start, share))
-
-
-def _from_any_start(phase):
-    """Ask without a start where the first is refused: the Step that was given may be of other data."""
-    begun = False
-
-    def ask(model, rows, start):
-        nonlocal begun
-        first, begun = not begun, True
-        try:
-            return phase(model, rows, start=start)
-        except ValueError:
-            if not first or start is None:
-                raise
-            return phase(model, rows, start=None)
-
-    return ask
+    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start, share)
 
 
 def _sizes(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
-    rates: Any = repeat(check_positive("rate", rate, 0.05, zero=True)) if is_one(rate) else check_rates(rate)
-    return (size for size, _ in pairwise(chain([0.0], rates)))
-
-
-def _batches(data, batch, seed):
-    """Yield the rows of each step."""
-    if not batch:
-        return repeat(data)
-    return (data[order] for order in batches(len(data), batch, np.random.default_rng(seed)))
+    before = 0.0
+    for size in rate if np.iterable(rate) else repeat(rate):
+        size = check_positive("rate", size, 0.05, zero=True)
+        yield before
+        before = size
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -154,26 +135,16 @@ def _moved(model, velocity, size, shrunk):
     """Return the machine at W + size * V, then each weight towards 0 by `shrunk`; the first step moves nowhere."""
     if not velocity:
         return model
-    weights, biases = _stepped(model, size * velocity[0]), model.biases + size * velocity[1]
-    return model._with(_towards_zero(weights, shrunk) if shrunk else weights, biases)
-
-
-def _stepped(model, step):
-    """Return W + step, in place of the step; a sparse sum would let go of the couplings whose weight becomes 0."""
-    if not model.is_sparse:
-        step += model.weights
-        return step
-    weights = model.weights.copy()
-    weights.data = weights.data + _at_couplings(model, step)
-    return weights
-
-
-def _towards_zero(weights, much):
-    if is_sparse(weights):
-        weights = weights.copy()
-        weights.data[:] = _towards_zero(weights.data, much)
-        return weights
-    return np.sign(weights) * np.maximum(np.abs(weights) - much, 0)
+    w = size * _at_couplings(model, velocity[0])
+    w += _at_couplings(model, model.weights)
+    if shrunk:
+        w = np.sign(w) * np.maximum(np.abs(w) - shrunk, 0)
+    if model.is_sparse:  # a sum of sparse arrays would let go of the couplings whose weight becomes 0
+        weights = model.weights.copy()
+        weights.data = w
+    else:
+        weights = w.reshape(model.n, model.n)
+    return model._with(weights, model.biases + size * velocity[1])
 
 
 def _at_couplings(model, matrix):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from inspect import signature, unwrap
 from itertools import islice
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -25,9 +24,6 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .ascent import ascend
-from .likelihood import clamped as clamped_phase
-from .likelihood import log_likelihood
-from .pseudolikelihood import pseudo_log_likelihood
 from .record import ALL_STEPS, Fit, Loop, Step
 
 
@@ -48,8 +44,6 @@ def fit(
     sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
-    held_out: ArrayLike | None = None,
-    patience: int = 10,
     every: int = 1,
     checkpoint: str | Path | None = None,
 ) -> Fit:
@@ -57,8 +51,7 @@ def fit(
 
     model      where to begin; or a Step of such a climb, to go on after it
     data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr;
-               moments() makes it of more rows than fit into memory
+               units of their names, or name them.  Or moments() of rows that need not fit into memory
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
@@ -72,18 +65,14 @@ def fit(
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     sample_weight   how much each row counts, (N,)
     gradient_norm   end where Step.gradient_norm is no larger
-    held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
-               pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
-    every      keep, save and look at held-out rows at every so many steps, and at the last
+    every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               it is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  All that is random must come from `rng`, and
-               states must be arrays (those of temper, ais and trw are not)
-    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before the
-    gradient norm that was asked for.
+               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
+               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
+    Estimates that have not converged raise no warning here: look at Step.free.converged.  Warns with NotConverged where
+    `steps` end it before the gradient norm that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
-    of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
+    of another run, and where methods or states hold more than a file can.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -91,27 +80,37 @@ def fit(
     >>> found.converged, found.model.weights[0, 1].round(4)  # arctanh(1/2)
     (True, np.float64(0.5493))
     """
-    steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
+    steps, every = check_count("steps", steps), check_count("every", every)
     check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
-    told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
-    file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
-    watch = _Watch(infer, gradient_norm, held_out, patience, file)
-    step = watch.resume() or model
-    more = 0 if watch.stopped else max(0, _number(model) + steps - _number(step))
+    run = {"model": model, "data": data, "infer": infer, **options}
+    file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)
+    step = (file and file.load()) or model
+    kept: list[Step] = [] if step is model else [step]
+    wanted = -1.0 if gradient_norm is None else gradient_norm
+    more = 0 if kept and kept[0].gradient_norm <= wanted else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
     for step in watched(climb, "step", more):
-        if watch.sees(step) or step.loop.number % every == 0:
-            watch.keep(step)
-        if watch.stopped:
+        is_last = step.gradient_norm <= wanted or step.loop.number + 1 == _number(model) + steps
+        if is_last or step.loop.number % every == 0:
+            kept.append(step)
+            if file:
+                file.save(step)
+        if is_last:
             break
     if not isinstance(step, Step):
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
-    if not watch.kept or watch.kept[-1] is not step:
-        watch.keep(step)
-    return warned(watch.ended(steps))
+    if not kept or kept[-1] is not step:  # the rates ended first
+        kept.append(step)
+    if gradient_norm is None:
+        return Fit(step.model, None, ALL_STEPS, tuple(kept))
+    found, last = f"gradient_norm {step.gradient_norm:.2g}", step.loop.number
+    if step.gradient_norm <= gradient_norm:
+        return Fit(step.model, True, f"{found}, asked for {gradient_norm:g}, at step {last}", tuple(kept))
+    missed = f"fit() ended after {steps} steps with {found} where {gradient_norm:g} was asked for"
+    return warned(Fit(step.model, False, f"{missed}; raise steps, or use maximize().", tuple(kept)))
 
 
 def _number(step):
@@ -119,110 +118,31 @@ def _number(step):
     return step.loop.number + 1 if isinstance(step, Step) else 0
 
 
-class Best(NamedTuple):
-    """Hold the step that did best on held-out data, its score, and how many looks ago that was."""
-
-    score: float = -np.inf
-    step: Step | None = None
-    waited: int = 0
-
-
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
-
-
-@dataclass(eq=False)
-class _Watch:
-    """Hold what is kept of a climb, what it has been asked to reach, and whether it has."""
-
-    infer: Callable
-    gradient_norm: float | None
-    held_out: ArrayLike | None
-    patience: int
-    file: Checkpoint | None
-    kept: list[Step] = field(default_factory=list)
-    best: Best = field(default_factory=Best)
-    stopped: str = ""
-
-    def resume(self):
-        """Return the step that a file holds, or None."""
-        found = self.file and self.file.load()
-        if not found:
-            return None
-        step, self.best = found
-        self.kept.append(step)
-        self.sees(step)
-        self._tire()
-        return step
-
-    def sees(self, step):
-        """Whether the step has reached what was asked for."""
-        found, asked = step.gradient_norm, self.gradient_norm
-        if asked is not None and found <= asked:
-            self.stopped = f"gradient_norm {found:.2g}, asked for {asked:g}, at step {step.loop.number}"
-        return bool(self.stopped)
-
-    def keep(self, step):
-        """Keep a step, look at the held-out data with it, and save it."""
-        self.kept.append(step)
-        if self.held_out is not None:
-            score = _score(step, self.held_out, self.infer)
-            better = score > self.best.score
-            self.best = Best(score, step) if better else self.best._replace(waited=self.best.waited + 1)
-            self._tire()
-        if self.file:
-            self.file.save(step, self.best)
-
-    def _tire(self):
-        if self.best.step and self.best.waited >= self.patience:
-            self.stopped = (
-                f"held-out data did best at step {self.best.step.loop.number}, {self.best.score:.4f} nats, "
-                f"and no better in {self.best.waited} looks"
-            )
-
-    def ended(self, steps):
-        """Return the Fit of the steps that were kept, the best one last."""
-        best, asked = self.best.step, self.gradient_norm
-        reached = True if self.stopped else None if asked is None else False
-        if reached is False:
-            found = f"gradient_norm {self.kept[-1].gradient_norm:.2g} where {asked:g} was asked for"
-            self.stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
-        if best is not None:
-            self.kept = [s for s in self.kept if s.loop.number < best.loop.number] + [best]
-        return Fit(self.kept[-1].model, reached, self.stopped or ALL_STEPS, tuple(self.kept))
-
-
-def _score(step, held_out, infer):
-    """Mean log p of the held-out rows, or their pseudolikelihood where the free phase has no log Z."""
-    if np.isnan(step.free.log_z.value):
-        return pseudo_log_likelihood(step.model, held_out)
-    return log_likelihood(clamped_phase(step.model, held_out, infer), step.free).value
-
-
 # A run that was killed goes on from a file as if it had not been.
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Bounded)}
 LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the Step
 
 
 class Checkpoint:
     """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
 
-    The file holds arrays, and one JSON that says where each belongs: in the Step, in the best step, or in the state of
-    the generator.  Reading it runs no code.
+    The file holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
+    Reading it runs no code.
     """
 
     def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
         self.path, self.rng = check_path("checkpoint", path), rng
         self.run = {name: _told(name, value, rng) for name, value in run.items()}
 
-    def save(self, step: Step, best: Best) -> None:
+    def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""
         random, arrays = self.rng and self.rng.bit_generator.state, {}
-        text = json.dumps(_packed([self.run, step, best, random], arrays))
+        text = json.dumps(_packed([self.run, step, random], arrays))
         write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
 
-    def load(self) -> tuple[Step, Best] | None:
+    def load(self) -> Step | None:
         """Return what was saved and set the generator to what it was; None where there is no file.
 
         Raises ValueError where the file is torn, or is of another run.
@@ -231,7 +151,7 @@ class Checkpoint:
             return None
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
-            run, step, best, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            run, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
             other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
@@ -239,7 +159,7 @@ class Checkpoint:
             raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
         if self.rng is not None:
             self.rng.bit_generator.state = random
-        return step, best
+        return step
 
 
 def _told(name, value, rng):

@@ -79,7 +79,8 @@ def clamped_rows(
         clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], within[k])
         for k, (unknown, where) in enumerate(groups)
     ]
-    return _pooled(answers, np.array([each[where].sum() for _, where in groups]))
+    info = {"road": f"{len(answers)} sets of unknowns"}
+    return _averaged(model, answers, [each[where].sum() for _, where in groups], info)
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
@@ -155,7 +156,7 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
             answers = np.array(
                 [asked("infer", infer, model.clamp(known, v)).log_z for v in watched(patterns, "pattern")]
             )
-            log_z[where] = answers[which.ravel()]
+            log_z[where] = answers[which]
         else:
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
@@ -169,7 +170,7 @@ def _by_unknown(unknown, model, infer):
     few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
     first, which, _ = alike(unknown[~few])
     sets = unknown[~few][first]
-    rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which.ravel() == k]) for k, s in enumerate(sets)]
+    rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which == k]) for k, s in enumerate(sets)]
     return [(None, np.flatnonzero(few)), *rest] if few.any() else rest
 
 
@@ -227,93 +228,63 @@ def _summed_out(model, rows, unknown):
 def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
-    patterns, share = _met(*distinct(rows[:, known], share))
+    patterns, share = distinct(rows[:, known], share)
+    patterns, share = patterns[share > 0], share[share > 0]  # 0 times an infinite bound would be nan
     if start is not None and len(start) != len(patterns):
         raise ValueError(f"start must hold {len(patterns)} states, one a pattern, found {len(start)}; leave it out")
+    starts = start or [None] * len(patterns)
     answers = [
-        asked("infer", infer, model.clamp(known, v), start=None if start is None else start[k])
-        for k, v in enumerate(watched(patterns, "pattern"))
+        asked("infer", infer, model.clamp(known, v), start=begin)
+        for v, begin in watched(list(zip(patterns, starts, strict=True)), "pattern")
     ]
-    s, mean_stderr = np.empty((len(patterns), model.n)), np.zeros(model.n)
-    s[:, known], s[:, unknown] = patterns, [a.mean for a in answers]
-    mean_stderr[unknown] = _combined([a.mean_stderr for a in answers], share)
-    corr, corr_stderr = _joined_corr(model, s, unknown, share, answers, mean_stderr)
+    whole = (_with_known(model, known, v, unknown, answer) for v, answer in zip(patterns, answers, strict=True))
+    info = {"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)}
+    return replace(_averaged(model, whole, share, info), method=f"clamped, {answers[0].method}")
+
+
+def _with_known(model, known, v, unknown, answer):
+    """Return an answer about the unknown units as one about all: v_i <s_j> is as uncertain as <s_j>."""
+    s, error = np.zeros(model.n), np.zeros(model.n)
+    s[known], s[unknown], error[unknown] = v, answer.mean, answer.mean_stderr
+    row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
+    pairs, errors = s[row] * s[col], np.maximum(error[row], error[col])
+    if model.is_sparse:
+        place = np.full(model.n, -1)
+        place[unknown] = np.arange(len(unknown))
+        both = (place[row] >= 0) & (place[col] >= 0)
+        inside = place[row[both]], place[col[both]]
+    else:
+        both, inside = np.ix_(unknown, unknown), ...
+    pairs[both] = answer.corr[inside]
+    if not np.isscalar(answer.corr_stderr):
+        errors[both] = answer.corr_stderr[inside]
+    return replace(
+        answer, mean=s, corr=as_corr(model, pairs), mean_stderr=error, corr_stderr=as_corr(model, errors, diagonal=0.0)
+    )
+
+
+def _averaged(model, answers, share, info):
+    """Return the mean of independent answers about different rows, by their share of all rows."""
+    mean, corr, mean_error, corr_error, ends, error, states, doubt = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, [], None
+    for p, answer in zip(share, answers, strict=True):
+        mean, corr = mean + p * answer.mean, corr + p * answer.corr
+        mean_error = mean_error + (p * answer.mean_stderr) ** 2
+        corr_error = corr_error + (p * answer.corr_stderr) * (p * answer.corr_stderr)
+        log_z = answer.log_z
+        ends = ends + p * np.array([log_z.value, log_z.lower, log_z.upper])
+        error += (p * log_z.stderr) ** 2
+        states.append(answer.state)
+        doubt = answer if doubt is None or (doubt.converged and not answer.converged) else doubt
     return Estimate(
-        share @ s,
+        mean,
         corr,
-        _mean_log_z([a.log_z for a in answers], share),
-        mean_stderr,
-        corr_stderr,
-        method=f"clamped, {answers[0].method}",
-        converged=all(a.converged for a in answers),
-        message=_first_doubt(answers),
-        state=[a.state for a in answers],
-        info={"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)},
+        Bounded(ends[0], np.sqrt(error), *ends[1:]),
+        np.sqrt(mean_error),
+        np.sqrt(corr_error),
+        method=doubt.method,
+        converged=doubt.converged,
+        message=doubt.message,
+        state=states,
+        info=info,
         model=model,
     )
-
-
-def _met(patterns, share):
-    """Return the patterns that count: a weight of 0 times an infinite bound would be nan."""
-    return patterns[share > 0], share[share > 0]
-
-
-def _joined_corr(model, s, unknown, share, answers, error):
-    """Correlations (and their errors) of all units: products of the means, but for two hidden units."""
-    pairs = pair_sums(model, s * np.sqrt(share)[:, None])
-    _put_hidden(model, pairs, unknown, _averaged([a.corr for a in answers], share))
-    row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
-    errors = np.maximum(error[row], error[col])  # v_i <s_j> is as uncertain as <s_j>
-    if not np.isscalar(answers[0].corr_stderr):
-        _put_hidden(model, errors, unknown, _combined([a.corr_stderr for a in answers], share))
-    return as_corr(model, pairs), as_corr(model, errors, diagonal=0.0)
-
-
-def _put_hidden(model, pairs, unknown, hidden):
-    """Overwrite what belongs to two hidden units, in the layout of pair_sums()."""
-    if not model.is_sparse:
-        pairs[np.ix_(unknown, unknown)] = hidden
-        return
-    row, col = coupled_pairs(model)
-    place = np.full(model.n, -1)
-    place[unknown] = np.arange(len(unknown))
-    both = (place[row] >= 0) & (place[col] >= 0)
-    pairs[both] = hidden[place[row[both]], place[col[both]]]
-
-
-def _pooled(answers, share):
-    """Average answers about different rows, by their share of all rows."""
-    return Estimate(
-        _averaged([a.mean for a in answers], share),
-        _averaged([a.corr for a in answers], share),
-        _mean_log_z([a.log_z for a in answers], share),
-        _combined([a.mean_stderr for a in answers], share),
-        _combined([a.corr_stderr for a in answers], share),
-        method=answers[-1].method,
-        converged=all(a.converged for a in answers),
-        message=_first_doubt(answers),
-        state=[a.state for a in answers],
-        info={"road": f"{len(answers)} sets of unknowns"},
-        model=answers[0].model,
-    )
-
-
-def _averaged(parts, share) -> Any:
-    """Return the weighted mean."""
-    return sum(p * part for p, part in zip(share, parts, strict=True))
-
-
-def _combined(errors, share):
-    """Standard error of a weighted mean of independent answers."""
-    return np.sqrt(sum(p**2 * e * e for p, e in zip(share, errors, strict=True)))
-
-
-def _mean_log_z(answers, share):
-    """Return the weighted mean of log Z, with its noise and its bounds."""
-    value, lower, upper = (float(share @ [getattr(a, end) for a in answers]) for end in ("value", "lower", "upper"))
-    return Bounded(value, float(_combined([a.stderr for a in answers], share)), lower, upper)
-
-
-def _first_doubt(answers):
-    """Return the message of the first answer that has not converged, or of the first."""
-    return next((a.message for a in answers if not a.converged), answers[0].message)

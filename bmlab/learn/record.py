@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import defer, looked_at
 from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
-from ..html_repr import step_card
 from ..model import BoltzmannMachine
 from .likelihood import log_likelihood
 
@@ -50,9 +49,6 @@ class Step:
             f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
             f"gradient norm {self.gradient_norm:.3g})"
         )
-
-    def _repr_html_(self):
-        return step_card(self)
 
     @property
     def mismatch(self) -> float:

@@ -1,0 +1,16 @@
+"""What people ask of the package itself: a source, and what a report of a bug needs."""
+
+import numpy as np
+
+import bmlab
+
+
+def test_a_function_shows_its_source(capsys):
+    bmlab.show(bmlab.sweep)
+    assert capsys.readouterr().out.startswith("def sweep(")
+
+
+def test_a_report_of_a_bug_has_its_versions(capsys):
+    bmlab.about()
+    text = capsys.readouterr().out
+    assert f"numpy {np.__version__}" in text and "threads" in text and "Python 3" in text
