@@ -12,8 +12,8 @@ learning(steps, axes)           the first step, the last, and the climb: the sam
 curves, bracket, images, answers          as their names say
 show("in words")                ends a cell: gives the figure these looks, twice the pixels and words for the blind
 
-Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim, open grey (FAINT).  Orange pulls
-together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), grey is there for
+Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange pulls
+together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is there for
 comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent and words
 are of a grey (INK) that reads on light paper and dark, so black is drawn in it too.  One colour a method, the same
 everywhere and readable by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is lost in grey.
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["COLOURS", "MARKERS", "METHODS", "answers", "at_lines", "bracket", "curves", "dress", "flows", "glyph"]
 __all__ += ["headline", "images", "learning", "moments", "network", "phases", "show", "states"]
 
-INK, FAINT, UNMET = "#6B7682", "#B4BCC4", "#D64545"
-PLUS, MINUS = "#0072B2", "#FFFFFF"
+INK, FAINT, UNMET = "#6B7682", "#8A949E80", "#D64545"
+PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
 METHODS = {
     "exact": ("black", "o"),
@@ -62,7 +62,7 @@ METHODS = {
     "ais": ("#B0204E", "*"),
     "visited": ("#999933", ">"),
     "trw": ("#E69F00", "<"),
-    "data": (FAINT, "x"),
+    "data": (OPEN, "x"),
 }
 COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
@@ -102,7 +102,8 @@ def at_lines(ax: Axes) -> Axes:
     for line in named:
         points = np.asarray(line.get_xydata(), dtype=float)
         points = points[np.isfinite(points).all(axis=1)]
-        ends.append(ax.transAxes.inverted().transform(ax.transData.transform(points[-1] if len(points) else (0, 0))))
+        end = points[np.argmax(points[:, 0])] if len(points) else (0, 0)
+        ends.append(ax.transAxes.inverted().transform(ax.transData.transform(end)))
     heights = _apart(np.clip([y for _, y in ends], 0, 1), 15 * ax.figure.dpi / 72 / ax.bbox.height)
     for line, (x, _), y in zip(named, ends, heights, strict=True):
         place: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
@@ -182,11 +183,12 @@ def states(rows: Any, ax: Axes, bars: Mapping[str, Sequence] | None = None, *, m
     ax.set(xlim=(-0.6, len(rows) - 0.4), xticks=[], yticks=[])
     ax.spines["left"].set_visible(False)
     ax.spines["bottom"].set_color(FAINT)
+    ax.xaxis.labelpad = 36  # below the states
     if len(bars) > 1:
-        for k, name in enumerate(bars):  # in words of their own colours, not in a box
-            colour = COLOURS.get(name, PLUS)
+        for k, name in enumerate(bars):
             about: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "top"}
-            ax.annotate(name, (1, 1), (0, -14 * k), color=colour, **about)
+            ax.annotate("\N{BLACK SQUARE}", (1, 1), (0, -14 * k), color=COLOURS.get(name, PLUS), **about)
+            ax.annotate(name, (1, 1), (-14, -14 * k), **about)
     return ax
 
 
@@ -225,7 +227,7 @@ def glyph(
             box.add_artist(Line2D(x[[i, j]], y[[i, j]], linewidth=1.4 if met else 1.8, **style))
     for i, s in enumerate(state):
         met = model is None or model.biases[i] * s >= 0
-        fill = {1: PLUS, -1: MINUS, 0: FAINT}[int(s)]
+        fill = {1: PLUS, -1: MINUS, 0: OPEN}[int(s)]
         box.add_artist(Circle((x[i], y[i]), radius, fc=fill, ec=INK if met else UNMET, lw=1 if met else 1.8))
     about: Any = {"xybox": offset, "boxcoords": "offset points", "xycoords": coords, "frameon": False, "pad": 0}
     ax.add_artist(AnnotationBbox(box, xy, annotation_clip=False, **about))
@@ -272,7 +274,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
     error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
     colour = COLOURS.get(estimate.method, "black")
-    ax.axline((0, 0), slope=1, color=FAINT, linewidth=5, alpha=0.6, zorder=0)
+    ax.axline((0, 0), slope=1, color=FAINT, linewidth=5, zorder=0)
     _points(ax, true[pairs], found[pairs], error, colour, "s", "correlations")
     _points(ax, reference.mean, estimate.mean, estimate.mean_stderr, colour, "o", "means", markerfacecolor="white")
     ax.set(xlabel=reference.method or "reference", ylabel=estimate.method)
@@ -283,9 +285,9 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
         ax.plot(x, y, "s", color=TOGETHER, markersize=8, zorder=3)
         if abs(y - x) > 0.05:
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
-        side = 1 if y >= x else -1
-        where: Any = {"textcoords": "offset points", "va": "bottom" if side > 0 else "top", "color": TOGETHER}
-        ax.annotate(named, (x, y), (0, 7 * side), ha="left" if x < 0 else "right", **where)
+        side: Any = ("left", 9) if x < 0.3 else ("right", -9)
+        where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
+        ax.annotate(named, (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
     if not estimate.converged:
         ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
     return ax
@@ -332,7 +334,7 @@ def learning(
         climb.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
         for k, side in ((0, 1), (-1, -1)):
             place: Any = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
-            climb.annotate(f"{values[k]:.2f}", (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
+            climb.annotate(_signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
         climb.set(ylabel="", yticks=[])
         headline(climb, words)
     return ax
@@ -362,7 +364,7 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
             to, arrow = (30 if np.isfinite(z.lower) else -30, 0), {"arrowstyle": "<-", "color": colour}
             ax.annotate("", (z.value, row), xytext=to, textcoords="offset points", arrowprops=arrow)
     lower, upper = proven.log_z.lower, proven.log_z.upper
-    ax.axvspan(lower, upper, color=FAINT, alpha=0.35, linewidth=0, zorder=0)
+    ax.axvspan(lower, upper, color=FAINT, alpha=0.3, linewidth=0, zorder=0)
     for end, name, side in ((lower, proven.lower_by, "right"), (upper, proven.upper_by, "left")):
         ax.axvline(end, color=FAINT, linewidth=1, zorder=0)
         ax.annotate(f" {name} ", (end, 1), xycoords=("data", "axes fraction"), ha=side, va="bottom")
@@ -432,7 +434,7 @@ def answers(frame: Any, ax: Axes) -> Axes:
     _check_axes(ax)
     if not hasattr(frame, "columns"):
         raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.DataFrame(rows)")
-    shades, rows = _map("units").with_extremes(bad=FAINT), np.asarray(frame, dtype=float).T
+    shades, rows = _map("units").with_extremes(bad=OPEN), np.asarray(frame, dtype=float).T
     ax.imshow(rows, cmap=shades, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(frame.columns)), frame.columns)
     return ax
@@ -538,7 +540,7 @@ def network(
             _across(seen[j] - seen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0)),
         )
         if few:
-            _beside(ax, f"{w:+.3g}", middle, across, 5 + style["linewidth"] / 2)
+            _beside(ax, _signed(w), middle, across, 5 + style["linewidth"] / 2)
         for a, b in told.keys() & {(i, j), (j, i)}:
             ends = spots[a] + np.outer([0.3, 0.7], spots[b] - spots[a])
             about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
@@ -547,11 +549,12 @@ def network(
             ax.annotate("", ends[1] + lift, ends[0] + lift, arrowprops=about)
             _beside(ax, f"{told[a, b]}", middle, side, 9 + style["linewidth"] / 2, PLUS)
     for i in range(model.n):
-        style = {"color": {1: PLUS, -1: MINUS, 0: FAINT}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
+        style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in held else "o", markersize=size[i], markeredgewidth=1.2, **style)
     names = model.names or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
     words = [
-        name + (f"\nb = {bias:+.3g}" if few and bias else "") for name, bias in zip(names, model.biases, strict=False)
+        name + (f"\nb = {_signed(bias)}" if few and bias else "")
+        for name, bias in zip(names, model.biases, strict=False)
     ]
     for spot, text, (side, radius) in zip(spots, words, _sides(seen, size, lines, words), strict=False):
         _beside(ax, text, spot, side, radius + 2, fontweight="bold" if model.names else "normal")
@@ -560,13 +563,15 @@ def network(
     return ax
 
 
+def _signed(number, digits="+.3g"):
+    return f"{number:{digits}}".replace("-", "\N{MINUS SIGN}")
+
+
 def _beside(ax, text, spot, side, gap, colour="black", **style):
     """Write at `gap` points from a spot, towards `side`."""
     ha = "center" if abs(side[0]) < 0.4 else "left" if side[0] > 0 else "right"
     va = "center" if abs(side[1]) < 0.4 else "bottom" if side[1] > 0 else "top"
-    ax.annotate(
-        text, spot, gap * np.asarray(side), textcoords="offset points", ha=ha, va=va, color=colour, fontsize=9.5
-    )
+    ax.annotate(text, spot, gap * np.asarray(side), textcoords="offset points", ha=ha, va=va, color=colour, **style)
 
 
 def _circle(n):
@@ -770,13 +775,14 @@ def dress(figure: Figure) -> Figure:
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     for ax in figure.axes:
-        ax.set_facecolor("none")
+        if to_rgba_array(ax.get_facecolor()).min() == 1:
+            ax.set_facecolor("none")
         ax.tick_params(which="both", length=0, color=INK, labelcolor=INK)
         for side in {"top", "right"} & {*ax.spines}:
             ax.spines[side].set_visible(False)
-        if ax.get_title():
-            headline(ax, ax.get_title())
-            ax.set_title("", loc="center")
+        if title := ax.get_title():
+            ax.set_title("")
+            headline(ax, ax.get_title(loc="left") or title)
     for artist in figure.findobj():
         for part in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
             if hasattr(artist, "set_" + part) and (found := getattr(artist, "get_" + part, None)):
