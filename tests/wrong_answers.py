@@ -480,8 +480,8 @@ WRONG = {
     },
     "09_handwritten_digits": {
         "p_b": [
-            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "that is if both are as common"),
-            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
+            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "if both were as common"),
+            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is common"),
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
@@ -503,7 +503,7 @@ WRONG = {
             (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
             (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
             (OWN_DIGIT + "before = np.log(before)", "not log p"),
-            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off"),
             (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
             (OWN_DIGIT + "after = before", "axis=1"),
             (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
