@@ -175,7 +175,7 @@ class Replicas:
 
     def energies(self) -> np.ndarray:
         """Return the energies at each rung, (n_chains, rungs)."""
-        return energy_of(self.model, self.chains.s.T)[self.at]
+        return self.chains.energies()[self.at]
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
