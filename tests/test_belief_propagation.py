@@ -89,6 +89,13 @@ def test_messages_are_right_at_any_size():
     assert belief_propagation.through(np.array([900.0, -70.0]), np.array([-80.0, 1e4])).tolist() == [-80, -70]
 
 
+def test_a_cold_tree_is_no_harder():
+    model = forest(12, np.random.default_rng(0), 2.0).at(0.01)
+    answer, true = bmlab.bethe(model), bmlab.exact(model)
+    assert answer.converged and np.abs(answer.mean - true.mean).max() < 1e-12
+    assert abs(answer.log_z.value - true.log_z.value) < 1e-15 * 10 * true.log_z.value
+
+
 @quietly
 def test_what_has_not_settled_says_so():
     with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):

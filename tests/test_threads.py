@@ -82,7 +82,7 @@ def overlap(first, second, count):
     return seen
 
 
-def law_overlap():
+def test_overlapping_limits_leave_nothing_behind():
     """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
 
     def limited(call):
@@ -91,10 +91,6 @@ def law_overlap():
 
     with three_threads() as count:
         assert overlap(limited, limited, count) == [1, 1]
-
-
-def test_overlapping_limits_leave_nothing_behind():
-    law_overlap()
 
 
 @pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
@@ -134,7 +130,7 @@ def test_all_threads_respects_what_another_thread_holds(count):
         assert pool.submit(lifted).result() == 1
 
 
-def law_wide_products():
+def test_exact_has_its_cores_inside_a_limit():
     """The three products get all threads, and the narrow ones beside them one, whoever asks."""
     wide, narrow = [], []
 
@@ -149,10 +145,6 @@ def law_wide_products():
         patch.setattr(matrix_products, "all_threads", lifted)
         bmlab.exact(bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)))
     assert wide == [3] * 3 and narrow == [1] * 3
-
-
-def test_exact_has_its_cores_inside_a_limit():
-    law_wide_products()
 
 
 def test_each_python_thread_is_limited_where_the_number_is_its_own():

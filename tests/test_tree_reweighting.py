@@ -39,7 +39,7 @@ def wild(model, graph, rng):
     return share, rng.normal(scale=rng.exponential(), size=len(graph.j))
 
 
-def law_shares():
+def test_edges_are_shared_out_as_random_trees_have_them():
     """Five units have 125 spanning trees: how often each edge is in one, weighted, dense and sparse."""
     model, rng = machine(5, 2), np.random.default_rng(0)
     graph, thin = graph_of(model), replace(model, weights=sparse.csr_array(model.weights))
@@ -105,7 +105,7 @@ def test_the_bound_holds_whatever_the_weights_and_messages():
         assert bound - model.offset / model.temperature > true - 1e-13 * abs(true)
 
 
-def law_floor():
+def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
         rng = np.random.default_rng(seed)
@@ -133,16 +133,8 @@ def law_slope(move=1e-4):
     assert abs((up.value - down.value) / known - 1) < 1e-6
 
 
-def test_edges_are_shared_out_as_random_trees_have_them():
-    law_shares()
-
-
 def test_the_bound_is_an_average_over_trees():
     law_average()
-
-
-def test_the_gap_is_proven_where_messages_hardly_agree():
-    law_floor()
 
 
 def test_the_information_is_the_slope_of_the_bound():

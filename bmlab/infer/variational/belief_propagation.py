@@ -33,7 +33,7 @@ from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .coordinate_descent import ending
-from .linear_response import Response, couplings, respond
+from .linear_response import Branches, Response, couplings, respond
 
 LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
 COOL = "come from hot with cooled(), give it other messages with start=, or use gibbs()"
@@ -44,6 +44,7 @@ class Graph(NamedTuple):
     """Hold the couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
 
     order is such that in every tree each unit comes before its parent; indptr says where rows begin.
+    branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
     """
 
     j: np.ndarray
@@ -52,6 +53,7 @@ class Graph(NamedTuple):
     indptr: np.ndarray
     back: np.ndarray
     order: np.ndarray
+    branches: np.ndarray
 
 
 class Settled(NamedTuple):
@@ -79,8 +81,8 @@ def bethe(
               Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and
               no variance twice what its mean says
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
-              |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops; where
-              it is not small, the loops matter.
+              |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops, at any temperature;
+              where it is not small, the loops matter.
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
@@ -129,7 +131,23 @@ def graph_of(model: BoltzmannMachine) -> Graph:
         w.indptr,
         back.data,
         order,
+        _branches(w.indptr, w.indices, back.data),
     )
+
+
+def _branches(indptr, col, back):
+    """Return the edges (k,) by which leaf after leaf is taken out, until none is left."""
+    partners, gone, found = np.diff(indptr), np.zeros(len(col), bool), []
+    leaves = np.flatnonzero(partners == 1).tolist()
+    for leaf in leaves:
+        for e in range(indptr[leaf], indptr[leaf + 1]):
+            if not gone[e]:
+                found.append(e)
+                gone[e] = gone[back[e]] = True
+                partners[col[e]] -= 1
+                if partners[col[e]] == 1:
+                    leaves.append(col[e])
+    return np.array(found, int)
 
 
 def _as_matrix(model, graph, values):
@@ -203,12 +221,18 @@ def response_of(
 ) -> tuple[np.ndarray, Response]:
     """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 in Bethe's theory."""
     covariance, rho, rest = moved_together(graph.j / share, p)
+    out = graph.branches
+    left = np.zeros(model.n) + 1.0
+    left[graph.row[out]] = rest[out]
+    branches = Branches(graph.row[out], graph.col[out], rho[out], left)
+    share = share * np.ones(len(rho))
+    share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by Branches
     own = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
     pull = _as_matrix(model, graph, share * rho / rest)
     if model.is_sparse:
         _, row, col = couplings(model)  # all stored couplings, zeros as well
-        return covariance, respond(model, mean, own, entries(pull, (row, col)))
-    return covariance, respond(model, mean, own, pull.toarray())
+        return covariance, respond(model, mean, own, entries(pull, (row, col)), branches)
+    return covariance, respond(model, mean, own, pull.toarray(), branches)
 
 
 def moved_together(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,6 +11,9 @@ theory agrees with itself where C_ii = 1 - m_i^2.  Curvatures are written in uni
 saturated units finite:
 
     r_i A_ij r_j = own_i for i = j,  -pull_ij for i != j.
+
+Where pairs are nearly locked, own and pull are huge and their difference loses all digits.  On trees Bethe's curvature
+needs no difference: see Branches.
 """
 
 from collections.abc import Callable
@@ -55,6 +58,35 @@ class Response(NamedTuple):
         return ""
 
 
+class Branches(NamedTuple):
+    """Hold the units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
+
+    Taking out a leaf l takes away from its parent's `own` just what their coupling had added.  So the curvature of the
+    rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
+
+        N_li = rho_l N_pi for i that do not hang on l,      N_ll = 1 - rho_l^2 + rho_l^2 N_pp.
+
+    rest (n,)   1 - rho^2 of the leaves; 1 elsewhere
+    """
+
+    leaf: np.ndarray
+    parent: np.ndarray
+    rho: np.ndarray
+    rest: np.ndarray
+
+    def spread(self, columns: np.ndarray, inverse: Callable) -> np.ndarray:
+        """Return N x for columns x (n, k), given the inverse of the curvature without the branches."""
+        if not len(self.leaf):
+            return inverse(columns)
+        n = len(self.rest)
+        ones = scipy.sparse.eye_array(n, format="csc")
+        steps = _sparse_factor(
+            (ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc()
+        )
+        assert steps is not None, "a triangle with ones on its diagonal has an inverse"
+        return steps.solve(self.rest[:, None] * inverse(steps.solve(columns)), trans="T")
+
+
 def couplings(model: BoltzmannMachine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (J, i, j) with J = W/T and indices such that x[i] * x[j] has the shape of J: (n, n), or (couplings,)."""
     if model.is_sparse:
@@ -68,10 +100,16 @@ def row_sums(model: BoltzmannMachine, values: np.ndarray) -> np.ndarray:
     return np.bincount(coupled_pairs(model)[0], values, model.n) if model.is_sparse else values.sum(1)
 
 
-def respond(model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray) -> Response:
-    """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J."""
+def respond(
+    model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray, branches: Branches | None = None
+) -> Response:
+    """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J.
+
+    Where there are branches, own and pull are those of the rest.
+    """
     matrix = curvature_matrix(model, own, pull)
-    inverse = inverse_at(matrix, *coupled_pairs(model)) if model.is_sparse else _inverse(matrix)
+    spread = branches.spread if branches else None
+    inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
     if inverse is None:
         return Response(np.full_like(pull, np.nan), False, np.nan)
     at_couplings, diagonal, stable = inverse
@@ -102,12 +140,14 @@ def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray)
     ).tocsc()
 
 
-def _inverse(curvature):
+def _inverse(curvature, spread):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
-        inverse = np.linalg.inv(curvature)
+        inverse = rest = np.linalg.inv(curvature)
     except np.linalg.LinAlgError:
         return None
+    if spread:
+        inverse = spread(np.eye(len(rest)), lambda columns: rest @ columns)
     return inverse, np.diag(inverse), _cholesky(curvature) is not None
 
 
@@ -118,7 +158,9 @@ def _cholesky(matrix):
         return None
 
 
-def inverse_at(curvature: Any, row: np.ndarray, col: np.ndarray, columns: int = 256) -> tuple | None:
+def inverse_at(
+    curvature: Any, row: np.ndarray, col: np.ndarray, spread: Callable | None = None, columns: int = 256
+) -> tuple | None:
     """Return the inverse of a sparse matrix at these places, its diagonal, and whether it is positive definite."""
     factor, n = _sparse_factor(curvature), curvature.shape[0]
     if factor is None:
@@ -126,7 +168,7 @@ def inverse_at(curvature: Any, row: np.ndarray, col: np.ndarray, columns: int = 
     at_couplings, diagonal = np.empty(len(row)), np.empty(n)
     for begin in watched(range(0, n, columns), "block"):  # of columns
         unit = np.eye(n, min(columns, n - begin), -begin)
-        inverse = factor.solve(unit)
+        inverse = spread(unit, factor.solve) if spread else factor.solve(unit)
         here = (begin <= col) & (col < begin + columns)
         at_couplings[here] = inverse[row[here], col[here] - begin]
         diagonal[begin : begin + columns] = np.diag(inverse[begin:])
