@@ -7,7 +7,6 @@ as anything sparse.  What is masked is missing, nan.  Every refusal is a ValueEr
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from importlib import import_module
 from numbers import Real
 from typing import Any
@@ -109,16 +108,6 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def is_one(rate: Any) -> bool:
-    """Whether a rate is one thing, and not one number a step."""
-    return isinstance(rate, (str, dict)) or not np.iterable(rate)
-
-
-def check_rates(rates: Iterable[float]) -> Iterator[float]:
-    """Yield rates, each a positive number."""
-    return (check_positive("rate", rate, 0.05, zero=True) for rate in rates)
-
-
 def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
     """Return real numbers as float64, in their own shape; nan for what is masked or None."""
     advice = advice or f"pass {name} as an array of numbers"
@@ -171,9 +160,8 @@ def check_states(n: int, s: Any) -> np.ndarray:
     if s.shape[-1:] != (n,):
         raise ValueError(f"states must have {n} units along their last axis, found shape {s.shape}; pass (..., {n})")
     if not (np.abs(s) <= 1).all():
-        raise ValueError(
-            f"states must be -1/+1, found {some_values(s)}; leave out what is missing, use bmlab.spins(0/1)"
-        )
+        way_out = "leave out what is missing, use bmlab.spins(0/1)"
+        raise ValueError(f"states must be -1/+1, found {some_values(s)}; {way_out}")
     return s
 
 
@@ -206,20 +194,16 @@ def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperat
 
 def check_names(names: Any, n: int) -> tuple[str, ...]:
     """Return names as a tuple of n distinct strings, or ()."""
-    if isinstance(names, tuple) and not names:
-        return names
-    if not isinstance(names, str) and not np.iterable(names):
-        raise ValueError(f"names must be {n} strings, found {in_words(names)}; pass names=() for none")
-    names = (names,) if isinstance(names, str) else tuple(names)
-    wrong = [name for name in names if not isinstance(name, str)]
+    listed = (names,) if isinstance(names, str) or not np.iterable(names) else tuple(names)
+    wrong = [name for name in listed if not isinstance(name, str)]
     if wrong:
         raise ValueError(f"names must be strings, found {wrong[0]!r}; try names=[str(name) for name in names]")
-    if names and len(names) != n:
-        raise ValueError(f"names must be {n}, one a unit, found {len(names)}; pass names=() for none")
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise ValueError(f"names must differ from each other, found {twice[0]!r} twice; rename one")
-    return tuple(map(str, names))
+    if listed and len(listed) != n:
+        raise ValueError(f"names must be {n}, one a unit, found {len(listed)}; pass names=() for none")
+    if len(set(listed)) < len(listed):
+        twice = next(name for name in listed if listed.count(name) > 1)
+        raise ValueError(f"names must differ from each other, found {twice!r} twice; rename one")
+    return tuple(map(str, listed))
 
 
 def generator(rng: Any) -> np.random.Generator:

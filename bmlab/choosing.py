@@ -24,7 +24,7 @@ from .infer.exact.enumeration import exact
 from .infer.exact.planning import Plan, plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
-from .infer.sampling.tempering import Ladder, temper
+from .infer.sampling.tempering import temper
 from .infer.sampling.visited import visited
 from .model import BoltzmannMachine, check_model
 
@@ -52,8 +52,7 @@ def auto(
 ) -> Estimate:
     """Answer by the method that should err least for `seconds` of work; `message` says why this one.
 
-    start     `state` of an earlier answer: handed on to the sampler that it is of (chains to gibbs, a ladder to
-              temper) if that one is tried and the start fits the machine, else ignored
+    start     ignored: each answer is found anew
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
     seconds   of one core of the reference machine, see above: a budget of work, not a deadline.  The same generator has
               the same answer on every machine.  One short run of a sampler is made whatever it takes.
@@ -71,7 +70,7 @@ def auto(
     way = _planned(model, seconds)
     if _fits(way, seconds):
         return _explained(exact(model, max_seconds=1e3 * (1 + seconds)), 0.0, f"exact takes about {_price(way)}")
-    answer = without_exact(model, rng, seconds, want, start)
+    answer = without_exact(model, rng, seconds, want)
     return warned(replace(answer, message=f"exact would take {_price(way)}; {answer.message}"))
 
 
@@ -110,16 +109,14 @@ def _price(way):
     return "too long to foretell" if way is None else time_in_words(way.core_seconds)
 
 
-def without_exact(
-    model: BoltzmannMachine, rng: np.random.Generator, seconds: float, want: str, start: Any = None
-) -> Estimate:
+def without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, want: str) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact(), without a warning."""
     with quietly():
         evidence = weigh(model, seconds / 4)
         if want == "moments":
-            return _chosen(model, rng, seconds, want, evidence, start)
+            return _chosen(model, rng, seconds, want, evidence)
         proven = bracket_without_exact(model, rng, SHARE * seconds).log_z
-        return _within(_chosen(model, rng, seconds, want, checked(evidence, proven), start), proven)
+        return _within(_chosen(model, rng, seconds, want, checked(evidence, proven)), proven)
 
 
 def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator, seconds: float) -> Bracket:
@@ -146,9 +143,9 @@ class Ran(NamedTuple):
     seconds: float
 
 
-def run_gibbs(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, start: Any, last: Ran | None) -> Ran:
-    """Sweep for about so many seconds, on from the last run, or from a start that fits."""
-    state = last.answer.state if last else start if is_chains_of(model, start) else None
+def run_gibbs(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, last: Ran | None) -> Ran:
+    """Sweep for about so many seconds, on from the last run."""
+    state = last.answer.state if last else None
     chains = CHAINS if state is None else len(state)
     price = chains * sweep_seconds(model)
     n_sweeps = max(LEAST, int(seconds / price / 1.2))
@@ -156,9 +153,9 @@ def run_gibbs(model: BoltzmannMachine, rng: np.random.Generator, seconds: float,
     return Ran(answer, n_sweeps, 1.2 * n_sweeps * price)
 
 
-def run_temper(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, start: Any, last: Ran | None) -> Ran:
+def run_temper(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, last: Ran | None) -> Ran:
     """Sweep and swap for about so many seconds; without a ladder to go on from it is chosen first."""
-    state = last.answer.state if last else start if is_ladder_of(model, start) else None
+    state = last.answer.state if last else None
     rungs = len(state.temperatures) if state else rungs_of(model)
     ladders = len(state.s) if state else LADDERS
     price = ladders * rungs * sweep_seconds(model) + STEP
@@ -176,7 +173,7 @@ def rungs_of(model: BoltzmannMachine) -> float:
     return 2 + float(np.sqrt(squares / 2 + (model.biases**2).sum())) / model.temperature
 
 
-def run_ais(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, _: Any, last: Ran | None) -> Ran:
+def run_ais(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, last: Ran | None) -> Ran:
     """Anneal for about so many seconds: so slowly that the log weights vary by about 0.5, by what the last run saw."""
     price = 2 * sweep_seconds(model)
     n_temperatures = int(np.clip(seconds / (CHAINS * price + STEP), LEAST, CHAINS))
@@ -190,9 +187,9 @@ def run_ais(model: BoltzmannMachine, rng: np.random.Generator, seconds: float, _
 SAMPLERS: dict[str, Callable[..., Ran]] = {"gibbs": run_gibbs, "ais": run_ais, "temper": run_temper}
 
 
-def _chosen(model, rng, seconds, want, evidence, start):
+def _chosen(model, rng, seconds, want, evidence):
     """Try samplers; return Bethe where it should err less than the better one would with the work that is left."""
-    name, ran, left = _best_sampler(model, rng, want, seconds, start)
+    name, ran, left = _best_sampler(model, rng, want, seconds)
     error = _stderr(model, ran.answer, want)
     evidence = tested(model, evidence, ran.answer, error, want)
     reach, expected = error * np.sqrt(min(1.0, ran.seconds / max(left, 1e-300))), evidence.error(want)
@@ -201,21 +198,21 @@ def _chosen(model, rng, seconds, want, evidence, start):
         because = f"{alike} {expected:.1g}, where {name} would err by {reach:.1g}"
         return _explained(evidence.answer, evidence.most(want), because)
     if left > ran.seconds:
-        ran = SAMPLERS[name](model, rng, left, start, ran)
+        ran = SAMPLERS[name](model, rng, left, ran)
         error = _stderr(model, ran.answer, want)
     against = evidence.doubt or f"Bethe might err by {evidence.most(want):.1g}"
     return _explained(ran.answer, SURE * error, f"{against}; {name} errs by about {error:.1g}")
 
 
-def _best_sampler(model, rng, want, seconds, start):
+def _best_sampler(model, rng, want, seconds):
     """Return the better sampler's name, its trial, and the seconds that are left."""
     plain = "gibbs" if want == "moments" else "ais"
-    ran = SAMPLERS[plain](model, rng, TRIAL * seconds, start, None)
+    ran = SAMPLERS[plain](model, rng, TRIAL * seconds, None)
     left = seconds - ran.seconds
     shortest = (PILOT + 5 * LEAST) * (LADDERS * rungs_of(model) * sweep_seconds(model) + STEP)
     if _is_easy(ran) or shortest > left / 2:
         return plain, ran, left
-    rival = run_temper(model, rng, TRIAL * seconds, start, None)
+    rival = run_temper(model, rng, TRIAL * seconds, None)
     left -= rival.seconds
     prices = [_stderr(model, one.answer, want) ** 2 * one.seconds for one in (ran, rival)]
     is_better = not _usable(ran.answer) or prices[1] < prices[0]
@@ -239,16 +236,6 @@ def independent_draws(answer: Estimate) -> float:
     stderr = np.asarray(answer.mean_stderr)
     moving = stderr > 0
     return ((1 - answer.mean[moving] ** 2) / stderr[moving] ** 2).min(initial=np.inf)
-
-
-def is_ladder_of(model: BoltzmannMachine, start: Any) -> bool:
-    """Whether temper() can start from it."""
-    return isinstance(start, Ladder) and start.s.shape[2] == model.n and start.temperatures[0] == model.temperature
-
-
-def is_chains_of(model: BoltzmannMachine, start: Any) -> bool:
-    """Whether gibbs() can start from it."""
-    return isinstance(start, np.ndarray) and start.shape[1:] == (model.n,) and bool((np.abs(start) == 1).all())
 
 
 def _stderr(model, answer, want):

@@ -40,17 +40,14 @@ def about() -> None:
     >>> bmlab.about()
     bmlab ..., Python 3...
     """
-    print(
-        f"bmlab {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} cores"
-    )
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    print(f"bmlab {__version__}, Python {platform.python_version()}, {system}")
     print(", ".join(f"{name} {_version(name)}" for name in LIBRARIES))
     for pool in threadpool_info():
         print(f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads, {pool.get('architecture')}")
-    print(f"gibbs() walks by {'Numba' if _version('numba') != 'missing' else 'NumPy'} where chains are long")
 
 
-def _version(name: str) -> str:
+def _version(name):
     from importlib import metadata
 
     try:

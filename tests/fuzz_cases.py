@@ -477,9 +477,6 @@ calls(
 )
 calls("BoltzmannMachine.coupling_count", {})
 calls("BoltzmannMachine.save", {"path": FOLDER / "saved.npz"}, path=TARGETS)
-COMPLETION = bmlab.complete(M, KNOWN)
-calls("Completion.mode", {})
-calls("Completion.sample", {"size": 3, "rng": 0}, size=counts(3, 0), rng=SEEDS)
 calls("about", {})
 calls("progress", {})
 POOL = ThreadPoolExecutor(1)
@@ -625,10 +622,8 @@ calls(
     **CLIMB,
     steps=counts(3),
     gradient_norm=positive(0.5, none=True, zero=True),
-    patience=counts(10),
     every=counts(1),
     checkpoint=CHECKPOINTS,
-    held_out=[c for c in rows(ROWS) if c.value is not None and c.verdict != "same"] + good(None, ROWS) + bad(EXACT),
 )
 VARIANTS = {
     "penalty": {"penalty": 0.01},
@@ -639,7 +634,6 @@ VARIANTS = {
     "sample_weight": {"sample_weight": WEIGHING},
     "rng": {"batch": 20, "rng": 0},
     "gradient_norm": {"gradient_norm": 0.5},
-    "patience": {"held_out": ROWS, "patience": 10},
     "every": {"every": 1},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
@@ -932,4 +926,4 @@ draws("weights", {"matrix": M}, matrix=MATRIX, labels=LABELS)
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
-BOUND = {"BoltzmannMachine": M, "Completion": COMPLETION, "data": bmlab.data, "plot": plot, "widgets": widgets}
+BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "plot": plot, "widgets": widgets}

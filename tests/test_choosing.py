@@ -198,26 +198,6 @@ def test_every_kind_gets_an_answer(kind):
     assert np.isfinite(answer.mean).all() and answer.message and answer.info["error"] > 0
 
 
-def test_a_start_goes_to_the_sampler_that_it_is_of():
-    """Chains are gibbs's, a ladder is temper's, at its own temperature; what is none of these is ignored."""
-    model, rng = strong(), np.random.default_rng(0)
-    chains = bmlab.gibbs(model, rng=rng, n_chains=3, n_sweeps=20).state
-    ladder = bmlab.temper(model, rng=rng, n_chains=2, burn_in=20, n_sweeps=20).state
-    takers = {"gibbs": (choosing.is_chains_of, chains), "temper": (choosing.is_ladder_of, ladder)}
-    for start in (chains, ladder, chains[:, 1:], chains / 2, chains[0], bmlab.bethe(model).state, "anything"):
-        for is_its_own, own in takers.values():
-            assert is_its_own(model, start) == (start is own)
-    assert not choosing.is_ladder_of(model.at(2.0), ladder)
-
-
-def test_auto_goes_on_from_its_state():
-    """Three chains were handed in, so three come out, where a fresh gibbs() has a hundred."""
-    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 0.4)
-    state = bmlab.gibbs(glass, rng=np.random.default_rng(0), n_chains=3, n_sweeps=20).state
-    answer = auto(glass, rng=0, start=state, seconds=0.05)
-    assert answer.method in ("gibbs", "temper") and (answer.method == "temper" or answer.state.shape == (3, 45))
-
-
 def test_what_has_not_converged_warns_once_and_says_why():
     """In the cold a hundred chains of a glass stay where they are."""
     glass = bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0)).at(0.05)

@@ -9,12 +9,15 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bmlab
-from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann, classifier, density
+from bmlab import estimators
+from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
 
 ALL = [BoltzmannDensity, BoltzmannClassifier, RestrictedBoltzmann]
 STDERRS = 6  # passed by chance once in 5e8 comparisons
@@ -47,7 +50,7 @@ def answers(estimator, X):
 @pytest.fixture
 def by_annealing(monkeypatch):
     """As if exact sums were too dear."""
-    monkeypatch.setattr(density, "WORK", 0)
+    monkeypatch.setattr(estimators, "WORK", 0)
 
 
 # Input and output
@@ -227,7 +230,7 @@ def test_couplings_tell_digits_apart():
 
 def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
     X, y = patterns()
-    alone, real, seen = BoltzmannClassifier(random_state=0).fit(X, y), classifier._learned, []
+    alone, real, seen = BoltzmannClassifier(random_state=0).fit(X, y), estimators._learned, []
 
     def learned(density, s):
         seen.append(threading.get_ident())
@@ -235,7 +238,7 @@ def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
         barrier.wait(20)  # for the other class, so that both are at work
         return found
 
-    monkeypatch.setattr(classifier, "_learned", learned)
+    monkeypatch.setattr(estimators, "_learned", learned)
     barrier = threading.Barrier(2)
     with joblib.parallel_config(backend="threading"):
         both = BoltzmannClassifier(random_state=0, n_jobs=2).fit(X, y)
@@ -266,13 +269,38 @@ def test_hidden_units_learn_what_independent_units_cannot():
     assert RestrictedBoltzmann(random_state=0).fit(digits.train).score(digits.test) > alone * 2 / 3
 
 
+def test_features_read_shifted_digits_better_than_pixels_and_grey_ones_better_still():
+    """Logistic regression on hidden probabilities of cut images, of grey ones, and on cut pixels, of unseen images."""
+    images, y = load_digits(return_X_y=True)
+    frames = np.pad(images.reshape(-1, 8, 8) / 16, ((0, 0), (1, 1), (1, 1)))
+    moves = ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
+    X = np.stack([frames[:, 1 + i : 9 + i, 1 + j : 9 + j] for i, j in moves], axis=1).reshape(-1, 64)
+    y, learn, judge = np.repeat(y, 5), slice(0, 5000), slice(5000, None)
+
+    def right(F):
+        return LogisticRegression(max_iter=300).fit(F[learn], y[learn]).score(F[judge], y[judge])
+
+    cut, grey = (
+        right(RestrictedBoltzmann(100, n_iter=10, binarize=at, random_state=0).fit(X[learn]).transform(X))
+        for at in (0.5, None)
+    )
+    assert right(X > 0.5) < cut < grey
+
+
+def test_grey_rows_have_no_score():
+    X, _ = load_digits(return_X_y=True)
+    shell = RestrictedBoltzmann(4, binarize=None, n_iter=1, random_state=0).fit(X / 16)
+    with pytest.raises(ValueError, match="-1/\\+1"):
+        shell.score(X / 16)
+
+
 @pytest.mark.parametrize("annealed", [False, True])
 def test_restricted_samples_have_the_machines_means(annealed, monkeypatch):
     X, _ = patterns()
     shell = RestrictedBoltzmann(4, random_state=0, n_iter=50).fit(X)
     true = bmlab.exact(shell.model_).mean[:5]
     if annealed:
-        monkeypatch.setattr(density, "WORK", 0)
+        monkeypatch.setattr(estimators, "WORK", 0)
     effective = 1 / (1 / 5000 + annealed / 50)  # at least a quarter of the 200 runs count
     off = (2 * shell.sample(5000, random_state=2) - 1).mean(0) - true
     assert (np.abs(off) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()

@@ -88,11 +88,9 @@ def walk(names=None):
 
 
 def drained(answer):
-    """The answer, or all that an iterator yields; both are asked for what they compute late."""
+    """The answer, or all that an iterator yields."""
     if inspect.isgenerator(answer):
         return list(islice(answer, 4))
-    if isinstance(answer, bmlab.Completion):
-        return answer, answer.log_p
     return answer
 
 
@@ -186,7 +184,6 @@ WORDS = {
     "known": "unit|known|value",
     "query": "query|unit|value",
     "given": "given|unit|value",
-    "held_out": "held_out|data",
     "path": "path|file|machine|spikes|holds|line|is",
     "checkpoint": "checkpoint|file|holds",
     "folder": "folder|holds",

@@ -5,7 +5,6 @@ import pytest
 from test_belief_propagation import forest
 
 import bmlab
-from bmlab.learn import inversion
 from bmlab.learn.inversion import invert_bethe, invert_mean_field, invert_tap
 
 ALL = {"mean field": invert_mean_field, "TAP": invert_tap, "Bethe": invert_bethe}
@@ -55,18 +54,12 @@ def law_response(name):
     assert np.abs(gap[~np.eye(5, dtype=bool)]).max() < 1e-5
 
 
-def exact_moments(model):
-    """Means and correlations, as from endless data."""
-    answer = bmlab.exact(model)
-    return answer.mean, answer.corr
-
-
 def law_forests():
     """From exact moments Bethe's inversion is exact on trees and forests; C^-1 loses the condition of C, 14 at most."""
     for n in range(2, 13):
         for scale, kept in ((0.3, 1.0), (0.8, 0.7)):
             model = forest(n, np.random.default_rng(n), scale, kept)
-            found = inversion.bethe_machine(*exact_moments(model))
+            found = invert_bethe(bmlab.exact(model)).model
             assert np.abs(found.weights - model.weights / model.temperature).max() < 1e-13
             assert np.abs(found.biases - model.biases / model.temperature).max() < 1e-13
 
@@ -75,9 +68,9 @@ def weight_errors(biases):
     """Largest errors (2, 3) of the weights by mean field, TAP and Bethe, from exact moments; the second from half W."""
     w, errors = bmlab.symmetric(np.random.default_rng(3).normal(size=(6, 6))), []
     for scale in (0.04, 0.02):
-        moments = exact_moments(bmlab.BoltzmannMachine(scale * w, biases))
-        found = [machine(*moments).weights for machine in (inversion.tap_machine, inversion.bethe_machine)]
-        errors.append([np.abs(each - scale * w).max() for each in (inversion.response(*moments)[0], *found)])
+        answer = bmlab.exact(bmlab.BoltzmannMachine(scale * w, biases))
+        found = [invert(answer).model.weights for invert in ALL.values()]
+        errors.append([np.abs(each - scale * w).max() for each in found])
     return errors
 
 

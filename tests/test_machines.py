@@ -19,11 +19,6 @@ def test_a_square_torus_has_four_neighbours_each():
     assert w[0, 1] and w[0, 5] and w[0, 4] and w[0, 15]
 
 
-def test_an_open_lattice_has_one_bond_less_a_line():
-    assert bmlab.ising((4, 5), periodic=False).weights.nnz == 2 * (4 * 4 + 3 * 5)
-    assert bmlab.ising(7, periodic=False).weights.nnz == 2 * 6
-
-
 def test_a_ring_of_two_couples_twice_and_of_one_not_at_all():
     assert (bmlab.ising(2).weights.toarray() == [[0, 2], [2, 0]]).all()
     assert bmlab.ising((1, 1)).weights.nnz == 0

@@ -134,8 +134,3 @@ def test_what_is_wrong_is_said(name):
 def test_weights_are_one_a_row(weight):
     with pytest.raises(ValueError, match=r"sample_weight|row that counts"):
         bmlab.moments([S[:100], S[100:]], sample_weight=weight)
-
-
-def test_minus_one_is_no_bit():
-    with pytest.raises(ValueError, match=r"it must be 0/1, as bits=True says, found \{-1, 1\}"):
-        bmlab.moments(S, bits=True)

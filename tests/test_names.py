@@ -1,7 +1,5 @@
 """One rule for names wherever a table is taken: matched by name, or refused in one sentence; never by position."""
 
-import contextlib
-import inspect
 from functools import partial
 
 import numpy as np
@@ -138,12 +136,6 @@ def test_a_series_is_read_by_its_labels(take):
             take(wrong)
 
 
-def test_a_short_series_leaves_the_rest_to_complete():
-    known = pd.Series({"d": 1, "b": -1})
-    assert np.array_equal(bmlab.complete(MODEL, known).mean, bmlab.complete(MODEL, {"d": 1, "b": -1}).mean)
-    assert bmlab.conditional(MODEL, known, {}) == bmlab.conditional(MODEL, {"d": 1, "b": -1}, {})
-
-
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_estimators_take_the_columns_that_they_learned(estimator: BaseEstimator):
     score = found(estimator.fit(FRAME, Y))  # pyright: ignore
@@ -153,25 +145,3 @@ def test_estimators_take_the_columns_that_they_learned(estimator: BaseEstimator)
             score(frame)
     with pytest.raises(ValueError, match="2 columns called 'a'"):
         estimator.fit(FRAME[list("abca")], Y)  # pyright: ignore
-
-
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-@pytest.mark.parametrize("name", [name for name in TAKERS if name.startswith(HIDES)])
-def test_what_is_missing_in_a_column_of_pandas_is_missing(name):
-    holed = FRAME.where(np.random.default_rng(3).random(FRAME.shape) > 0.2)
-    assert np.allclose(TAKERS[name](holed.astype("Int8")), TAKERS[name](holed), rtol=0, atol=1e-9)
-
-
-def test_booleans_of_pandas_are_bits():
-    bits = pd.DataFrame({"a": pd.array([True, False, None], "boolean"), "b": [1, 0, 1]})
-    with pytest.raises(ValueError, match=r"bits must be 0/1, found \{0, 1, nan\}"):
-        bmlab.spins(bits)
-    assert bmlab.spins(bits[:2]).tolist() == [[1, 1], [-1, -1]]
-
-
-def test_help_names_types():
-    """No parameter of a public function is longer than its name, a few words of types and a default."""
-    for name in bmlab.__all__:
-        with contextlib.suppress(TypeError, ValueError):
-            for parameter in inspect.signature(getattr(bmlab, name)).parameters.values():
-                assert len(str(parameter)) < 100, (name, str(parameter))

@@ -1,7 +1,5 @@
 """One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
 
-import os
-import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -93,21 +91,6 @@ def test_overlapping_limits_leave_nothing_behind():
         assert overlap(limited, limited, count) == [1, 1]
 
 
-@pytest.mark.parametrize("n", [3, 4], ids=["visible", "hidden"])
-def test_learners_give_the_free_and_the_clamped_phase_all_threads(n, count):
-    seen = []
-
-    def infer(model, *, start=None):
-        seen.append(count())
-        return bmlab.exact(model)
-
-    model = bmlab.sherrington_kirkpatrick(n + 2, np.random.default_rng(0))
-    data = bmlab.sample(model, 50, np.random.default_rng(0))[:, :n]
-    bmlab.maximize(model, data, infer, penalty=0.1)
-    bmlab.fit(model, data, infer, steps=2, rate=0.1)
-    assert seen and set(seen) == {3}
-
-
 def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
     with all_threads():
         assert count() == 3
@@ -177,27 +160,6 @@ def test_the_real_libraries_obey_from_any_python_thread():
 
     with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_a_child_of_a_fork_does_not_wait_for_a_thread_of_its_parent():
-    """The lock is held while another thread sets BLAS: the fork waits for it, and the child finds it free."""
-    inside, done = Event(), Event()
-
-    def hold():
-        with threads._lock:
-            inside.set()
-            done.wait(0.2)
-
-    with ThreadPoolExecutor() as pool:
-        pool.submit(hold)
-        inside.wait()
-        child = os.fork()
-        if not child:
-            signal.alarm(5)
-            with one_thread():
-                os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_without_threads_and_numba_every_method_answers():

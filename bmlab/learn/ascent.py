@@ -3,7 +3,7 @@
     V <- momentum * V + slope,        slope = (<s_i s_j>_clamped - <s_i s_j>_free) / T - penalty * w_ij
     W <- W + rate * V                 and so for the biases, which nothing penalises
 
-What changes from one algorithm of the literature to the next is only where the free phase starts:
+What changes from one algorithm of the literature to the next is where the free phase starts:
     chains="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
     chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     chains="data"       from the data: contrastive divergence (Hinton 2002)

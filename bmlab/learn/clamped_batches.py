@@ -1,23 +1,13 @@
 """The clamped phase of coupled hidden units, all patterns side by side.
 
-Every pattern clamps the same machine: the weights among the hidden units stay, only their fields differ.  So one sweep
-over the hidden units updates them in all N patterns at once,
+Every pattern clamps the same machine: only the fields of the hidden units differ.  So one sweep over the hidden units
+updates them in all N patterns at once, with h_ki the field of unit i in pattern k,
 
-    mean field:  m_ki <- tanh(h_ki / T)              Gibbs:  s_ki = +1 with p = 1 / (1 + exp(-2 h_ki / T)),
+    mean field:  m_ki <- tanh(h_ki / T)              Gibbs:  s_ki = +1 with p = 1 / (1 + exp(-2 h_ki / T)).
 
-h_ki the field of unit i in pattern k, where clamped() would ask one machine after the other.  Hand either to fit():
-
-    bmlab.fit(model, data, free_phase, clamped=bmlab.clamped_mean_field, ...)
-
-Mean field gives a bound from below of log p(v) for each pattern: so learning climbs a bound of the likelihood, if the
-free phase does not fall short too (Neal and Hinton 1998; Salakhutdinov and Hinton 2009, AISTATS, 448).
-
-Where few units of a row are unknown, and all are asked for exactly, the phase is a sum over their states,
-
-    p(u | v) = exp((sum_i f_i u_i + sum_{i<j} w_ij u_i u_j) / T) / sum over all 2^k states u
-
-for the k unknown units of a row v; f is their field without each other.  Rows with as many unknown units, whichever
-these are, are summed together.
+Mean field gives a lower bound of log p(v) for each pattern (Neal and Hinton 1998; Salakhutdinov and Hinton 2009,
+AISTATS, 448).  Where a row has few unknown units, exact() is a sum over their 2^k states; rows with as many unknown
+units are summed together.
 """
 
 from __future__ import annotations

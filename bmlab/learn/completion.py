@@ -1,27 +1,22 @@
 """What is missing, given what is known: clamp the known units, and ask for the others.
 
     <s_i> given the known  =  <s_i> of the clamped machine
-    log p(known)           =  log Z(clamped) - log Z(free)
     p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
 
-The most probable completion is the ground state of the clamped machine: it depends on all missing units together, and
-need not have the most probable value of each.  Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
+Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import by_name, names_of, units_of
-from ..budgets import check_memory
-from ..checks import check_array, check_count, generator, in_words
+from ..checks import check_array, in_words
 from ..estimate import Bounded, Estimate, Method, asked, check_method
 from ..infer.exact.enumeration import exact
-from ..infer.exact.exact_sampling import ground_state, sample
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
 from .likelihood import log_ratio
@@ -39,12 +34,8 @@ class Completion:
     >>> filled = bmlab.complete(bmlab.toy(), {0: 1})
     >>> filled
     Completion((3,), 2 missing)
-    >>> filled.mode()
-    array([1., 1., 1.])
     """
 
-    model: BoltzmannMachine
-    infer: Method
     known: np.ndarray
     mean: np.ndarray
     mean_stderr: np.ndarray
@@ -54,40 +45,12 @@ class Completion:
         mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"
         return f"Completion({self.known.shape}, {np.isnan(self.known).sum()} missing{mark})"
 
-    @cached_property
-    def log_p(self) -> Bounded | list[Bounded]:
-        """log p(known), a list where known is (N, n); asks `infer` for the free machine and raises as it does."""
-        free = _answer(self.model, np.zeros(self.model.n), self.infer)
-        found = [log_ratio(answer.log_z, free.log_z) for answer in self.answers]
-        return found if self.known.ndim == 2 else found[0]
-
-    def mode(self) -> np.ndarray:
-        """Return the most probable completion, shape of `known`, whatever `infer`: of several that are equal, one.
-
-        Raises ValueError where ground_state() is too dear; annealed(model.clamp(units, values)) guesses.
-        """
-        state = np.empty_like(np.atleast_2d(self.known))
-        for row, where in _distinct(self.known):
-            state[where] = _filled(row, ground_state(_clamped(self.model, row)).state)
-        return state.reshape(self.known.shape)
-
-    def sample(self, size: int, rng: np.random.Generator | int) -> np.ndarray:
-        """Return `size` perfect samples of each row, known values kept: (size, n) or (N, size, n).
-
-        Raises ValueError where exact() cannot solve the clamped machine; chains of gibbs() end in answers[k].state.
-        """
-        size, rng = check_count("size", size, 0), generator(rng)
-        held = 20.0 * self.model.n * size * len(self.answers)
-        check_memory(f"sample() would draw {size:,} completions of {len(self.answers):,} rows", held, "draw fewer")
-        s = np.empty((len(self.answers), size, self.model.n))
-        for row, where in _distinct(self.known):
-            drawn = sample(_clamped(self.model, row), size * len(where), rng)
-            s[where] = _filled(row, drawn).reshape(s[where].shape)
-        return s if self.known.ndim == 2 else s[0]
-
 
 def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
-    """Fill in what is missing: .mean, .log_p, .mode() and .sample(size, rng), each computed when it is asked for.
+    """Fill in what is missing by its mean, given what is known.
+
+    log_prob() says how probable the known values are; ground_state() and sample() of the machine clamped to them,
+    model.clamp(units, values), what all missing units are together.
 
     known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
             or DataFrame of names.  Rows alike are solved once.
@@ -108,7 +71,7 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
         mean[where], error[np.ix_(where, row == 0)] = _filled(row, answer.mean), answer.mean_stderr
         answers |= dict.fromkeys(where.tolist(), answer)
     found = [answers[k] for k in range(len(mean))]
-    return Completion(model, infer, known, mean.reshape(known.shape), error.reshape(known.shape), found)
+    return Completion(known, mean.reshape(known.shape), error.reshape(known.shape), found)
 
 
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
@@ -178,7 +141,7 @@ def _distinct(known):
     rows = np.nan_to_num(np.atleast_2d(known))
     first, which, count = alike(rows)
     distinct = rows[first]
-    where = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(count)[:-1])
+    where = np.split(np.argsort(which, kind="stable"), np.cumsum(count)[:-1])
     yield from watched(zip(distinct, where, strict=False), "row", len(distinct))
 
 

@@ -4,20 +4,16 @@
 
 as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
 `n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman 2008,
-ICML, 1064); they keep up as long as the machine changes slowly.  With chains="data" they start from the batch itself:
-contrastive divergence, CD-k (Hinton 2002, Neural Computation 14, 1771), which climbs no function, but is close
-where the data is.
+ICML, 1064).  With chains="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14, 1771).
 
-The visible units are counted from their means in the data: v - m in place of v, with the biases of the hidden units
-moved so that the machine stays the same.  Slopes of weights then no longer mix with those of biases, and on the digits
-steps can be twice as long (centring: Montavon and Mueller 2012; Melchior, Fischer and Wiskott 2016, JMLR 17, 99).
-Products with hidden units use <h | v> in place of samples, which has the same mean and less noise.  The answer is the
-mean of the second half of the steps, about which the noise of batch and chains makes each step dance (Polyak and
-Juditsky 1992).
+The visible units are counted from their means in the data, so that slopes of weights do not mix with those of biases
+(centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  With centred=False both layers are counted from off, as
+0/1 units are: pairs of which one is off learn nothing, so most hidden units come to be off, and each stands for
+something rarer.  Products with hidden units use <h | v> in place of
+samples.  The answer is the mean of the second half of the steps (Polyak and Juditsky 1992).
 
 Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
-ends each layer, in single precision: a step is two matrix products for the phases, one for their difference, and no
-(n, n) matrix.
+ends each layer, in single precision.
 """
 
 from __future__ import annotations
@@ -28,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_array, check_choice, check_count, check_positive, generator, in_words
+from ..checks import check_array, check_choice, check_count, check_flag, check_positive, generator, in_words
 from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
@@ -52,6 +48,7 @@ def pcd(
     n_sweeps: int = 1,
     chains: str = "previous",
     penalty: float = 0.0,
+    centred: bool = True,
 ) -> Fit:
     """Find the restricted machine after `steps` steps up the likelihood of data (N, v), averaged over the last half.
 
@@ -60,6 +57,9 @@ def pcd(
     batch     rows a step; epochs follow each other without a gap, so every batch is full
     chains    "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
     penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
+    centred   False counts units from off, as for 0/1: better features, at rates several times smaller
+    The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of
+    independent pixels with these means, hidden units see its mean, and it has no likelihood: log_likelihood refuses it.
     Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
 
@@ -69,7 +69,7 @@ def pcd(
     array([ True])
     """
     rng, model = generator(rng), named(model, data)
-    data, steps = checked_visible(model, data), check_count("steps", steps)
+    data, steps = checked_visible(model, data, expected=True), check_count("steps", steps)
     rates, chains = _checked_rates(rate, steps), check_choice("chains", chains, ("previous", "data"))
     batch, n_chains, n_sweeps = (
         check_count("batch", batch),
@@ -79,7 +79,7 @@ def pcd(
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         start = None if chains == "data" else data[next(batches(len(data), n_chains, rng))]
-        climb = RestrictedAscent(model, data.mean(0), start, rng)
+        climb = RestrictedAscent(model, data.mean(0), start, rng, check_flag("centred", centred))
         rows, total = climb.centred(data), np.zeros(climb.p.shape)
         orders = batches(len(rows), batch, rng)
         for k, size in enumerate(watched(rates, "step")):
@@ -92,24 +92,25 @@ def pcd(
 class RestrictedAscent:
     """Hold what a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
-    p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`;
-    h (n_chains, h + 1) ends in the always-on unit, and begins at rows `start`; without these every step begins its
-    chains at its own rows.  `mean` (v,) of the data is the origin.
+    p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`, the
+    `mean` (v,) of the data or off, and the hidden units from `off`, 0 or -1; h (n_chains, h + 1) ends in the
+    always-on unit, and begins at rows `start`; without these every step begins its chains at its own rows.
     """
 
-    def __init__(self, model, mean, start, rng):
+    def __init__(self, model, mean, start, rng, centred=True):
         visible = len(mean)
         _check_restricted(model, visible)
         self.model, self.rng = model, rng
-        self.origin = mean
+        self.origin, self.off = (mean, np.float32(0)) if centred else (-np.ones(visible), np.float32(-1))
         weights, hidden = model.weights[:visible, visible:], model.biases[visible:]
-        self.p = np.block([[weights, model.biases[:visible, None]], [hidden + self.origin @ weights, 0.0]]).astype(
+        biases = model.biases[:visible] + self.off * weights.sum(1)
+        self.p = np.block([[weights, biases[:, None]], [hidden + self.origin @ weights, 0.0]]).astype(
             np.float32
         ) / np.float32(model.temperature)
         self.shift = np.append(self.origin, 0).astype(np.float32)
         self.h = None
         if start is not None:
-            self.h = _draw(_means(self.centred(start), self.p), rng)
+            self.h = self._hidden(self.centred(start))
 
     def centred(self, data):
         """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""
@@ -118,13 +119,14 @@ class RestrictedAscent:
     def step(self, rows, rate, n_sweeps=1, penalty=0.0):
         """Move the parameters uphill by one batch of rows (N, v + 1), and the chains by n_sweeps."""
         n, rate = len(rows), float(rate) / self.model.temperature**2  # one T of the slope, and one because p is over T
-        h = _draw(_means(rows, self.p), self.rng) if self.h is None else self.h
+        h = self._hidden(rows) if self.h is None else self.h
         for _ in range(n_sweeps - 1):
-            h = _draw(_means(self._visible(h), self.p), self.rng)
+            h = self._hidden(self._visible(h))
         x = np.vstack([rows, self._visible(h)])
         t = _means(x, self.p)
         if self.h is not None:
-            self.h = _draw(t[n:], self.rng)
+            self.h = self._counted(_draw(t[n:], self.rng))
+        self._counted(t)
         t[:n] *= rate / n  # clamped
         t[n:] *= -rate / len(h)  # minus free
         self.p[:-1, :-1] *= 1 - rate * self.model.temperature**2 * penalty
@@ -134,8 +136,18 @@ class RestrictedAscent:
         """Return the machine with the parameters p, laid out as self.p."""
         p = self.model.temperature * p.astype(float)
         weights = p[:-1, :-1]
-        made = restricted(weights, p[:-1, -1], p[-1, :-1] - self.origin @ weights)
+        made = restricted(weights, p[:-1, -1] - self.off * weights.sum(1), p[-1, :-1] - self.origin @ weights)
         return replace(self.model, weights=made.weights, biases=made.biases)
+
+    def _counted(self, h):
+        """Count hidden units (rows, h + 1) from their origin, in place; the always-on unit stays."""
+        if self.off:
+            h[:, :-1] -= self.off
+        return h
+
+    def _hidden(self, v):
+        """Draw hidden states given the visible ones, counted from their origin."""
+        return self._counted(_draw(_means(v, self.p), self.rng))
 
     def _visible(self, h):
         """Draw visible states given the hidden ones, counted from the origin."""

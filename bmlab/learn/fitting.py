@@ -10,7 +10,7 @@ from inspect import signature, unwrap
 from itertools import islice
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -24,9 +24,6 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .ascent import ascend
-from .likelihood import clamped as clamped_phase
-from .likelihood import log_likelihood
-from .pseudolikelihood import pseudo_log_likelihood
 from .record import ALL_STEPS, Fit, Loop, Step
 
 
@@ -47,8 +44,6 @@ def fit(
     sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
-    held_out: ArrayLike | None = None,
-    patience: int = 10,
     every: int = 1,
     checkpoint: str | Path | None = None,
 ) -> Fit:
@@ -56,8 +51,7 @@ def fit(
 
     model      where to begin; or a Step of such a climb, to go on after it
     data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or an Estimate of the data's moments: mean (n,) and corr;
-               moments() makes it of more rows than fit into memory
+               units of their names, or name them.  Or moments() of rows that need not fit into memory
     infer      the free phase, and the clamped one where hidden units are coupled
     steps      how many at most; the first is the model given
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
@@ -71,18 +65,14 @@ def fit(
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     sample_weight   how much each row counts, (N,)
     gradient_norm   end where Step.gradient_norm is no larger
-    held_out   rows like the data: end where their mean log p(v) (where the free phase has no log Z, their mean
-               pseudolikelihood) has not risen in `patience` looks; the best step is then the last that is kept
-    every      keep, save and look at held-out rows at every so many steps, and at the last
+    every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               it is called again alike, as if it had not been, to the bit; at most `every` steps are made again.
-               The steps kept then begin where the file left off.  All that is random must come from `rng`, and
-               states must be arrays (those of temper, ais and trw are not)
-    Estimates that have not converged are part of learning and raise no warning here: look at Step.free.converged.
-    Fit.converged is None where no end was asked for.  Warns with NotConverged where `steps` end it before the
-    gradient norm that was asked for.
+               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
+               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
+    Estimates that have not converged raise no warning here: look at Step.free.converged.  Warns with NotConverged where
+    `steps` end it before the gradient norm that was asked for.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
-    of another run, and where a run cannot go on from a file: its methods or states hold more than a file can.
+    of another run, and where methods or states hold more than a file can.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -90,45 +80,37 @@ def fit(
     >>> found.converged, found.model.weights[0, 1].round(4)  # arctanh(1/2)
     (True, np.float64(0.5493))
     """
-    steps, every, patience = check_count("steps", steps), check_count("every", every), check_count("patience", patience)
+    steps, every = check_count("steps", steps), check_count("every", every)
     check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
     options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
-    told = {"model": model, "data": data, "infer": infer, "held_out": held_out, **options}
-    file = None if checkpoint is None else Checkpoint(checkpoint, told, rng)
-    step, best = (file and file.load()) or (model, Best())
-    kept = [] if step is model else [step]
-    stopped = _why_stop(step, gradient_norm, best, patience) if kept else ""
-
-    def keep(step):
-        nonlocal best
-        kept.append(step)
-        if held_out is not None:
-            best = best.beside(step, _score(step, held_out, infer))
-        if file:
-            file.save(step, best)
-        return _why_stop(step, gradient_norm, best, patience)
-
-    more = 0 if stopped else max(0, _number(model) + steps - _number(step))
+    run = {"model": model, "data": data, "infer": infer, **options}
+    file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)
+    step = (file and file.load()) or model
+    kept: list[Step] = [] if step is model else [step]
+    wanted = -1.0 if gradient_norm is None else gradient_norm
+    more = 0 if kept and kept[0].gradient_norm <= wanted else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
     for step in watched(climb, "step", more):
-        stopped = _why_stop(step, gradient_norm, best, patience)
-        if stopped or step.loop.number % every == 0:
-            stopped = keep(step)
-        if stopped:
+        is_last = step.gradient_norm <= wanted or step.loop.number + 1 == _number(model) + steps
+        if is_last or step.loop.number % every == 0:
+            kept.append(step)
+            if file:
+                file.save(step)
+        if is_last:
             break
     if not isinstance(step, Step):
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
-    if not kept or kept[-1] is not step:
-        stopped = keep(step)
-    converged = True if stopped else None if gradient_norm is None else False
-    if converged is False:
-        found = f"gradient_norm {step.gradient_norm:.2g} where {gradient_norm:g} was asked for"
-        stopped = f"fit() ended after {steps} steps with {found}; raise steps, or use maximize()."
-    if best.step is not None:
-        kept = [s for s in kept if s.loop.number < best.step.loop.number] + [best.step]
-    return warned(Fit(kept[-1].model, converged, stopped or ALL_STEPS, tuple(kept)))
+    if not kept or kept[-1] is not step:  # the rates ended first
+        kept.append(step)
+    if gradient_norm is None:
+        return Fit(step.model, None, ALL_STEPS, tuple(kept))
+    found, last = f"gradient_norm {step.gradient_norm:.2g}", step.loop.number
+    if step.gradient_norm <= gradient_norm:
+        return Fit(step.model, True, f"{found}, asked for {gradient_norm:g}, at step {last}", tuple(kept))
+    missed = f"fit() ended after {steps} steps with {found} where {gradient_norm:g} was asked for"
+    return warned(Fit(step.model, False, f"{missed}; raise steps, or use maximize().", tuple(kept)))
 
 
 def _number(step):
@@ -136,60 +118,31 @@ def _number(step):
     return step.loop.number + 1 if isinstance(step, Step) else 0
 
 
-class Best(NamedTuple):
-    """Hold the step that did best on held-out data, its score, and how many looks ago that was."""
-
-    score: float = -np.inf
-    step: Step | None = None
-    waited: int = 0
-
-    def beside(self, step: Step, score: float) -> Best:
-        """Return the better one of this and another step."""
-        return Best(score, step) if score > self.score else self._replace(waited=self.waited + 1)
-
-
-def _why_stop(step, gradient_norm, best, patience):
-    """Return the reason to end after a step, or nothing."""
-    if gradient_norm is not None and step.gradient_norm <= gradient_norm:
-        return f"gradient_norm {step.gradient_norm:.2g}, asked for {gradient_norm:g}, at step {step.loop.number}"
-    if best.step is None or best.waited < patience:
-        return ""
-    did_best = f"held-out data did best at step {best.step.loop.number}, {best.score:.4f} nats"
-    return f"{did_best}, and no better in {best.waited} looks"
-
-
-def _score(step, held_out, infer):
-    """Mean log p of the held-out rows, or their pseudolikelihood where the free phase has no log Z."""
-    if np.isnan(step.free.log_z.value):
-        return pseudo_log_likelihood(step.model, held_out)
-    return log_likelihood(clamped_phase(step.model, held_out, infer), step.free).value
-
-
 # A run that was killed goes on from a file as if it had not been.
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Best, Bounded)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Bounded)}
 LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the Step
 
 
 class Checkpoint:
     """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
 
-    The file holds arrays, and one JSON that says where each belongs: in the Step, in the best step, or in the state of
-    the generator.  Reading it runs no code.
+    The file holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
+    Reading it runs no code.
     """
 
     def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
         self.path, self.rng = check_path("checkpoint", path), rng
         self.run = {name: _told(name, value, rng) for name, value in run.items()}
 
-    def save(self, step: Step, best: Best) -> None:
+    def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""
         random, arrays = self.rng and self.rng.bit_generator.state, {}
-        text = json.dumps(_packed([self.run, step, best, random], arrays))
+        text = json.dumps(_packed([self.run, step, random], arrays))
         write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
 
-    def load(self) -> tuple[Step, Best] | None:
+    def load(self) -> Step | None:
         """Return what was saved and set the generator to what it was; None where there is no file.
 
         Raises ValueError where the file is torn, or is of another run.
@@ -198,7 +151,7 @@ class Checkpoint:
             return None
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
-            run, step, best, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            run, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
             other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
@@ -206,7 +159,7 @@ class Checkpoint:
             raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
         if self.rng is not None:
             self.rng.bit_generator.state = random
-        return step, best
+        return step
 
 
 def _told(name, value, rng):

@@ -14,9 +14,8 @@ Put the data's own C and m in, solve each pair for J_ij, and read the biases off
     Bethe        b_i = atanh m_i - sum_j u_ji,                 u_ji what j tells i in the beliefs.
 
 Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to first order in the couplings, TAP
-(Tanaka 1998, Phys. Rev. E 58, 2302; Roudi, Aurell and Hertz 2009, Front. Comput. Neurosci. 3, 22) to second, and Bethe
-(Nguyen and Berg 2012, J. Stat. Mech. P03004; Ricci-Tersenghi 2012, J. Stat. Mech. P08015) to second and exact on trees.
-Where couplings are strong, or the data few, each is a place to start from.
+(Tanaka 1998, Phys. Rev. E 58, 2302) to second, and Bethe (Nguyen and Berg 2012, J. Stat. Mech. P03004;
+Ricci-Tersenghi 2012, J. Stat. Mech. P08015) to second and exact on trees.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     return _solved(BoltzmannMachine(weights, biases), data)
 
 
-def invert_tap(data: ArrayLike, *, noise: float = 0.0) -> Fit:
+def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise   as in invert_mean_field(); so are the errors
@@ -67,10 +66,17 @@ def invert_tap(data: ArrayLike, *, noise: float = 0.0) -> Fit:
     array([[0.  , 0.67],
            [0.67, 0.  ]])
     """
-    return _solved(tap_machine(*_moments(data, noise)), data)
+    mean, corr = _moments(data, noise)
+    pull, _ = response(mean, corr)
+    both = np.outer(mean, mean)
+    square = 1 + 8 * both * pull  # w + 2 m_i m_j w^2 = pull
+    weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
+    np.divide(-1, 4 * both, out=weights, where=square < 0)
+    biases = np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2))
+    return _solved(BoltzmannMachine(weights, biases), data)
 
 
-def invert_bethe(data: ArrayLike, *, noise: float = 0.0) -> Fit:
+def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
     noise   as in invert_mean_field()
@@ -82,32 +88,18 @@ def invert_bethe(data: ArrayLike, *, noise: float = 0.0) -> Fit:
     array([[0.  , 0.55],
            [0.55, 0.  ]])
     """
-    return _solved(bethe_machine(*_moments(data, noise)), data)
-
-
-def _solved(machine, data):
-    return Fit(replace(machine, names=names_of(data)), True, "the equations were solved in closed form")
-
-
-def tap_machine(mean: np.ndarray, corr: np.ndarray) -> BoltzmannMachine:
-    """Return the machine of these means (n,) and correlations (n, n) by TAP."""
-    pull, _ = response(mean, corr)
-    both = np.outer(mean, mean)
-    square = 1 + 8 * both * pull  # w + 2 m_i m_j w^2 = pull
-    weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
-    np.divide(-1, 4 * both, out=weights, where=square < 0)
-    return BoltzmannMachine(weights, np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2)))
-
-
-def bethe_machine(mean: np.ndarray, corr: np.ndarray) -> BoltzmannMachine:
-    """Return the machine of these means (n,) and correlations (n, n) by Bethe."""
+    mean, corr = _moments(data, noise)
     pull, _ = response(mean, corr)
     v = np.outer(1 - mean**2, 1 - mean**2)
     c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))  # pull c^2 + c - pull v = 0
     weights, field = _from_beliefs(mean, c + np.outer(mean, mean))
     told = np.arctanh(mean)[:, None] - field
     np.fill_diagonal(told, 0.0)
-    return BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
+    return _solved(BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1)), data)
+
+
+def _solved(machine, data):
+    return Fit(replace(machine, names=names_of(data)), True, "the equations were solved in closed form")
 
 
 def _from_beliefs(mean, corr):

@@ -156,7 +156,7 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
             answers = np.array(
                 [asked("infer", infer, model.clamp(known, v)).log_z for v in watched(patterns, "pattern")]
             )
-            log_z[where] = answers[which.ravel()]
+            log_z[where] = answers[which]
         else:
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
@@ -170,7 +170,7 @@ def _by_unknown(unknown, model, infer):
     few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
     first, which, _ = alike(unknown[~few])
     sets = unknown[~few][first]
-    rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which.ravel() == k]) for k, s in enumerate(sets)]
+    rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which == k]) for k, s in enumerate(sets)]
     return [(None, np.flatnonzero(few)), *rest] if few.any() else rest
 
 

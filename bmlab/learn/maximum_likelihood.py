@@ -1,11 +1,10 @@
-"""Maximum likelihood by second order: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
+"""Maximum likelihood by L-BFGS: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
 
-L-BFGS climbs, in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
+It climbs in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
 approximation its curvature along a change X of W is C X C, with the covariance C of the data: for W = R Y R with
 R = C^-1/2 it is one in all directions.
 
-With hidden units L has other points without a slope.  A hidden unit without any weight has no slope whatever the data:
-a saddle.  So hidden units that begin there begin with small weights instead.
+A hidden unit without any weight has no slope whatever the data: a saddle.  So such units begin with small weights.
 """
 
 from __future__ import annotations
@@ -120,7 +119,10 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
         rows = checked_rows(model, data)
         share = shares(sample_weight, len(rows))
         if np.isnan(rows).any():
-            phase = partial(_clamped_to, rows, infer, sample_weight=sample_weight)
+
+            def phase(model, start):
+                return clamped(model, rows, infer, start=start, sample_weight=sample_weight)
+
             theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
         seen = clamped_alike(model, rows, np.arange(0), share=share)
@@ -131,10 +133,6 @@ def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
         theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
     coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
     return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
-
-
-def _clamped_to(data, infer, model, start, sample_weight=None):
-    return clamped(model, data, infer, start=start, sample_weight=sample_weight)
 
 
 def _off_the_saddle(theta, pairs, hidden):
@@ -167,37 +165,26 @@ def _machine(model, pairs, theta):
 
 
 def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
-    """Climb by L-BFGS; phase(model, start) is the clamped phase."""
+    """Climb by L-BFGS; phase(model, start) is the clamped phase.  Each phase begins where it ended the time before."""
     t = model.temperature
     last: Any = None
 
     def rise(theta):
         nonlocal last
-        last = _asked(_machine(model, pairs, theta), phase, infer, last)
-        slope = t * _slope(last, pairs, penalty)
-        last = replace(last, gradient_norm=float(np.sqrt(slope @ slope) / t))
+        here = _machine(model, pairs, theta)
+        with all_threads():
+            seen = phase(here, last and last.clamped.state)
+            free = asked("infer", infer, here, start=last and last.free.state)
+        if np.isnan(free.log_z.value):
+            raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
+        d_weights, d_biases = gradient(here, seen, free)  # clamped minus free, over T
+        slope = t * np.append(entries(d_weights - penalty * here.weights, pairs), d_biases)
+        last = Step(here, seen, free, gradient_norm=float(np.sqrt(slope @ slope) / t))
         w = theta[: len(pairs[0])] * t
         return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
     top = climb(rise, coordinates, tolerance, MEMORY)
     return replace(last, loop=Loop(top.number)), top
-
-
-def _asked(model, phase, infer, before):
-    """Return the Step of a model, each phase begun where that of the step before ended."""
-    start, free_start = (before.clamped.state, before.free.state) if before else (None, None)
-    with all_threads():
-        seen, free = phase(model, start), asked("infer", infer, model, start=free_start)
-    if np.isnan(free.log_z.value):
-        raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
-    return Step(model, seen, free)
-
-
-def _slope(step, pairs, penalty):
-    """The slope of L less its penalty, by the weights that exist and by the biases."""
-    d_weights, d_biases = gradient(step.model, step.clamped, step.free)
-    d_weights = d_weights - penalty * step.model.weights
-    return np.append(entries(d_weights, pairs), d_biases)
 
 
 def _plain(theta):

@@ -47,19 +47,27 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
     return np.atleast_2d(rows)
 
 
-def checked_visible(model: BoltzmannMachine, data: Any) -> np.ndarray:
-    """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine."""
+def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = False) -> np.ndarray:
+    """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine.
+
+    Expected values, anywhere between -1 and 1, are taken where they make sense.
+    """
     check_model(model)
     rows = ordered(model, data)
     seen = units_of(data, model.names)
     if seen is not None and rows.shape[1] > len(seen):
         lacking = model.names[np.setdiff1d(np.arange(rows.shape[1]), seen)[0]]
         raise ValueError(f"unit {lacking!r} has no column, and units after it have; pass its column, too")
-    return _visible(model, rows)
+    return _visible(model, rows, expected)
 
 
-def _visible(model, data):
-    data = check_spins("data", data)
+def _visible(model, data, expected=False):
+    data = check_array("data", data) if expected else check_spins("data", data)
+    if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
+        raise ValueError(
+            f"data must be -1/+1, or expected values between -1 and 1, found {some_values(data)}; "
+            "try bmlab.spins(data) for 0/1, 2 * data - 1 for grey"
+        )
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
         raise ValueError(
             f"data must have at least one row and 1 to {model.n} columns, found {data.shape}; pass (N, visible units)"
@@ -139,17 +147,13 @@ def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     code = np.pad(x + 1, ((0, 0), (1, 0))).astype(np.int8)
     text = np.ascontiguousarray(code).view(f"S{code.shape[1]}").ravel()
     _, first, which, count = np.unique(text, return_index=True, return_inverse=True, return_counts=True)
-    return first, which, count
+    return first, which.ravel(), count
 
 
 def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each; rows count by `share`."""
-    bits = np.pad(np.hstack([s > 0, s < 0]), ((0, 0), (1, 0)))
-    code = np.ascontiguousarray(np.packbits(bits, axis=1))
-    _, first, which, count = np.unique(  # as text, see alike()
-        code.view(f"S{code.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
-    )
-    return s[first], count / len(s) if share is None else np.bincount(which.ravel(), share)
+    first, which, count = alike(s)
+    return s[first], count / len(s) if share is None else np.bincount(which, share)
 
 
 def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:

@@ -1,29 +1,24 @@
 """Pseudolikelihood: learning without log Z, by how well each unit is predicted from all the others.
 
     PL(W, b) = mean over the data of sum_i log p(s_i | the rest),      p(s_i | the rest) = 1 / (1 + exp(-2 s_i h_i))
+    dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>
 
-with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  log p = s_i h_i - log 2 cosh h_i, so
-PL is concave, and its slope compares each unit with its prediction:
-
-    dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>.
-
-In the limit of many data its maximum is the true machine, at any temperature, for two matrix products a step.
+with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  PL is concave, and in the limit of
+many data its maximum is the true machine.
 
 The climb is L-BFGS in coordinates where the curvature is about one.  Were 1 - tanh^2 h_i the same for all data, say
 v_i = 1 / (C^-1)_ii with their covariance C, a change X of W would meet the curvature  C X V + V X C:  for
-X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.  That takes half to a third of
-the steps.
+X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.
 
-As a score the same number judges restricted machines too.  With the hidden units, not coupled to each other, summed
-out, p(v) is proportional to exp A(v), and log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v))):
+As a score it judges restricted machines too: with the hidden units, not coupled to each other, summed out,
 
+    log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v)))
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,43 +74,26 @@ def pseudolikelihood(
     with one_thread():
         s, share = distinct(data, shares(sample_weight, len(data)))
         s, share = s[share > 0], share[share > 0]
-        mean, second, sums = share @ s, (s.T * share) @ s, partial(_sums_of_rows, s, share)
+        mean, second = share @ s, (s.T * share) @ s
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask))
-        found = _climbed(sums, mean, second, penalty, mask)
+        found = best_predicting(s, share, penalty, mask)
     return warned(replace(found, model=replace(found.model, names=names)))
 
 
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
-    return _climbed(partial(_sums_of_rows, s, share), share @ s, (s.T * share) @ s, penalty, mask)
-
-
-def _climbed(sums, mean, second, penalty, mask):
-    """Climb from units alone by sums(w), whatever they are summed over; `second` are the moments <s_i s_j>."""
 
     def rise(w):
-        value, slope = _penalised(sums(w), penalty, mask, w)
-        return value, slope, np.abs(slope).max()
+        value, weights, biases = _sums_of_rows(s, share, w)
+        slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
+        return value - penalty / 2 * (w[:-1] ** 2).sum(), slope, np.abs(slope).max()  # each weight stands there twice
 
-    top = climb(rise, _coordinates(mean, second, penalty, mask), TOLERANCE)
+    top = climb(rise, _coordinates(share @ s, (s.T * share) @ s, penalty, mask), TOLERANCE)
     moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
     machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
-
-
-def value_and_slope(
-    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, w: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return PL less its penalty, and its slope: w and slope are (n + 1, n), rows of weights, and one of biases."""
-    return _penalised(_sums_of_rows(s, share, w), penalty, mask, w)
-
-
-def _penalised(sums, penalty, mask, w):
-    value, weights, biases = sums
-    slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
-    return value - penalty / 2 * (w[:-1] ** 2).sum(), slope  # each weight stands there twice
 
 
 def _sums_of_rows(s, share, w) -> Any:
@@ -185,13 +163,9 @@ def _gain_of_turning(model, data):
     visible = data.shape[1]
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
     field = field_of(model, unset) / model.temperature
-    f, across = field[:, visible:], _across(model, visible) / model.temperature
+    across = model.weights[:visible, visible:]
+    f, across = field[:, visible:], (across.toarray() if model.is_sparse else across) / model.temperature
     gain, before = -2 * data * field[:, :visible], log_2cosh(f).sum(1)
     for i in watched(range(visible if f.size else 0), "unit"):
         gain[:, i] += log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
     return gain
-
-
-def _across(model, visible):
-    block = model.weights[:visible, visible:]
-    return block.toarray() if model.is_sparse else block

@@ -1,0 +1,331 @@
+"""Boltzmann machines as scikit-learn knows them: fit, score, sample, classify, transform.
+
+    BoltzmannDensity      p(x) of binary features: every pair coupled, nothing hidden
+    BoltzmannClassifier   one such density a class, and Bayes' rule
+    RestrictedBoltzmann   features of features: the probabilities of hidden units
+
+Input is 0/1, -1/+1 or boolean; as in BernoulliNB, what is above `binarize` counts as on, and all else as off, so that
+one threshold, 0, serves all three.  Grey values need their own: binarize=0.5 for 0 to 1.  Sparse input is refused.
+A `random_state` decides about everything random, and fitted models answer the same question with the same number.
+
+The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
+w_ij^2, which has its maximum at a finite place (Besag 1975; the penalty is a normal prior).  log Z is a sum over the
+states where that is cheap, and else comes from annealed importance sampling, whose runs, chosen by their weights, are
+samples as well.
+"""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy
+from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from .arrays import names_of
+from .estimate import Bounded, Estimate, warned
+from .infer.exact.enumeration import exact
+from .infer.exact.exact_sampling import sample
+from .infer.exact.planning import plan
+from .infer.sampling.annealed_importance import ais
+from .infer.sampling.chains import Chains
+from .learn.contrastive_divergence import pcd
+from .learn.observations import distinct
+from .learn.pseudolikelihood import best_predicting, log_conditionals
+from .machines import restricted
+from .model import BoltzmannMachine
+from .progress_bars import watched
+from .threads import one_thread, one_thread_only
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn 1.5
+
+    def validate_data(_estimator, /, X, y="no_validation", **options):  # pyright: ignore
+        return _estimator._validate_data(X, y, **options)
+
+
+__all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
+
+WORK, BYTES = 1e10, 2**30  # exact where it costs less: about a second
+RUNS, TEMPERATURES = 200, 300  # of ais() where it costs more: for 64 pixels 0.2 s, and an error of 0.03
+SWEEPS = 20  # that samples take from where an annealing run has left them
+PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the biases finite
+
+
+class Binary:
+    """Read X as -1/+1, and remember how its two values are written."""
+
+    binarize: float | None
+    n_features_in_: int
+    values_: np.ndarray
+    score_samples: Callable[..., np.ndarray]
+    _validate_params: Callable[[], None]
+    _parameter_constraints: ClassVar = {
+        "alpha": [Interval(Real, 0, np.inf, closed="neither")],
+        "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
+        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
+        "binarize": [Real, None],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def _read(self, X, y: Any = "no_validation", *, learn: bool = False) -> Any:
+        """Return -1/+1 (N, n), with y where it was given; to `learn` forgets all that was learned before."""
+        if learn:
+            self._validate_params()
+        names_of(X)  # refuses a name that is there twice
+        read = validate_data(self, X, y, reset=learn)
+        X, *rest = read if isinstance(read, tuple) else (read,)
+        if learn:
+            spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
+            self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
+        if self.binarize is None:
+            s = X if self.values_[0] < 0 else 2.0 * X - 1
+        else:
+            s = np.where(self.binarize < X, 1.0, -1.0)
+        return (s, *rest) if rest else s
+
+    def _written(self, s):
+        """Return the states s in the values of the data that was learned."""
+        return self.values_[(s > 0).astype(int)]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of score_samples(X), in nats a row."""
+        return float(self.score_samples(X).mean())
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a NumPy generator, decided by what scikit-learn calls a random_state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
+
+
+class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
+    """Estimate the probability of binary patterns by a Boltzmann machine without hidden units.
+
+    alpha           L2 penalty: the weights maximise the sum over the patterns of sum_i log p(x_i | the others), less
+                    alpha * sum_{i<j} w_ij^2 (in -1/+1 units): more data, less shrinkage
+    binarize        values above are on
+    random_state    used in fit where log Z must be estimated
+
+    model_                      the BoltzmannMachine; a feature that never varied has no weights there
+    log_z_, log_z_stderr_       its normalisation: exact (stderr 0) up to 30 features or so, else by annealing runs
+
+    >>> from bmlab.estimators import BoltzmannDensity
+    >>> density = BoltzmannDensity().fit([[0, 0], [1, 1], [1, 1], [0, 1]])
+    >>> np.exp(density.score_samples([[0, 0], [0, 1], [1, 0], [1, 1]])).sum().round(9)
+    np.float64(1.0)
+    """
+
+    def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
+        self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from X (n_samples, n_features) alone."""
+        s = self._read(X, learn=True)
+        patterns, counts = distinct(s, np.ones(len(s)))
+        self.model_ = penalised(patterns, counts, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
+        log_z, self._runs = normalisation(self.model_, generator(self.random_state))
+        self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
+        return self
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return log p(x) of each row, in nats."""
+        check_is_fitted(self)
+        return -self.model_.energy(self._read(X)) - self.log_z_
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was.
+
+        Independent samples of p(x) itself where log Z is exact; else they come from annealing runs, chosen by weight.
+        """
+        check_is_fitted(self)
+        return self._written(draw(self.model_, n_samples, generator(random_state), self._runs))
+
+
+def independent(sums: np.ndarray, count: int) -> np.ndarray:
+    """Return the biases of units without couplings, from their sums over `count` patterns, by the rule of Laplace."""
+    return np.arctanh(sums / (count + PRIOR))
+
+
+def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
+    """Return the machine (T = 1) of patterns (K, n), -1/+1, seen `counts` times each; constant units stay alone."""
+    sums, total = counts @ patterns, counts.sum()
+    biases, weights = independent(sums, total), np.zeros((len(sums), len(sums)))
+    varies = np.abs(sums) < total
+    if varies.any():
+        with one_thread():
+            every_pair = ~np.eye(varies.sum(), dtype=bool)
+            found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
+        machine = warned(found, stacklevel=5).model
+        biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
+    return BoltzmannMachine(weights, biases, names=names)
+
+
+def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[Bounded, Estimate | None]:
+    """Return log Z, and the annealing runs that it comes from; None where it is exact."""
+    price = plan(model, pairs="couplings")
+    if price.work < WORK and price.bytes < BYTES:
+        return exact(model, pairs="couplings").log_z, None
+    runs = ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES)
+    return runs.log_z, runs
+
+
+def draw(model: BoltzmannMachine, size: int, rng: np.random.Generator, runs: Estimate | None) -> np.ndarray:
+    """Return states (size, n): perfect samples, or annealing runs picked by their weights and then moved on."""
+    if runs is None:
+        return sample(model, size, rng)
+    share = np.exp(scipy.special.log_softmax(runs.state.log_weights))
+    chains = Chains(model, runs.state.s[rng.choice(len(share), size, p=share)].T, rng)
+    with one_thread():
+        for _ in watched(range(SWEEPS), "sweep"):
+            chains.sweep()
+    return chains.s.T
+
+
+class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
+    """Classify binary patterns by p(x | class) of one BoltzmannDensity a class, times how frequent the class is.
+
+    alpha, binarize, random_state       as in BoltzmannDensity
+    n_jobs          classes that are learned side by side, as scikit-learn means it; the same to the bit for any number
+
+    classes_        the labels, sorted
+    densities_      one BoltzmannDensity a class
+    class_count_    rows of each class
+
+    >>> from bmlab.estimators import BoltzmannClassifier
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]] * 5, ["alike", "alike", "unlike", "unlike"] * 5
+    >>> BoltzmannClassifier().fit(X, y).predict([[1, 1], [0, 1]])  # neither feature alone tells
+    array(['alike', 'unlike'], dtype='<U6')
+    """
+
+    def __init__(
+        self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None, n_jobs: int | None = None
+    ):
+        self.alpha, self.binarize, self.random_state, self.n_jobs = alpha, binarize, random_state, n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
+        s, y = self._read(X, y, learn=True)
+        check_classification_targets(y)
+        self.classes_, self.class_count_ = np.unique(y, return_counts=True)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
+        self.densities_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_learned)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
+            for label, seed in zip(self.classes_, seeds, strict=True)
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each row."""
+        best = self._joint(X).argmax(1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return p(class | x), shape (n_samples, n_classes)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return log p(class | x), shape (n_samples, n_classes)."""
+        return scipy.special.log_softmax(self._joint(X), axis=1)
+
+    def _joint(self, X):
+        """log p(x, class), up to a constant: (n_samples, n_classes)."""
+        check_is_fitted(self)
+        s = self._read(X)
+        scores = [density.score_samples(s) for density in self.densities_]
+        return np.column_stack(scores) + np.log(self.class_count_)
+
+
+def _learned(density, s):
+    """Return the density of one class, by one thread: joblib leaves BLAS alone where threads are its workers."""
+    with one_thread_only():
+        return density.fit(s)
+
+
+class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator):
+    """Turn binary features into the probabilities of hidden units, learned by persistent contrastive divergence.
+
+    n_components    hidden units
+    learning_rate   of the first step; in fit it falls to 0 with the last.  Larger batches bear larger rates
+    batch_size      rows a step, and chains beside them
+    n_iter          how often fit sees the data
+    binarize        values above are on; None takes values as they are, between 0 and 1 or between -1 and 1, as the
+                    expected values of units (grey pixels): then score_samples has no meaning, and refuses them
+    random_state    decides about the first weights, the order of the rows and the chains
+
+    model_          the BoltzmannMachine, visible units first
+    components_     its weights (n_components, n_features), for -1/+1 units: a quarter of those for 0/1
+
+    >>> from bmlab.estimators import RestrictedBoltzmann
+    >>> features = RestrictedBoltzmann(n_components=3, random_state=0).fit_transform(bmlab.states(4))
+    >>> features.shape
+    (16, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 64,
+        *,
+        learning_rate: float = 0.015,
+        batch_size: int = 10,
+        n_iter: int = 20,
+        binarize: float | None = 0.0,
+        random_state: Any = None,
+    ):
+        self.n_components, self.learning_rate = n_components, learning_rate
+        self.batch_size, self.n_iter = batch_size, n_iter
+        self.binarize, self.random_state = binarize, random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from X (n_samples, n_features) alone."""
+        s, rng = self._read(X, learn=True), generator(self.random_state)
+        steps = -(-self.n_iter * len(s) // self.batch_size)
+        self.model_ = pcd(
+            self._first(s, rng),
+            s,
+            rng=rng,
+            steps=steps,
+            rate=np.linspace(self.learning_rate, 0, steps),
+            batch=self.batch_size,
+            n_chains=self.batch_size,
+            centred=False,
+        ).model
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return p(hidden unit is on | x), shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        s = self._read(X)
+        return (1 + np.tanh(s @ self.components_.T + self.model_.biases[s.shape[1] :])) / 2
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Return sum_i log p(x_i | the other features) of each row: exact, and the same each time."""
+        check_is_fitted(self)
+        return log_conditionals(self.model_, self._read(X)).sum(1)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was; see BoltzmannDensity.sample."""
+        check_is_fitted(self)
+        rng = generator(random_state)
+        runs = normalisation(self.model_, rng)[1]
+        return self._written(draw(self.model_, n_samples, rng, runs)[:, : self.n_features_in_])
+
+    @property
+    def components_(self) -> np.ndarray:
+        """The weights (n_components, n_features), for -1/+1 units."""
+        return self.model_.weights[self.n_features_in_ :, : self.n_features_in_]
+
+    @property
+    def _n_features_out(self):
+        return self.model_.n - self.n_features_in_
+
+    def _first(self, s, rng):
+        weights = rng.normal(scale=0.01, size=(s.shape[1], self.n_components))
+        return restricted(weights, independent(s.sum(0), len(s)), np.zeros(self.n_components))
