@@ -5,9 +5,6 @@
 At a high temperature a chain goes anywhere; at a low one it only goes downhill.  Cooled slowly enough it ends in a
 deep valley: in the deepest with certainty only for schedules far slower than anybody waits for.  Kirkpatrick, Gelatt
 and Vecchi (1983), Science 220, 671.
-
-Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps at T = 20, 2 at 15, and so on:
-np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 """
 
 from __future__ import annotations
