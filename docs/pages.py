@@ -27,7 +27,8 @@ from PIL import Image
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions
+from bmlab.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
+from bmlab_teaching.handouts import write_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -65,13 +66,14 @@ def write(path: Path, content: str | bytes) -> None:
         path.write_bytes(data)
 
 
-def picture(png: str, alt: str) -> str:
-    """Store a picture as a file of the site; return the HTML that shows it on a page one folder down."""
+def picture(png: str, alt: str, dense: int = 2) -> str:
+    """Store a picture, of `dense` pixels a point, as a file of the site; return its HTML on a page one folder down."""
     data = base64.b64decode(png)
     name = f"pictures/{hashlib.sha256(data).hexdigest()[:16]}.png"
     write(EXTRA / name, data)
     width, height = unpack(">II", data[16:24])
-    return f'<img alt="{escape(alt)}" src="../{name}" width="{width}" height="{height}" loading="lazy">'
+    size = f'width="{width // dense}" height="{height // dense}"'
+    return f'<img alt="{escape(alt)}" src="../{name}" {size} loading="lazy">'
 
 
 def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNode:
@@ -127,10 +129,10 @@ def indexed(name: str) -> str:
 
 def small(png: str, alt: str, width: int) -> str:
     """The HTML of a picture at most so wide, on a page of the first folder."""
-    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGB"), BytesIO()
+    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
     image.thumbnail((width, width))
     image.save(buffer, "png", optimize=True)
-    return picture(base64.b64encode(buffer.getvalue()).decode(), alt).replace('src="../', 'src="')
+    return picture(base64.b64encode(buffer.getvalue()).decode(), alt, dense=1).replace('src="../', 'src="')
 
 
 def card(path: Path) -> str:
@@ -195,7 +197,7 @@ def page(path: Path, teacher: bool) -> NotebookNode:
 
 def use(path: Path) -> str:
     """The line above a page: two commands, the notebook itself, and the services that LAUNCH names."""
-    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.name}"
+    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.stem}.zip"
     links = [("Download the notebook", student)]
     if launch:
         links += services(path, *launch)
@@ -237,12 +239,13 @@ PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
 
 
 def colab(notebook: NotebookNode) -> NotebookNode:
-    """A student's version whose first cell installs the package and brings the tables."""
+    """A student's copy whose first cell installs the package and brings what lies beside the copy."""
     repository = os.environ.get("LAUNCH", "").split()[:1]
     home = f"https://github.com/{repository[0]}" if repository else HOME
     install = [
-        f"!git clone --quiet --depth 1 {home} bmlab_course && cp -r bmlab_course/notebooks/tables .",
+        f"!git clone --quiet --depth 1 {home} bmlab_course",
         '%pip install --quiet "./bmlab_course[lab]"',
+        "!cd bmlab_course && python -m bmlab.working_copies && cp -r course/tables ..",
     ]
     cell = nbformat.v4.new_code_cell("\n".join(install), id="install")
     return nbformat.from_dict(notebook | {"cells": [cell, *notebook.cells]})
@@ -266,11 +269,13 @@ def main() -> None:
         list(pool.map(views.of, NOTEBOOKS))
     for path in NOTEBOOKS:
         write(pages / f"notebooks/{path.name}", nbformat.writes(page(path, teacher)))
-        student = student_version(path)
-        write(EXTRA / f"student/{path.name}", nbformat.writes(student))
-        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
-        for name, content in beside(path).items():
+        copy, archive = working_copy(path), EXTRA / f"student/{path.stem}.zip"
+        files = {path.name: nbformat.writes(copy)} | beside(path)
+        for name, content in files.items():
             write(EXTRA / f"student/{name}", content)
+        write_zip(archive, files)
+        WRITTEN.add(archive)
+        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(copy)))
     for path in DOCS:
         name = path.relative_to(ROOT)
         write(pages / name, linked(path.read_text(encoding="utf-8"), path) + indexed(str(name.with_suffix(""))))

@@ -878,12 +878,6 @@ draws(
     estimates=bad(None, 3, EXACT, [None], [M], "") + NONSENSE,
 )
 draws(
-    "confusion",
-    {"counts": [[9, 1], [2, 8]], "labels": ["a", "b"]},
-    counts=bad(None, 3, "", [1, 2], [[1, 2]], [[NAN, 1], [2, 3]]) + NONSENSE,
-    labels=LABELS,
-)
-draws(
     "curves",
     {"x": [1, 2], "lines": {"exact": [0, 1]}},
     x=bad(None, 3, "", [1], [[1, 2], [3, 4]]) + NONSENSE,
@@ -922,7 +916,6 @@ draws(
     held=bad(3, [9], [-1], ["a"], 1.5) + NONSENSE[1:2],
 )
 calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
-draws("weights", {"matrix": M}, matrix=MATRIX, labels=LABELS)
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}

@@ -25,6 +25,7 @@ NOTEBOOK_METADATA = {
     "language_info": {"name": "python"},
 }
 KEPT_CELL_METADATA = ("tags", "nbgrader", "checks", "jp-MarkdownHeadingCollapsed")
+KEPT_OF_A_PICTURE = ("alt", "bmlab", "width", "height")
 # A widget view names a model that is gone when the notebook is opened again.
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SECONDS_PER_CELL = 600
@@ -68,7 +69,7 @@ def tidy_outputs(cell):
         cell.outputs, cell.execution_count = [], None
     for output in cell.outputs:
         if "data" in output:
-            kept = {k: v for k, v in output.metadata.get("image/png", {}).items() if k in ("alt", "bmlab")}
+            kept = {k: v for k, v in output.metadata.get("image/png", {}).items() if k in KEPT_OF_A_PICTURE}
             output.metadata = {"image/png": kept} if kept else {}
             output.data.pop(WIDGET, None)
 

@@ -1,4 +1,4 @@
-"""The sliders of explore(): where they stop, where they begin, and which of their values are drawn side by side."""
+"""The sliders of explore(): where they stop, where they begin, and of which values the stored text tells."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -34,7 +34,7 @@ def start(draw: Callable, name: str, values: list) -> int:
 
 
 def spread(values: list, number: int, begin: int) -> list:
-    """Return the values of control `number` that are drawn side by side: all up to four, ends and middle, ends, one."""
+    """Return the values of control `number` whose words are stored: all up to four, ends and middle, ends, one."""
     if number > 1:
         return [values[begin]]
     count = min(len(values), 2 if number else 4 if len(values) <= 4 else 3)

@@ -1,7 +1,8 @@
 // A machine learns in the page what it is shown: left the patterns, in the middle its units and weights, right all of
 // its dreams, each a Gibbs chain.  The rule of learning can be taken apart.
 function mount(model, el) {
-  const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), MOST = 20, PACE = 12;  // steps a second
+  const [H, W] = model.get("shape"), n = H * W, colours = model.get("colours"), INK = colours.gibbs;
+  const MOST = 20, PACE = 12;  // patterns; steps a second
   const next = uniforms(model.get("seed")), patterns = model.get("patterns").map((p) => [...p]);
   const drawn = new Array(n).fill(-1), held = new Array(n).fill(0);
   const rule = { shown: 1, dreamt: 1, signs: false, T: 1 };

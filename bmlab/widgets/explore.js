@@ -4,6 +4,7 @@ const REST = 200; // ms without a step, after which a dense display gets twice t
 function mount(model, el) {
   const controls = model.get("controls"), stops = controls.map((c) => c.start);
   const image = make("img", { alt: model.get("alt"), src: "data:image/png;base64," + model.get("picture") });
+  image.onload = () => { image.style.width ||= image.naturalWidth / 2 + "px"; };  // the stored picture is dense
   const words = make("pre", { role: "status" });
   let rest = 0;
   const ask = (dense = false) => {

@@ -7,21 +7,24 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from itertools import product
 from textwrap import wrap
+from typing import Any
 
 import traitlets
+from matplotlib.figure import Figure
 
+from .. import plot
 from . import controls as control
-from .pictures import Easel, subplots
+from .pictures import Easel
 from .view import View, script
 
 SIZE = 6.4, 3.8  # of the figure that a slider draws, inches
 
 
 def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
-    """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it at several values side by side.
+    """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it where they start.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
-    What draw prints, and what it warns of, stands under its figure, and beside each of those several.
+    What draw prints, and what it warns of, stands under its figure; a stored text has it for several values.
     The first line of draw's docstring says what it draws to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
@@ -45,7 +48,7 @@ class Explorer(View):
     def __init__(self, draw, stops):
         self._draw, self._stops, self._easel = draw, stops, Easel(*SIZE)
         starts = {name: control.start(draw, name, values) for name, values in stops.items()}
-        figure, self._words = self._multiples(starts)
+        figure, self._words = self._still(starts)
         drawn = (inspect.getdoc(draw) or "A figure.").splitlines()[0]
         super().__init__(
             figure,
@@ -65,26 +68,38 @@ class Explorer(View):
         data, metadata = super()._repr_mimebundle_()
         return data | {"text/plain": "\n".join([repr(self), *self._words])}, metadata
 
-    def _multiples(self, starts):
-        """Draw the first control from left to right, the second from top to bottom, the others where they start."""
-        shown = [control.spread(values, k, starts[name]) for k, (name, values) in enumerate(self._stops.items())]
-        columns, rows = len(shown[0]) if shown else 1, len(shown[1]) if shown[1:] else 1
-        figure, axes = subplots(rows, columns, 9 if columns > 1 else 6, 3.2 * rows)
-        letters, panels = 80 // columns, zip(axes.T.flat, product(*shown), strict=True)
-        words = [self._panel(ax, values, letters).strip() for ax, values in panels]
-        for ax, said in zip(axes.T.flat, words, strict=True):
-            ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said, letters)]).strip())
+    def _still(self, starts):
+        """Draw where the sliders start, and each slider as a strip below; say the words of several of its values."""
+        values = [values[starts[name]] for name, values in self._stops.items()]
+        figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
+        ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
+        said = self._panel(ax, values)
+        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said.strip(), 80)]).strip())
+        for strip, (name, stops) in zip(strips, self._stops.items(), strict=True):
+            places = range(len(stops)) if len(stops) <= 12 else (0, len(stops) - 1)
+            strip.plot([0, len(stops) - 1], [0, 0], color=plot.FAINT, linewidth=3, solid_capstyle="round")
+            strip.plot(list(places), [0] * len(places), "o", color=plot.FAINT, markersize=6)
+            strip.plot(starts[name], 0, "o", color=plot.PLUS, markersize=10)
+            for k in {*places, starts[name]}:
+                style: Any = {"fontweight": "bold", "color": plot.PLUS} if k == starts[name] else {}
+                near = k in places and 0 < abs(k - starts[name]) < 0.06 * len(stops)  # the two would touch
+                words = "" if near else control.text(stops[k])
+                strip.annotate(words, (k, 0), (0, -7), textcoords="offset points", ha="center", va="top", **style)
+            strip.annotate(f"{name}  ", (0, 0), (-12, 0), textcoords="offset points", ha="right", va="center")
+            strip.set_axis_off()
+            strip.set(ylim=(-1, 0.5))
+        shown = [control.spread(stops, k, starts[name]) for k, (name, stops) in enumerate(self._stops.items())]
+        words = [self._panel(Figure().subplots(), chosen).strip() for chosen in product(*shown)]
         return figure, [said for said in words if said]
 
-    def _panel(self, ax, values, letters=80):
-        """Let draw() draw, with a title at most so many letters wide; return what it prints, and warns of."""
+    def _panel(self, ax, values):
+        """Let draw() draw, and name the values where it has no title; return what it prints, and warns of."""
         named = dict(zip(self._stops, values, strict=True))
         with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)
-        if not ax.get_title():
+        if not ax.get_title() and not ax.get_title(loc="left"):
             words = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
-            words = words if len(words) < 0.85 * letters else words.replace(", ", ",\n")
-            ax.set_title(words, fontsize=10, y=1.0)  # y: or a sixth of the time goes into looking for its place
+            ax.set_title(words if len(words) < 64 else words.replace(", ", ",\n"), fontsize=10)
         return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 
     def _answer(self, places, dense=False):

@@ -5,7 +5,7 @@ function mount(model, el) {
   let T = model.get("temperature"), b = model.get("field"), rate = 1, sweeps = 0, energies = [], means = [];
   let brush = 1, islands = false, plan = null;
 
-  // The lattice itself: blue is up, paper is down; or islands, the darker the larger
+  // The lattice itself: blue is up, white is down; or islands, the darker the larger
   const canvas = make("canvas", {
     width: L, height: L, tabindex: 0, role: "img",
     "aria-label": `Lattice of ${L} by ${L} units. Space runs and pauses, left and right change the temperature, ` +
@@ -15,9 +15,9 @@ function mount(model, el) {
   const words = new Uint32Array(pixels.data.buffer), rgb = (css) => css.match(/\w\w/g).map((x) => parseInt(x, 16));
   const mixed = (a, c, t) => rgb(a).map((x, k) => Math.round(x + t * (rgb(c)[k] - x)));
   const word = ([r, g, blue]) => ((255 << 24) | (blue << 16) | (g << 8) | r) >>> 0;
-  const up = word(rgb(colours.gibbs)), down = word(rgb(colours.paper));
+  const up = word(rgb(colours.gibbs)), down = word(rgb(colours.minus));
   const shades = [colours["mean field"], colours.gibbs].map((colour) =>
-    Array.from({ length: 33 }, (_, k) => word(mixed(colours.paper, colour, 0.15 + 0.85 * k / 32))));
+    Array.from({ length: 33 }, (_, k) => word(mixed(colours.minus, colour, 0.15 + 0.85 * k / 32))));
   const paint = () => {
     const sizes = islands ? clusterSizes(s, L) : null, full = Math.log(s.length);
     for (let i = 0; i < s.length; i++) {

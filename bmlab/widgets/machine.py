@@ -24,8 +24,7 @@ class MachineView(View):
     alone = True
     _esm = script("sampler.js", "graph.js", "cube.js", "machine.js")
     alt = traitlets.Unicode(
-        "A machine as a graph, and how often each state came beside its exact probability, after 10, "
-        "100 and 10,000 states."
+        "A machine as a graph, and how often each state came beside its exact probability, after 10 and 10,000 states."
     ).tag(sync=True)
     weights = traitlets.List().tag(sync=True)
     biases = traitlets.List().tag(sync=True)

@@ -1,6 +1,7 @@
 // Draw a digit: the machines complete it and say which of them would have drawn it.
 function mount(model, el) {
   const [H, W] = model.get("shape"), colours = model.get("colours"), names = model.get("names");
+  const INK = colours.gibbs;
   const known = model.get("start"), blank = known.map(() => 0), brush = H > 12 ? 1.1 : 0.5;
   const floats = (name) => {
     const bytes = model.get(name);
@@ -9,8 +10,8 @@ function mount(model, el) {
   const machines = readers({ weights: floats("weights"), biases: floats("biases"), logZ: model.get("log_z") });
   let tool = 1, answer = null, request = 0;
 
-  const shade = (mean) => mix(colours.paper, colours["mean field"], (mean + 1) / 2);
-  const colour = (i) => ({ 1: INK, 0: answer ? shade(answer.mean[i]) : colours.paper, "-1": WHITE })[known[i]];
+  const shade = (mean) => mix(colours.minus, colours["mean field"], (mean + 1) / 2);
+  const colour = (i) => ({ 1: INK, 0: answer ? shade(answer.mean[i]) : colours.open, "-1": WHITE })[known[i]];
   const put = (r, c) => {
     for (let i = 0; i < H * W; i++) {
       const far = Math.max(Math.abs(Math.floor(i / W) + 0.5 - r), Math.abs(i % W + 0.5 - c));
@@ -18,7 +19,8 @@ function mount(model, el) {
     }
     ask();
   };
-  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours.gibbs, colour, dot: (i) => known[i] < 0,
+  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours["mean field"], colour,
+    dot: (i) => known[i] < 0,
     named: (i) => ({ 1: "ink", 0: "unknown", "-1": "paper" })[known[i]], put });
 
   // The readers: each with what it would complete, and its probability
@@ -30,7 +32,7 @@ function mount(model, el) {
   });
   const verdict = make("p", { class: "bml-caption", role: "status" });
   const read = () => rows.forEach(({ row, small, bar, share }, k) => {
-    stamp(small, answer.means[k].map((m) => mix(colours.paper, INK, (m + 1) / 2)));
+    stamp(small, answer.means[k].map((m) => mix(colours.minus, INK, (m + 1) / 2)));
     bar.style.width = 100 * answer.p[k] + "%";
     share.textContent = answer.p[k].toFixed(2);
     row.classList.toggle("bml-best", k === answer.best);

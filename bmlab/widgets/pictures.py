@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from io import BytesIO
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -22,17 +20,9 @@ from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
 
-PAPER = "#f0ede4"  # a unit that is down, and paper that nobody drew on
-# The ends of plot.weights()' colours: what pushes apart, and what pulls together.
-ENDS = {"apart": to_hex(colormaps["PuOr_r"](0.18)), "together": to_hex(colormaps["PuOr_r"](0.82))}
+# The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
+ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
 CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
-
-
-def png(figure: Figure, **metadata: str) -> str:
-    """Return a figure as base64 text."""
-    buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=100, metadata=metadata)
-    return base64.b64encode(buffer.getvalue()).decode()
 
 
 class Easel:
@@ -52,6 +42,7 @@ class Easel:
             self._figure.clear()
             self._figure.set_layout_engine("none" if self._place else "constrained")
             ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
+            plot.dress(self._figure)
             self._plain = _style(ax)
             return ax
         (ax,) = used
@@ -65,11 +56,11 @@ class Easel:
 
     def picture(self, dpi: int) -> str:
         """Return the figure as base64 text, in half the time of savefig, which draws everything twice."""
+        plot.dress(self._figure)
         self._figure.set_dpi(dpi)
         self._canvas.draw()
         pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
-        height, width, _ = pixels.shape
-        Image.frombytes("RGB", (width, height), pixels, "raw", "RGBX").save(buffer, "png", compress_level=1)
+        Image.fromarray(pixels).save(buffer, "png", compress_level=1)
         ax, *others = self._figure.axes
         if not others:  # what stands beside a colour bar is laid out each time
             self._place = self._place or ax.get_position(original=True).bounds
@@ -93,41 +84,41 @@ def snapshots(size: int, field: float, seed: int, sweeps: int = 200) -> Figure:
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
     chains.beta = 1 / temperatures
     chains.sweep(sweeps)
-    figure, axes = subplots(1, 3, 9, 3.3)
+    figure, axes = subplots(1, 3, 9, 3.5)
     for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
-        ax.imshow(s.reshape(size, size), cmap=ListedColormap([PAPER, plot.COLOURS["gibbs"]]), interpolation="nearest")
-        ax.set(title=f"T = {temperature:.3g}, magnetisation {s.mean():+.2f}", xticks=[], yticks=[])
+        plot.images(s, ax, (size, size))
+        plot.headline(ax, f"T = {temperature:.3g}", below=f"magnetisation {s.mean():+.2f}")
     return figure
 
 
-def converging(model: BoltzmannMachine, seed: int, totals=(10, 100, 10_000), most: int = 16) -> Figure:
-    """Draw the machine, and the counts of 10, 100 and 10,000 states beside the exact probabilities."""
+def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: int = 16) -> Figure:
+    """Draw the machine, and the counts of 10 and of 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
-    figure, axes = subplots(1, 4, 11, 3.4)
-    plot.network(model, axes[0, 0])
-    order = np.argsort(-p, kind="stable")[:most][::-1]
-    labels = ["".join("+" if x > 0 else "−" for x in s) for s in states(model.n)[order]]
-    for ax, total in zip(axes.flat[1:], totals, strict=True):
-        s, counts = rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    parts = figure.subplot_mosaic([["machine", 0], ["machine", 1]], width_ratios=[1, 1.7])
+    plot.network(model, parts["machine"], places="circle")
+    order = np.argsort(-p, kind="stable")[:most]
+    for row, total in enumerate(totals):
+        ax, s, counts = parts[row], rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))
         for _ in range(total // chains):
             s = sweep(model, s, rng.random(s.shape))
             np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
-        ax.barh(np.arange(len(order)) + 0.2, p[order], 0.4, color=plot.COLOURS["exact"], label="exact")
-        ax.barh(np.arange(len(order)) - 0.2, counts[order] / total, 0.4, color=plot.COLOURS["gibbs"], label="counted")
-        ax.set(title=f"{total:,} states", xlabel="probability", xlim=(0, 1.7 * p.max()), yticks=[])
-    axes[0, 1].set_yticks(range(len(order)), labels, family="monospace")
-    axes[0, 3].legend(frameon=False, loc="lower right")
+        bars = {"exact": p[order], "counted": counts[order] / total}
+        if model.n <= plot.FEW:
+            plot.states(states(model.n)[order], ax, bars, model=model)
+        else:
+            for shift, (name, heights) in zip((-0.2, 0.2), bars.items(), strict=True):
+                ax.bar(np.arange(len(order)) + shift, heights, 0.36, color=plot.COLOURS.get(name, plot.PLUS))
+            ax.set(xticks=[], xlabel=f"the {len(order)} most probable of {len(p)} states; grey: exact, blue: counted")
+        plot.headline(ax, f"{total:,} states counted")
     return figure
 
 
 def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
-    figure, axes = subplots(1, 3, 10, 3.4)
-    for ax, number in zip(axes[0, :2], (0, len(steps) - 1), strict=True):
-        plot.moments(steps[number].clamped, steps[number].free, ax)
-        ax.set(title=f"step {number}", xlabel="clamped to the data", ylabel="free")
+    figure, axes = subplots(1, 3, 10, 3.5)
     known = np.isfinite(steps[-1].log_likelihood.value)
-    plot.learning(steps, axes[0, 2], "log_likelihood" if known else "mismatch")
+    plot.learning(steps, axes[0], "log_likelihood" if known else "mismatch")
     return figure
 
 
@@ -142,11 +133,11 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
     lines = LineCollection(list(places[np.column_stack([i, j])]), linewidths=3 * strong, colors=list(ends))
     lines.set_alpha(list(strong.clip(0, 0.8)))
     axes[1].add_collection(lines)
-    axes[1].plot(column, row, "o", color="black", markersize=3)
+    axes[1].plot(column, row, "o", color=plot.INK, markersize=3)
     axes[1].set(aspect="equal", ylim=(shape[0] - 0.5, -0.5), xticks=[], yticks=[])
     axes[1].axis("off")
-    for ax, title in zip(axes, ("it is shown", "its threads", "it dreams"), strict=True):
-        ax.set_title(title)
+    for ax, title in zip(axes, ("It is shown", "Its threads", "It dreams"), strict=True):
+        plot.headline(ax, title)
         ax.set_anchor("N")
     return figure
 
@@ -154,10 +145,10 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     figure, axes = subplots(1, 3, 9, 3)
-    for ax, image, title in zip(axes[0, :2], (start, mean), ("known (grey: unknown)", "expected"), strict=True):
+    for ax, image, title in zip(axes[0, :2], (start, mean), ("Known (grey: unknown)", "Expected"), strict=True):
         plot.images(image, ax, shape)
-        ax.set_axis_on()
-        ax.set(title=title, xticks=[], yticks=[])
+        plot.headline(ax, title)
     axes[0, 2].bar(names, p, color=plot.COLOURS["mean field"])
-    axes[0, 2].set(ylim=(0, 1), xlabel="class", ylabel="probability")
+    axes[0, 2].set(ylim=(0, 1), yticks=[0, 1])
+    plot.headline(axes[0, 2], "Probability of each class")
     return figure

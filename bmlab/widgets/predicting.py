@@ -60,5 +60,8 @@ def _shown(output: RichOutput) -> str:
     """Return what a cell displays as HTML: a picture with its words, a table, a text."""
     data, about = output.data, (output.metadata or {}).get("image/png", {})
     if "image/png" in data:
-        return f'<img alt="{escape(about.get("alt", ""))}" src="data:image/png;base64,{data["image/png"].strip()}">'
+        wide = f' width="{about["width"]}"' if "width" in about else ""
+        return (
+            f'<img alt="{escape(about.get("alt", ""))}"{wide} src="data:image/png;base64,{data["image/png"].strip()}">'
+        )
     return data.get("text/html") or f"<pre>{escape(data.get('text/plain', ''))}</pre>"

@@ -16,8 +16,8 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
-from ..plot import COLOURS, cell_of_request, request
-from .pictures import ENDS, PAPER, png
+from ..plot import COLOURS, cell_of_request, dress, png, request
+from .pictures import ENDS
 
 try:
     from anywidget import AnyWidget  # pyright: ignore
@@ -51,12 +51,12 @@ class View(AnyWidget):
 
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
-        picture = png(figure, Description=f"bmlab view {uuid4()}")
-        super().__init__(picture=picture, colours=COLOURS | ENDS | {"paper": PAPER}, **traits)
+        picture, *self._size = png(dress(figure), Description=f"bmlab view {uuid4()}")
+        super().__init__(picture=picture, colours=COLOURS | ENDS, **traits)
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):
-        words: dict[str, Any] = {"alt": self.alt}
+        words: dict[str, Any] = {"alt": self.alt, "width": self._size[0], "height": self._size[1]}
         if self.alone:
             inherited = {"picture", "alt", *AnyWidget.class_traits(sync=True)}
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
