@@ -606,10 +606,7 @@ WRONG = {
             ),
             (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
             (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
-            (
-                ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb by",
-            ),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
                     "(machine).mean)", "(machine).mean[known])"
