@@ -91,13 +91,9 @@ def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
     return (t + t0 * t1) / (1 + t * t0 * t1)
 """
-TAP = """
-def my_damped_tap(model, m, keep, rounds=500):
-    W, b, T = model.weights, model.biases, model.temperature
-    for _ in range(rounds):
-        echo = m * (W**2 @ (1 - m**2)) / T**2
-        m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
-    return m
+INTERVAL = """
+def my_interval(yes, no):
+    return 1 / (1 + np.exp(no.upper - yes.lower)), 1 / (1 + np.exp(no.lower - yes.upper))
 """
 PARITY = """
 def my_parity(K):
@@ -351,7 +347,10 @@ WRONG = {
     },
     "04_mean_field": {
         "bias_lets_go": [
-            ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
+            (
+                "bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)",
+                "the wrong valley is at negative m",
+            ),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
@@ -362,29 +361,37 @@ WRONG = {
         ],
         "fooled": [
             ("fooled = bmlab.toy()", "four to twelve units"),
-            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            ("fooled = np.ones((5, 5))", "make it: bmlab.BoltzmannMachine"),
             (FOOLED + ".at(2)", "at T = 1"),
-            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it first"),
             (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
-            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
-            ("fooled = bmlab.medium()", "which way do the biases send it"),
-            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it first"),
+            ("fooled = bmlab.medium()", "which way do the biases send it first"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "have the wrong sign, and all should"),
         ],
     },
     "04b_can_it_be_proved": {
-        "my_damped_tap": [
-            (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
-            (TAP.replace(" - echo", ""), "is the echo subtracted"),
-            (TAP.replace("T**2", "T"), "the echo over T squared"),
-            (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        "my_interval": [
+            ("def my_interval(yes, no):\n    return 1 / (1 + np.exp(no - yes))", "return two ends"),
+            (INTERVAL.replace("yes.lower)", "yes.upper)"), "the lower end first"),
+            (INTERVAL.replace("no.upper", "no.lower"), "the other way round it is"),
+            (INTERVAL.replace("no.upper - yes.lower", "yes.upper - no.lower"), "the lower end first"),
+            (
+                "def my_interval(yes, no):\n    return np.exp(yes.lower - no.upper), np.exp(yes.upper - no.lower)",
+                "alike",
+            ),
+            ("def my_interval(yes, no):\n    return yes.lower / no.upper, yes.upper / no.lower", "alike"),
+            (INTERVAL.replace("1 + np.exp", "1 + 2 * np.exp"), "alike"),
+            (INTERVAL.replace("return ", "return 1 - ", 1).replace(", 1 /", ", 1 - 1 /"), "the lower end first"),
         ],
         "pair_corr": [
             (PAIR.replace("t0 * t1) /", "t0) /"), "the two are equals"),
             (PAIR.replace("w / T", "w"), "all is over T"),
             (PAIR.replace(" / (1 + t * t0 * t1)", ""), "is it normalised"),
-            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "off by"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "should be"),
+            (PAIR.replace("1 + t *", "1 - t *"), "is it normalised"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "t"), "is it normalised"),
         ],
-        "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
     "07_hidden_units": {
         "small_start": [
@@ -415,13 +422,15 @@ WRONG = {
         ],
     },
     "10_after_1985": {
-        "third": [
-            ("third = -np.tanh(beta * s1)", "which pattern fits it"),
-            ("third = np.tanh(s1 / 2)", "not that of section 1"),
-            ("third = 1 / (1 + np.exp(-2 * beta * s1))", "that is a share"),
-            ("third = -1 / (1 + np.exp(2 * beta * s1))", "that is a share"),
-            ("third = -1.3", "lies between them"),
-            ("third = 0", "the overlaps are s1 and -s1"),
+        "critical": [
+            ("critical = differ", "too large"),
+            ("critical = 1 / length", "too small"),
+            ("critical = 2 / differ", "too large"),
+            ("critical = 1 / (2 * differ)", "too small"),
+            ("critical = 0.5", "too large"),
+            ("critical = -1 / differ", "too small"),
+            ("critical = 1 / (length - differ)", "too"),
+            ("critical = 0", "too small"),
         ],
         "my_recall": [
             (
@@ -437,7 +446,19 @@ WRONG = {
                 ),
                 "go on from the last",
             ),
-            (RECALL.replace("patterns, s, beta", "patterns, s, 2 * beta"), "wrong for six"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, 2 * beta"), "0.731 and 0.269"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, 1 / beta"), "0.731 and 0.269"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, -beta"), "0.731 and 0.269"),
+            (
+                RECALL.replace("my_attention(patterns, s, beta)", "patterns.mean(axis=0) + 0 * s + beta / rounds"),
+                "0.731",
+            ),
+            (RECALL.replace("return s", "return cue"), "count for nothing"),
+            (RECALL.replace("return s", "return np.sign(s)"), "go on from the last"),
+            (
+                RECALL.replace("np.where(seen, cue, my_attention", "np.where(seen, 0.5, my_attention"),
+                "comes back as it was",
+            ),
         ],
         "my_score_matching": [
             (SCORE.replace("K @ mean, K", "mean, K"), "another b is better"),
@@ -447,15 +468,20 @@ WRONG = {
                 ),
                 "K",
             ),
-            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "G is lower"),
-            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "G is lower"),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "not N - 1"),
+            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "are better"),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean)"), "are better"),
+            (SCORE.replace("@ mean, K", "@ mean, -K"), "another b is better"),
+            (SCORE.replace("@ mean, K", "@ mean, 2 * K"), "another b is better"),
+            (SCORE.replace("return K @ mean", "return 0 * mean"), "another b is better"),
+            (SCORE + "my_score_matching = lambda x: (x, x)", "one row a unit"),
             (SCORE.replace("@ mean, K", "@ mean, np.tril(K)"), "K is symmetric"),
         ],
     },
     "09_handwritten_digits": {
         "p_b": [
-            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "that is if both are as common"),
-            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
+            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "if both were as common"),
+            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is common"),
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
@@ -477,7 +503,7 @@ WRONG = {
             (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
             (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
             (OWN_DIGIT + "before = np.log(before)", "not log p"),
-            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off"),
             (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
             (OWN_DIGIT + "after = before", "axis=1"),
             (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
@@ -578,12 +604,9 @@ WRONG = {
                 ),
                 "pulls its own bias to its own side",
             ),
-            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
-            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
-            (
-                ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb otherwise",
-            ),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
                     "(machine).mean)", "(machine).mean[known])"
