@@ -691,14 +691,7 @@ calls(
     + same(*[f for f in same_rows(PATTERNS)]),
 )
 for name in ("invert_bethe", "invert_mean_field", "invert_tap"):
-    extra = {"diagonal": FLAGS} if name == "invert_mean_field" else {}
-    calls(
-        name,
-        {"data": ROWS},
-        data=rows(ROWS, missing=False) + good(EXACT),
-        noise=numbers(0.1, [0.5, -0.1, 1, INF]),
-        **extra,
-    )
+    calls(name, {"data": ROWS}, data=rows(ROWS, missing=False) + good(EXACT), noise=numbers(0.1, [0.5, -0.1, 1, INF]))
 calls(
     "ising",
     {"shape": (2, 3), "coupling": 2.0, "field": 2.0},

@@ -29,6 +29,9 @@ STATES_NOTHING = re.compile(
 PERCENT = re.compile(r"(\d+)\$ ?\\?%")
 BINARY = ("1 + 1", "10")  # what it says of the parity of two bits
 DONE = {
+    "03_gibbs_sampling",
+    "03b_long_enough",
+    "03c_z_from_samples",
     "04_mean_field",
     "04b_can_it_be_proved",
     "06_your_own_data",
