@@ -11,7 +11,7 @@ WITH_UV = $(IN_VENV) -m uv pip install --quiet
 INSTALLED = .venv/installed
 SOURCES ?=
 AS_TEACHER = $(if $(TEACHER),-teacher)
-FOLDER = $(if $(SOURCES),notebooks,course)
+PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 CORE = plain contract mutants reading model estimate enumeration gibbs_sampling naive_mean_field belief_propagation \
@@ -45,7 +45,7 @@ $(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
 
 lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
 	@$(if $(SOURCES),,$(IN_VENV) -m bmlab.working_copies)
-	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(FOLDER)/00_start.ipynb $(ALLOW_ROOT) $(LAB_FLAGS)
+	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(PAGE) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \

@@ -3,7 +3,7 @@
 from bmlab.exercises import variant            in a notebook with numbers of one's own
 @widgets.blank                                 on a function of the story that a student writes
 bmlab.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
-bmlab.exercises.progress("03_gibbs_sampling")  below it, and without a name below the map of the course
+bmlab.exercises.progress()                     on the page of all notebooks
 
 What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which working_copies.checks() makes.
 """
@@ -19,10 +19,18 @@ from pathlib import Path
 from typing import TypeVar
 
 Numbers = TypeVar("Numbers")
-TABLES, DONE = Path("tables"), Path(".done.json")  # in the folder of the copies; DONE: a list of the cells of tests
+TABLES, DONE = "tables", ".done.json"  # in the folder of the copies; DONE: a list of the cells of tests
+LATER = "the form is right; the value is marked later."
+UNCHECKED = "tables/{}.checks is not here: a test still says what is wrong, but where it is silent nothing was proved."
+GRID = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
+CARD = (
+    '<a href="{name}.ipynb" style="border: 1px solid; border-radius: 6px; padding: 0.6em; color: inherit">'
+    '<img alt="" src="data:image/png;base64,{picture}" style="width: 100%; height: 9em; object-fit: contain; '
+    'background: white"><br><b>{number} {title}</b><br>{minutes}<br>{line}</a>'
+)
+CORE = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
 _instead: dict[str, Callable] = {}  # blanks that are written, and what stands in for each that proves wrong
-LATER = "the form is right; the value is marked later."
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
@@ -43,7 +51,7 @@ def blank(function: Callable) -> Callable:
     """Decorate a function that a student is to write: while it is open, its name means the package's version.
 
     A function is open while the line `raise NotImplementedError(...)` of a copy stands in it; then it is said so. Where
-    a cell that names a written one fails by an assertion, the package's version takes its place in what follows.
+    a cell of the copy that names a written one fails, the package's version takes its place there and in what follows.
 
     >>> from bmlab.widgets import blank
     >>> @blank
@@ -51,22 +59,28 @@ def blank(function: Callable) -> Callable:
     ...     raise NotImplementedError("write your answer here")
     my_spins is still open: write it above.
     """
-    name, instead = function.__name__, _stand_in(function)
+    name, source = function.__name__, _checks(_notebook)["blanks"].get(function.__name__)
+    made: dict = {}
+    if source:
+        exec(compile(source, "package", "exec"), function.__globals__, made)
+        made[name].__name__ = f"instead_of_{name}"  # a cell can say whose numbers it prints
     _instead.pop(name, None)
     if "NotImplementedError" not in function.__code__.co_names:
-        if instead:
-            _instead[name] = instead
+        _instead.update(made)
         return function
-    print(
-        f"{name} is still open: write it above." + bool(instead) * " Until then the package's version stands in for it."
-    )
-    return instead or function
+    words = f"{name} is still open: write it above."
+    print(words + bool(made) * " Until then the package's version stands in for it.")
+
+    def missing(*_, **__):
+        raise NotImplementedError(words)
+
+    return made.get(name, missing)
 
 
 def watch(notebook: str) -> None:
-    """Say in one sentence that an exercise is open; below its test whether it is right, and if not, what is wrong.
+    """Show what is done and open; from now on say below each test whether its answer is right, or what is wrong.
 
-    What is done is kept beside the copies, for progress(). Without IPython nothing is watched.
+    What is done is kept beside the copies. Without IPython nothing is watched.
     """
     global _notebook
     from IPython import get_ipython
@@ -75,106 +89,124 @@ def watch(notebook: str) -> None:
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
+        if Path(TABLES, f"{notebook}.checks").exists():
+            _display(f"<p>{_bar(notebook)}</p>{_script()}", _reached(notebook)[1])
+        else:
+            print(UNCHECKED.format(notebook))
 
 
-def progress(notebook: str = "") -> None:
-    """Show what is done and open in a notebook, or in every one; in a page how many first guesses were right, too."""
-    done, lines, words = _done(), [], []
-    for name in [notebook] if notebook else sorted(file.stem for file in TABLES.glob("*.checks")):
-        tests = _checks(name)["tests"]
-        words.append(_reached(name, tests, done))
-        if left := [one["title"] for cell, one in tests.items() if cell not in done] if notebook else ():
-            words[-1] += f" Open: {', '.join(left)}."
-        guesses = f'<span data-first-guesses="{name.partition("_")[0]}."></span>'
-        lines.append(_line(words[-1], tests, done, guesses))
-    script = (Path(__file__).parent / "widgets" / "first_guesses.js").read_text(encoding="utf-8")
-    _display("".join(lines) + f"<script>{script}</script>", "\n".join(words))
+def progress() -> None:
+    """Show all notebooks, each with its first picture, and what is done and open in it."""
+    _display(page(), "\n".join(f"{name}: {_reached(name)[1]}" for name in _names()))
+
+
+def page(folder: Path = Path()) -> str:
+    """All notebooks of a folder as HTML: picture, question, points, what is open, and first guesses that were right."""
+    parts: dict[str, list[str]] = {"Core, in this order": [], "Further": []}
+    for name in _names(folder):
+        number, about = name.partition("_")[0], _checks(name, folder)["about"]
+        card = CARD.format(name=name, number=number, line=_bar(name, folder), **about)
+        parts["Core, in this order" if number in CORE else "Further"].append(card)
+    return "".join(f"<h2>{part}</h2>{GRID.format(''.join(cards))}" for part, cards in parts.items()) + _script()
 
 
 def _say(shell, kind, error, trace, tb_offset=None):
     """Say it where an answer is missing, or a test asks for one that is; any other error is shown as ever."""
-    source, sentence = shell.user_ns.get("In", [""])[-1], str(error)
-    if kind is NameError:
-        named = rf"\b{re.escape(error.name)}\b"
-        sentence = next((said for answer, said in _open_cells.items() if re.search(named, answer)), "")
-    elif sentence in source:
-        _open_cells[source] = sentence
-    if " is still open: " not in sentence:
+    sentence = _still_open(error)
+    if not sentence:
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    if sentence in (source := shell.user_ns.get("In", [""])[-1]):
+        _open_cells[source] = sentence
     shell._showtraceback(kind, error, [sentence])  # still an error, or a grader would take the test for passed
+
+
+def _still_open(error):
+    """The sentence on an open answer, where an error comes of one; else nothing."""
+    if isinstance(error, NameError):
+        named = rf"\b{re.escape(error.name or '')}\b"
+        return next((said for answer, said in _open_cells.items() if re.search(named, answer)), "")
+    return f"{error}" if " is still open: " in str(error) else ""
 
 
 def _tell(result):
     """Say below a test whether its answer is right, and below any other cell which blank has proven wrong."""
     from IPython import get_ipython
 
-    shell, cell, tests = get_ipython(), getattr(result.info, "cell_id", None), _checks(_notebook)["tests"]
-    if cell in tests:
-        about, verdict = tests[cell], "\N{WHITE CIRCLE} open."
-        if result.success and about["later"]:
-            verdict = "noted; the letter is marked later." if about["letter"] else LATER
-        elif result.success:
-            wrong = _hint(about["hidden"], shell.user_ns)
-            verdict = f"\N{BALLOT X} {wrong}" if wrong else f"\N{CHECK MARK} done. {about['why']}".strip()
-        done = _done() - {cell} | ({str(cell)} if verdict.startswith("\N{CHECK MARK}") else set())
+    shell, source, error = get_ipython(), result.info.raw_cell, result.error_in_exec
+    tests = _checks(_notebook)["tests"]
+    cell = next((cell for cell, one in tests.items() if one["seen"] == source.strip()), "")
+    if cell:
+        verdict, right = _verdict(tests[cell], error, shell.user_ns)
         with suppress(OSError):  # a folder that may only be read
-            DONE.write_text(json.dumps(sorted(done)), encoding="utf-8")
-        words = f"{about['title']} ({about['points']:g} point{'s' * (about['points'] != 1)}): {verdict} "
-        words += _reached(_notebook, tests, done)
-        _display(_line(words, tests, done), words)
-    elif isinstance(result.error_in_exec, AssertionError):
-        for name in [one for one in _instead if re.search(rf"\b{one}\b", result.info.raw_cell)]:
+            Path(DONE).write_text(json.dumps(sorted(_done() - {cell} | ({cell} if right else set()))), encoding="utf-8")
+        points = tests[cell]["points"]
+        words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict} "
+        _display(f"<p>{escape(words)}{_bar(_notebook)}</p>", words + _reached(_notebook)[1])
+    elif error and source.strip() in _checks(_notebook)["tries"]:
+        wrong = [name for name in _instead if re.search(rf"\b{name}\b", source)]
+        for name in wrong:
             shell.user_ns[name] = _instead.pop(name)
-            words = f"{name} is not right yet: what follows uses the package's version."
+            words = f"{name} is not right yet: from here on the package's version is used."
             _display(f"<p>{words}</p>", words)
+        if wrong:
+            shell.run_cell(source, silent=True)  # what it makes is needed below
 
 
-def _hint(hidden, names):
-    """What the part of a test that the copy does not show says of an answer; nothing where it is right."""
+def _verdict(about, error, names):
+    """What is said of an answer, and whether it is right: after what its test shows comes what the copy does not."""
+    if error:
+        failed = isinstance(error, AssertionError)
+        wrong = "" if _still_open(error) else f"{error}" if failed else f"it fails: {type(error).__name__}: {error}"
+        return (f"\N{BALLOT X} {wrong}" if wrong else "\N{WHITE CIRCLE} open."), False
+    if about["later"]:
+        return ("noted; the letter is marked later." if about["letter"] else LATER), False
     try:
-        exec(compile(hidden, "test", "exec"), dict(names))
+        exec(compile(about["hidden"], "test", "exec"), dict(names))
     except AssertionError as wrong:
-        return f"{wrong}"
+        return f"\N{BALLOT X} {wrong}", False
     except Exception as problem:
-        return f"it fails where another case is tried: {type(problem).__name__}: {problem}"
-    return ""
+        return f"\N{BALLOT X} it fails where another case is tried: {type(problem).__name__}: {problem}", False
+    return f"\N{CHECK MARK} done. {about['why']}".strip(), True
 
 
-def _checks(notebook):
+def _names(folder=Path()):
+    return sorted(file.stem for file in Path(folder, TABLES).glob("*.checks"))
+
+
+def _checks(notebook, folder=Path()):
     """What a copy knows of its tests and blanks."""
-    file = TABLES / f"{notebook}.checks"
-    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}}
+    file = Path(folder, TABLES, f"{notebook}.checks")
+    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}, "tries": []}
 
 
-def _stand_in(function):
-    """The package's version of a blank, by a name of its own: a cell can say whose numbers it prints."""
-    source, made = _checks(_notebook)["blanks"].get(function.__name__), {}
-    if source is None:
-        return None
-    exec(compile(source, "package", "exec"), function.__globals__, made)
-    made[function.__name__].__name__ = f"instead_of_{function.__name__}"
-    return made[function.__name__]
+def _done(folder=Path()):
+    file = Path(folder, DONE)
+    return set(json.loads(file.read_text(encoding="utf-8")) if file.exists() else [])
 
 
-def _done():
-    return set(json.loads(DONE.read_text(encoding="utf-8")) if DONE.exists() else [])
-
-
-def _display(page, text):
+def _display(html, text):
     from IPython.display import display
 
-    display({"text/html": page, "text/plain": text}, raw=True)
+    display({"text/html": html, "text/plain": text}, raw=True)
 
 
-def _points(tests, done):
-    return sum(one["points"] for cell, one in tests.items() if cell in done), sum(o["points"] for o in tests.values())
+def _reached(notebook, folder=Path()):
+    """The share of the points that is reached, and that in words, with what is open; of what is not marked later."""
+    tests, done = _checks(notebook, folder)["tests"], _done(folder)
+    here = {cell: one["points"] for cell, one in tests.items() if not one["later"]}
+    full, points = sum(here.values()), sum(here[cell] for cell in here if cell in done)
+    left = [tests[cell]["title"].split()[1].rstrip(".") for cell in here if cell not in done]
+    words = f"{points:g} of {full:g} points." + f" Open: exercise{'s' * (len(left) > 1)} {', '.join(left)}." * bool(
+        left
+    )
+    return points / (full or 1), words * bool(full)
 
 
-def _reached(notebook, tests, done):
-    reached, full = _points(tests, done)
-    return f"{notebook}: {reached:g} of {full:g} points."
+def _bar(notebook, folder=Path()):
+    share, words = _reached(notebook, folder)
+    guesses = f'<span data-first-guesses="{notebook.partition("_")[0]}."></span>'
+    return f'<progress aria-hidden="true" value="{share:g}"></progress> {words}{guesses}' if words else ""
 
 
-def _line(words, tests, done, more=""):
-    reached, full = _points(tests, done)
-    return f'<p><progress aria-hidden="true" value="{reached:g}" max="{full:g}"></progress> {escape(words)}{more}</p>'
+def _script():
+    return f"<script>{Path(__file__).with_name('widgets').joinpath('first_guesses.js').read_text('utf-8')}</script>"

@@ -69,8 +69,8 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     Hopfield (1982), Proc. Natl. Acad. Sci. 79, 2554, eq. 2; about 0.138 n patterns fit.
 
     >>> machine = bmlab.hopfield([1, -1, 1, -1])
-    >>> bmlab.ground_state(machine).degeneracy  # the pattern and its negative
-    2.0
+    >>> bmlab.ground_state(machine).energy  # of the pattern and of its negative
+    -1.5
     """
     patterns = check_spins("patterns", patterns)
     patterns = patterns[None] if patterns.ndim == 1 else patterns

@@ -98,6 +98,7 @@ def at_lines(ax: Axes) -> Axes:
     """
     _check_axes(ax)
     named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
+    ax.get_ylim()  # brings limits that are still to be chosen up to date
     for line in named:
         points = np.asarray(line.get_xydata(), dtype=float)
         points = points[np.isfinite(points).all(axis=1)]

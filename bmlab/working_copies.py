@@ -1,8 +1,8 @@
 """A student's working copies: python -m bmlab.working_copies makes course/, and overwrites nothing.
 
 The notebooks in notebooks/ are the only source: a stub is a solution with its middle taken out. A copy has no
-solutions, hidden tests and outputs, and Run All goes past an exercise that is still open. The cells carry nbgrader's
-metadata.
+solutions and hidden tests, and of the outputs the first picture; Run All goes past an exercise that is still open. The
+cells carry nbgrader's metadata. course/course.ipynb leads to all copies, and is written at each start.
 """
 
 import ast
@@ -11,19 +11,24 @@ import json
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.sign import NotebookNotary
 
-NOTEBOOKS, COURSE = Path("notebooks"), Path("course")
+from .exercises import page
+
+NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
 BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
 WATCH = 'import bmlab.exercises\nbmlab.exercises.watch("{}")  # below a test it says whether the answer is right\n'
-PROGRESS = "bmlab.exercises.progress({})"
+NEWER = "{} has a newer version than your copy: {} stands beside it, and your copy is as you left it."
+WELCOME = "# The course\n\nEach picture opens a notebook. Run the cell below again to see what you have done since."
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
 TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
@@ -134,16 +139,25 @@ def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
     return copy
 
 
-def student_version(path: Path) -> NotebookNode:
-    """Read a source notebook and return what a student gets: no answers, hidden tests, outputs and cells for teachers.
+def pictures(cell: NotebookNode) -> list[NotebookNode]:
+    """The outputs of a cell that are pictures."""
+    return [output for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
 
-    An exercise that is still open says so in one sentence, where its answer is missing and where its test asks for it.
+
+def student_version(path: Path) -> NotebookNode:
+    """Read a source notebook and return what a student gets: no answers, hidden tests and cells for teachers.
+
+    Of the outputs the first picture stays, so that there is something to see before anything was run. An exercise that
+    is still open says so in one sentence, where its answer is missing and where its test asks for it.
     """
     notebook = without_hidden_tests(without_solutions(without_teachers(nbformat.read(path, as_version=4))))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    code[0].source = WATCH.format(path.stem) + code[0].source
+    first = next(filter(pictures, code), None)
     for cell in code:
-        cell.outputs, cell.execution_count = [], None
+        cell.outputs, cell.execution_count = pictures(cell)[:1] if cell is first else [], None
+        for output in cell.outputs:
+            output.update({"execution_count": None} if output.output_type == "execute_result" else {})
+    code[0].source = WATCH.format(path.stem) + code[0].source
     for cell in filter(record, notebook.cells):
         cell.metadata.pop("checks", None)  # what parts of a test are worth, hidden ones too
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
@@ -153,40 +167,20 @@ def student_version(path: Path) -> NotebookNode:
 
 
 def tables(path: Path) -> list[Path]:
-    """The files of tables/ that a notebook reads or imports, and what these import from there."""
-    folder, found = path.parent / "tables", []
-    waiting = ["\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")]
-    while waiting:
-        code = waiting.pop()
-        named = [folder / name for name in re.findall(r"tables/([\w.-]+\w)", code)]
-        scripts = [folder / f"{name}.py" for name in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE)]
-        new = {file for file in named + scripts if file.exists() or file in named} - set(found)
-        waiting += [file.read_text(encoding="utf-8") for file in new if file.suffix == ".py"]
-        found += new
-    return sorted(found)
+    """The files of tables/ beside a notebook: what some notebook reads or imports."""
+    return sorted(file for file in (path.parent / "tables").glob("*.*") if file.suffix not in (".checks", ".pyc"))
 
 
 def working_copy(path: Path) -> NotebookNode:
-    """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing.
-
-    What is done stands at its top, and below the map of the course.
-    """
+    """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing."""
     notebook = student_version(path)
-    blanks = blanks_of(notebook)
     for exercise in with_points(notebook):
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
-    for place, cell in enumerate(notebook.cells):
-        if cell.cell_type == "markdown" and "\n## The map\n" in cell.source:
-            notebook.cells.insert(place + 1, nbformat.v4.new_code_cell(PROGRESS.format(""), id="progress-map"))
-            break
-    first = next(place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    top = nbformat.v4.new_code_cell(PROGRESS.format(f'"{path.stem}"'), id="progress")
-    notebook.cells.insert(first + 1, top)
+    tries = tries_of(notebook)
     for cell in notebook.cells:
-        tries = "assert " in cell.source and any(re.search(rf"\b{name}\b", cell.source) for name in blanks)
-        if cell.cell_type == "code" and (record(cell) or tries):
+        if cell.cell_type == "code" and (record(cell) or cell.source.strip() in tries):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
@@ -203,6 +197,13 @@ def blanks_of(notebook: NotebookNode) -> dict[str, str]:
     return found
 
 
+def tries_of(notebook: NotebookNode) -> list[str]:
+    """Return the cells of the story that name such a function."""
+    blanks = re.compile(rf"\b(?:{'|'.join(blanks_of(notebook)) or '$^'})\b")
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not record(cell)]
+    return [cell.source.strip() for cell in cells if blanks.search(cell.source)]
+
+
 def worth(notebook: NotebookNode) -> dict[str, Exercise]:
     """Return {cell of a test: its exercise} of a notebook; what a person marks is not among them."""
     cells = {record(cell)["grade_id"]: cell.id for cell in notebook.cells if record(cell)}
@@ -217,17 +218,23 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
     source = without_teachers(nbformat.read(path, as_version=4))
     cells, tests = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}, {}
     for cell, one in worth(source).items():
-        more = "\n".join(found for test in one.tests for found in HIDDEN.findall(cells[test].source))
-        chosen = LETTER.search(cells[one.answer].source)
+        test, chosen = cells[one.tests[-1]].source, LETTER.search(cells[one.answer].source)
         tests[cell] = {
             "title": f"Exercise {one.title.partition(':')[0]}",
             "points": one.points,
+            "seen": HIDDEN.sub("", test).strip(),
             "letter": bool(chosen),
             "why": (chosen[1] or "") if chosen and hidden else "",
-            "later": bool(more) and not hidden,
-            "hidden": more if hidden else "",
+            "later": bool(HIDDEN.search(test)) and not hidden,
+            "hidden": "\n".join(HIDDEN.findall(test)) if hidden else "",
         }
-    known = {"tests": tests, "blanks": blanks_of(source)}
+    opening = source.cells[0].source
+    about = {
+        "title": opening.partition("\n")[0].strip("# "),
+        "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", opening)),
+        "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
+    }
+    known = {"about": about, "tests": tests, "blanks": blanks_of(source), "tries": tries_of(source)}
     return zlib.compress(json.dumps(known).encode())
 
 
@@ -237,6 +244,15 @@ def beside(path: Path, *, hidden: bool = True) -> dict[str, bytes]:
     return found | {f"tables/{path.stem}.checks": checks(path, hidden=hidden)}
 
 
+def front_page(course: Path) -> NotebookNode:
+    """Return a notebook of one cell, which has run: all notebooks with their pictures, and how far one is."""
+    shown = nbformat.v4.new_output("display_data", {"text/html": page(course), "text/plain": "Run this cell."})
+    top = nbformat.v4.new_markdown_cell(WELCOME, id="title")
+    source = "import bmlab.exercises\nbmlab.exercises.progress()"
+    cell = nbformat.v4.new_code_cell(source, id="page", outputs=[shown], metadata={"jupyter": {"source_hidden": True}})
+    return nbformat.v4.new_notebook(cells=[top, cell], metadata={"kernelspec": KERNEL})
+
+
 def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
     """Copy every notebook that is not in `course`; put a source that is newer than its copy beside it."""
     course.mkdir(exist_ok=True)
@@ -244,25 +260,20 @@ def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[
     shutil.copytree(notebooks / "tables", course / "tables", dirs_exist_ok=True, ignore=no_caches)
     copied = course / RECORD
     known = json.loads(copied.read_text()) if copied.exists() else {}
-    new = list(_to_write(notebooks, course, known))
-    for name, now, place in new:
-        (course / f"tables/{Path(name).stem}.checks").write_bytes(checks(notebooks / name))
-        place.write_text(nbformat.writes(working_copy(notebooks / name)) + "\n", encoding="utf-8")
-        if place.name != name:
-            say(
-                f"{name} has a newer version than your copy: {place} stands beside it, and your copy is as you left it."
-            )
-        known[name] = now
-    copied.write_text(json.dumps(known, indent=1))
-
-
-def _to_write(notebooks: Path, course: Path, known: dict) -> Iterator[tuple[str, str, Path]]:
     for path in sorted(notebooks.glob("*.ipynb")):
-        now = hashlib.sha256(path.read_bytes()).hexdigest()
-        if not (course / path.name).exists():
-            yield path.name, now, course / path.name
-        elif known.get(path.name) != now:
-            yield path.name, now, course / f"{path.stem}.new.ipynb"
+        now, place = hashlib.sha256(path.read_bytes()).hexdigest(), course / path.name
+        if place.exists() and known.get(path.name) == now:
+            continue
+        if place.exists():
+            place = course / f"{path.stem}.new.ipynb"
+            say(NEWER.format(path.name, place))
+        (course / f"tables/{path.stem}.checks").write_bytes(checks(path))
+        place.write_text(nbformat.writes(working_copy(path)) + "\n", encoding="utf-8")
+        known[path.name] = now
+    copied.write_text(json.dumps(known, indent=1))
+    front = front_page(course)
+    NotebookNotary().sign(front)  # JupyterLab shows a page that has a script only where it knows who wrote it
+    nbformat.write(front, course / FRONT)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ from PIL import Image
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import beside, record, student_version, without_hidden_tests, without_solutions
+from bmlab.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
+from bmlab_teaching.handouts import write_zip
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -196,7 +197,7 @@ def page(path: Path, teacher: bool) -> NotebookNode:
 
 def use(path: Path) -> str:
     """The line above a page: two commands, the notebook itself, and the services that LAUNCH names."""
-    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.name}"
+    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.stem}.zip"
     links = [("Download the notebook", student)]
     if launch:
         links += services(path, *launch)
@@ -238,12 +239,13 @@ PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
 
 
 def colab(notebook: NotebookNode) -> NotebookNode:
-    """A student's version whose first cell installs the package and brings the tables."""
+    """A student's copy whose first cell installs the package and brings what lies beside the copy."""
     repository = os.environ.get("LAUNCH", "").split()[:1]
     home = f"https://github.com/{repository[0]}" if repository else HOME
     install = [
-        f"!git clone --quiet --depth 1 {home} bmlab_course && cp -r bmlab_course/notebooks/tables .",
+        f"!git clone --quiet --depth 1 {home} bmlab_course",
         '%pip install --quiet "./bmlab_course[lab]"',
+        "!cd bmlab_course && python -m bmlab.working_copies && cp -r course/tables ..",
     ]
     cell = nbformat.v4.new_code_cell("\n".join(install), id="install")
     return nbformat.from_dict(notebook | {"cells": [cell, *notebook.cells]})
@@ -267,11 +269,13 @@ def main() -> None:
         list(pool.map(views.of, NOTEBOOKS))
     for path in NOTEBOOKS:
         write(pages / f"notebooks/{path.name}", nbformat.writes(page(path, teacher)))
-        student = student_version(path)
-        write(EXTRA / f"student/{path.name}", nbformat.writes(student))
-        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(student)))
-        for name, content in beside(path).items():
+        copy, archive = working_copy(path), EXTRA / f"student/{path.stem}.zip"
+        files = {path.name: nbformat.writes(copy)} | beside(path)
+        for name, content in files.items():
             write(EXTRA / f"student/{name}", content)
+        write_zip(archive, files)
+        WRITTEN.add(archive)
+        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(copy)))
     for path in DOCS:
         name = path.relative_to(ROOT)
         write(pages / name, linked(path.read_text(encoding="utf-8"), path) + indexed(str(name.with_suffix(""))))

@@ -662,8 +662,7 @@ method(
     n_chains=counts(5, none=True),
     burn_in=counts(5, 0),
     n_sweeps=counts(40),
-    order=choices("colours", "sequential", "random"),
-    rule=choices("gibbs", "metropolis"),
+    every=counts(40),
     backend=choices("auto", "numpy", "numba"),
     draws=counts(3, 0) + bad(50),
 )

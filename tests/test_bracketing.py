@@ -124,8 +124,3 @@ def test_beyond_exact_it_brackets():
 def test_it_needs_time(seconds):
     with pytest.raises(ValueError, match=r"seconds must be positive and finite, found .*; try seconds=5"):
         bmlab.bracket(bmlab.toy(), rng=np.random.default_rng(0), seconds=seconds)
-
-
-def test_it_needs_a_generator():
-    with pytest.raises(ValueError, match="rng must be a NumPy generator"):
-        bmlab.bracket(bmlab.toy(), rng="three")

@@ -80,7 +80,7 @@ def test_log_z_has_its_bounds():
     law_bounds()
 
 
-def law_between():
+def test_log_z_is_where_it_is_proven_to_be():
     """A log Z outside of what is proven is moved to the nearer end."""
     proven = bmlab.Bounded(2.0, 0.0, 1.0, 3.0)
     for value, there in ((0.5, 1.0), (2.5, 2.5), (3.5, 3.0)):
@@ -89,21 +89,13 @@ def law_between():
         assert (found.value, found.stderr, found.lower, found.upper) == (there, 0.1, 1.0, 3.0)
 
 
-def test_log_z_is_where_it_is_proven_to_be():
-    law_between()
-
-
-def law_doubts():
+def test_the_evidence_can_say_no():
     """Phases, cold glasses and strong triangles are doubted; weak couplings are not."""
     assert weigh(weak()).doubt == ""
     assert "fixed points" in weigh(strong()).doubt
     assert weigh(bmlab.medium().at(0.3)).doubt
     triangle = bmlab.BoltzmannMachine(2 * (1 - np.eye(3)), [0.3, 0.2, 0.1])
     assert weigh(triangle).doubt
-
-
-def test_the_evidence_can_say_no():
-    law_doubts()
 
 
 def test_a_saddle_is_told_from_several_fixed_points():
@@ -113,7 +105,7 @@ def test_a_saddle_is_told_from_several_fixed_points():
     assert said.doubt == "TAP finds no stable answer"
 
 
-def law_veto():
+def test_samples_and_proofs_have_a_veto():
     """Samples further from Bethe than both errors allow are a doubt; so is a log Z outside of what is proven."""
     model = weak()
     said, truth = weigh(model), bmlab.exact(model)
@@ -127,10 +119,6 @@ def law_veto():
     assert bethe_error.checked(said, bmlab.Bounded(truth.log_z, 0.0, 0.0, 100.0)) is said
 
 
-def test_samples_and_proofs_have_a_veto():
-    law_veto()
-
-
 @cache
 def weighed(kind, seed):
     """The evidence on a machine, and how far off Bethe is: made once for the law and the mutants of what it states."""
@@ -139,7 +127,7 @@ def weighed(kind, seed):
     return said, {} if said.doubt else {want: off(model, said.answer, want) for want in ("moments", "log_z")}
 
 
-def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30):
+def test_the_error_of_bethe_is_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30):
     """On kinds that FITS has not seen, about one in 20 errors of Bethe is beyond the stated one, as it says.
 
     Were it one in ten, more than a fifth of the machines without a doubt, some 90 of 120, would be beyond it once in a
@@ -152,10 +140,6 @@ def law_foretold(kinds=("restricted", "hopfield", "digits", "zoo"), machines=30)
             if not said.doubt:
                 over.append([error > said.most(want) for want, error in errors.items()])
     assert len(over) > 80 and (np.mean(over, axis=0) < 0.2).all()
-
-
-def test_the_error_of_bethe_is_foretold():
-    law_foretold()
 
 
 def bits_of(*answers):

@@ -6,10 +6,8 @@ they are graded is tested in teaching/tests.
 
 import ast
 import html
-import json
 import re
 import zipfile
-import zlib
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -17,19 +15,23 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from wrong_answers import WRONG
 
-import bmlab.exercises
+import bmlab
 from bmlab.working_copies import (
     HIDDEN,
     OPEN,
     SOLUTION,
     STUB,
     WATCH,
-    checks,
+    beside,
+    blanks_of,
     is_teachers,
     still_open,
     tables,
+    tries_of,
     with_points,
     without_teachers,
 )
@@ -59,13 +61,6 @@ def answer_cells(notebook):
     return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
 
 
-def needed(notebook):
-    """The cells that the exercises need, and the exercises."""
-    cells = code(notebook)
-    kept, _ = needed_cells([cell.source for cell in cells], [bool(exercise(cell)) for cell in cells])
-    return [cells[place] for place in sorted(kept)]
-
-
 # The exercises
 
 
@@ -93,43 +88,67 @@ def test_tests_teach_before_they_are_hidden(name):
 @cache
 def namespace(name):
     """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
-    made = {}
-    for cell in needed(nbformat.read(FILES[name], 4)):
-        if not exercise(cell) or "@widgets.blank" in cell.source:
-            exec(cell.source, made)
+    made, cells = {}, code(nbformat.read(FILES[name], 4))
+    own = [bool(exercise(cell)) or "variant(student" in cell.source for cell in cells]
+    kept, _ = needed_cells([cell.source for cell in cells], own)
+    for place, source in kept.items():
+        if not exercise(cells[place]) or "@widgets.blank" in source:
+            exec(source, made)
     return made
 
 
-def verdict(test, told, here):
-    """What stands below a test in the copy of who studies alone; nothing where it gives the tick."""
-    try:
-        exec(HIDDEN.sub("", test.source), here)
-    except Exception as wrong:
-        return f"{wrong}" if isinstance(wrong, AssertionError) else f"{type(wrong).__name__}: {wrong} in its test"
-    return bmlab.exercises._hint(told[test.id]["hidden"], here)
+@pytest.fixture
+def shell(request, tmp_path, monkeypatch):
+    """A kernel beside a student's copy of a notebook, its first line run."""
+    name = request.getfixturevalue("name")
+    for file, content in beside(FILES[name]).items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    with capture_output():
+        shell.run_cell(WATCH.format(name))
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def below(shell, *sources):
+    """What stands below a test that is run after other cells; without how far one is."""
+    with capture_output() as said:
+        for source in sources:
+            shell.run_cell(source)
+    (words,) = (one.data["text/plain"] for one in said.outputs if "Exercise" in one.data.get("text/plain", ""))
+    return re.sub(r" [\d.]+ of \d+ points\..*", "", words.partition("): ")[2])
+
+
+@pytest.fixture
+def copy(shell, name):
+    """A function: what stands below a test after an answer was typed; `names` are values that an answer has made."""
+    before = shell.user_ns | namespace(name)
+
+    def type_in(answer, test, names=()):
+        shell.user_ns.clear()
+        shell.user_ns.update(before | dict(names))
+        return below(shell, answer, HIDDEN.sub("", test.source))
+
+    return type_in
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_typical_wrong_answers_bring_a_hint(name, monkeypatch):
-    monkeypatch.chdir(NOTEBOOKS)
-    notebook = nbformat.read(FILES[name], 4)
-    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
+def test_typical_wrong_answers_bring_a_hint_and_never_a_tick(name, copy):
+    notebook, typed = nbformat.read(FILES[name], 4), 0
     assert WRONG[name].keys() == answer_cells(notebook).keys()
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         with pytest.raises((NameError, NotImplementedError)) as missing:
-            exec(test.source, dict(made))
+            exec(test.source, dict(namespace(name)))
         asked = getattr(missing.value, "name", exercise_name)
         assert re.search(rf"\b{asked}\b", SOLUTION.sub("", answer.source)), f"the stub does not name {asked}"
         assert len(WRONG[name][exercise_name]) >= 3
         for source, hint in WRONG[name][exercise_name]:
-            here = dict(made)
-            exec(source, here)
-            with pytest.raises(Exception) as refused:
-                exec(test.source, here)
-            assert hint in str(refused.value), (exercise_name, source, str(refused.value))
-            here = dict(made)
-            exec(source, here)
-            assert verdict(test, told, here), (exercise_name, source)
+            said, typed = copy(source, test), typed + 1
+            assert said.startswith("✗ ") and hint in said, (exercise_name, source, said)
+    print(f"{name}: {typed} wrong answers typed, no tick")
 
 
 def changed(value, slip):
@@ -141,6 +160,31 @@ def changed(value, slip):
     if isinstance(value, bmlab.BoltzmannMachine):
         return bmlab.BoltzmannMachine(slip(value.dense_weights), slip(value.biases), value.temperature)
     return slip(value) if isinstance(value, np.ndarray | np.number | float | int) else value
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
+    """Every blank is wrong, in one of two ways; what stops is a cell that tries one, and nothing after it."""
+    ways = ["None", "changed(right_{0}(*given, **named), lambda x: -x)"]
+    notebook, filled = without_teachers(nbformat.read(FILES[name], 4)), set()
+    cells, tries = code(notebook), tries_of(notebook)
+    own = [bool(exercise(cell)) or cell.source.strip() in tries for cell in cells]
+    kept, _ = needed_cells([cell.source for cell in cells], own)
+    shell.user_ns["changed"] = changed
+    for place, source in kept.items():
+        cell, source = cells[place], SOLVED.sub("", source)
+        if exercise(cell).get("grade"):
+            assert below(shell, HIDDEN.sub("", source)).startswith("✓ done."), cell.id
+            continue
+        with capture_output():
+            error = shell.run_cell(source).error_in_exec
+            for made in [one for one in blanks_of(notebook) if f"def {one}(" in source]:
+                shell.user_ns[f"right_{made}"] = shell.user_ns[made]
+                wrong = ways[len(filled) % 2].format(made)
+                shell.run_cell(f"@widgets.blank\ndef {made}(*given, **named):\n    return {wrong}")
+                filled.add(made)
+        assert not error or source.strip() in tries, (cell.id, error)
+    assert filled == blanks_of(notebook).keys()
 
 
 def given_back(value):
@@ -166,7 +210,7 @@ SLIPS = {
     "the size": abs,
     "one half": lambda x: 0 * x + 0.5,
 }
-OWN = {"my_group"}  # what a student brings: other numbers may be as right
+OWN = {"fooled", "my_cheat", "my_group", "my_trap"}  # what a student brings: other numbers may be as right
 STYLES = {
     "as it is": lambda value: value,
     "plain Python": lambda value: (
@@ -177,23 +221,25 @@ STYLES = {
 
 
 @pytest.mark.parametrize("name", GRADED)
-def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, monkeypatch):
-    monkeypatch.chdir(NOTEBOOKS)
-    made, told = namespace(name), json.loads(zlib.decompress(checks(FILES[name])))["tests"]
+def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, copy):
+    made, slips = namespace(name), 0
     about, cells = handout(FILES[name]), answer_cells(nbformat.read(FILES[name], 4))
     for answer, (cell, test) in cells.items():
         here = dict(made)
         exec(SOLVED.sub("", cell.source), here)
         (asked,) = (one.asked for one in about.tests.values() if one.source == test.source)
         for style, write in STYLES.items():
-            assert verdict(test, told, here | {key: write(here[key]) for key in asked}) == "", (answer, style)
+            said = copy("", test, {key: write(here[key]) for key in asked})
+            assert said.startswith("✓ done."), (answer, style, said)
         for name_of_slip, make in SLIPS.items() if answer not in OWN else ():
             slip = Slip(make)
-            said = verdict(test, told, here | {key: changed(here[key], slip) for key in asked})
-            assert len(said.split()) > 2 or not slip.made_another, (answer, name_of_slip)
+            said, slips = copy("", test, {key: changed(here[key], slip) for key in asked}), slips + slip.made_another
+            refused = said.startswith("✗ ") and len(said.split()) > 3
+            assert refused or not slip.made_another, (answer, name_of_slip, said)
         if any(callable(here[key]) for key in asked):
-            said = verdict(test, told, here | {key: given_back(here[key]) for key in asked})
-            assert len(said.split()) > 2, answer
+            said = copy("", test, {key: given_back(here[key]) for key in asked})
+            assert said.startswith("✗ ") and len(said.split()) > 3, (answer, said)
+    print(f"{name}: {slips} slips, no tick")
 
 
 @pytest.mark.parametrize("name", GRADED)
@@ -224,7 +270,9 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
         nbformat.validate(notebook)
         assert not re.search("(BEGIN|END) (SOLUTION|HIDDEN)", text)
         assert not any(map(is_teachers, notebook.cells))
-        assert not any(cell.outputs or cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+        shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+        assert all("image/png" in out.data for out in shown) and len(shown) <= 1
+        assert not any(cell.get("execution_count") for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -284,11 +332,3 @@ def test_no_link_of_a_handout_leads_out_of_its_folder(handouts):
         text = "\n".join(cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
             assert re.match(r"https?:|#", target) or (handouts / target).exists(), f"{path.name}: {target}"
-
-
-def test_what_a_notebook_reads_or_imports_from_tables_goes_with_it():
-    names = {file.name for file in tables(NOTEBOOKS / "07_hidden_units.ipynb")}
-    assert names >= {"07_shifter.csv", "07_shifter.npz", "encoder_1985.py"} and "digits.py" not in names
-    for notebook, needed in {"08_restricted_machines": "rivals", "09_handwritten_digits": "digits"}.items():
-        names = {file.name for file in tables(NOTEBOOKS / f"{notebook}.ipynb")}
-        assert names >= {f"{needed}.py", f"{notebook[:2]}_{needed}.csv"}, notebook

@@ -34,7 +34,7 @@ def law_derivatives(step=1e-4):
     assert np.abs([(up[1] - down[1]) / (2 * step) for up, down in ends] - hessian).max() < 1e-6
 
 
-def law_free_units():
+def test_free_units_lose_what_the_formula_says():
     """Without fields or couplings B is least at d = 3/4: half of log(pi/2) + 1 - log(3/4) a unit, 0.18 too much."""
     for n in (1, 5):
         free = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), 1.7, offset=0.6)
@@ -47,10 +47,6 @@ def test_it_holds_for_every_diagonal():
 
 def test_its_derivatives_are_its_own():
     law_derivatives()
-
-
-def test_free_units_lose_what_the_formula_says():
-    law_free_units()
 
 
 def test_it_is_infinite_where_the_integral_is():

@@ -239,7 +239,7 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
         for own, source, cell in zip(owned, sources, code_cells(notebook), strict=True)
     ]
     if any(asked):
-        kept, _ = needed_cells([cell.source for cell in code_cells(notebook)], asked)
+        kept, _ = needed_cells([cell.source for cell in code_cells(notebook)], asked, whole=True)
         beside = {"tests": {}, "blanks": blanks_of(notebook)}
         monkeypatch.setattr(bmlab.exercises, "_checks", lambda name: beside)
         here = {}
@@ -325,7 +325,7 @@ def changed_handout(path, notebook, blanks):
     changed = {row for row, _ in chosen}
     code = [row for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     wanted = [row in changed or bool(nbgrader(notebook.cells[row])) for row in code]
-    kept, _ = needed_cells([notebook.cells[row].source for row in code], wanted)
+    kept, _ = needed_cells([notebook.cells[row].source for row in code], wanted, whole=True)
     rows = [code[place] for place in sorted(kept)]
     wrong = changed | {row for row in rows if fails_where_unanswered(notebook.cells[row])}
     notebook.cells = [notebook.cells[row] for row in rows]

@@ -49,11 +49,6 @@ def test_a_cutset_touches_every_coupling(graph):
     assert not graph[np.ix_(rest, rest)].any()
 
 
-def test_the_cutset_of_a_restricted_machine_is_its_smaller_layer():
-    model = bmlab.restricted(np.ones((30, 6)), np.zeros(30), np.zeros(6))
-    assert (cutset_conditioning.cutset_of(model.weights) == np.arange(30, 36)).all()
-
-
 def law_cutset():
     """Cutset conditioning equals matrix products; a cutset of 18 units makes four tiles at the least."""
     model = bmlab.sherrington_kirkpatrick(19, np.random.default_rng(1)).at(0.7)
@@ -110,7 +105,7 @@ def test_elimination_agrees_with_the_table():
     law_elimination()
 
 
-def law_branches():
+def test_all_pairs_by_elimination_agree_with_the_table():
     """All pairs by elimination equal those of the table, where units leave many branches behind: a tree and a wheel."""
     for couplings in ([(0, k) for k in range(1, 8)], [(0, k) for k in range(1, 8)] + [(k, k + 1) for k in range(1, 7)]):
         w = np.zeros((9, 9))
@@ -120,10 +115,6 @@ def law_branches():
         mean, corr = elimination.all_pairs(order, elimination.eliminate(model, order)[1])
         expected = bmlab.exact(model)
         assert np.abs(mean - expected.mean).max() < 1e-12 and np.abs(corr - expected.corr).max() < 1e-12
-
-
-def test_all_pairs_by_elimination_agree_with_the_table():
-    law_branches()
 
 
 @pytest.mark.parametrize(
@@ -141,20 +132,6 @@ def test_the_width_is_that_of_the_graph(model, width):
 
 def test_a_graph_that_is_too_wide_has_no_order():
     assert elimination.best_order(np.ones((40, 40)) - np.eye(40), widest=20) is None
-
-
-def test_a_long_chain_is_that_of_the_transfer_matrices():
-    """log Z of 2000 units with random couplings and biases: a product of 2 x 2 matrices, normalised as it goes."""
-    rng = np.random.default_rng(0)
-    w, b = rng.normal(size=1999), rng.normal(size=2000)
-    chain = bmlab.BoltzmannMachine(sparse.diags_array([w, w], offsets=[1, -1]).tocsr(), b, 1.3)
-    x, row, log_z = np.array([-1, 1]), np.exp(np.array([-1, 1]) * b[0] / 1.3), 0.0
-    for k in range(1999):
-        row = row @ np.exp((w[k] * np.outer(x, x) + b[k + 1] * x) / 1.3)
-        log_z, row = log_z + np.log(row.sum()), row / row.sum()
-    answer = bmlab.exact(chain)
-    assert answer.info["road"] == "variable elimination" and abs(answer.log_z.value - log_z) < 1e-9
-    assert abs(answer.mean[-1] - (row[1] - row[0])) < 1e-12
 
 
 def tree(n, kind="random", scale=1.0, seed=0):
@@ -241,11 +218,6 @@ def test_a_plan_is_the_same_on_every_machine(n):
             with threadpool_limits(count):
                 planned.append(bmlab.plan(model).seconds)
     assert len(set(planned)) == 1
-
-
-def test_an_unknown_word_for_pairs_is_refused():
-    with pytest.raises(ValueError, match="pairs must be None, 'couplings' or 'all', found 'some'"):
-        bmlab.plan(bmlab.toy(), pairs="some")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ STATES_NOTHING = re.compile(
 )
 PERCENT = re.compile(r"(\d+)\$ ?\\?%")
 BINARY = ("1 + 1", "10")  # what it says of the parity of two bits
-TO_BE_READ = {path.stem for path in FILES}  # a notebook leaves this set when each of its numbers is accounted for
+DONE = {"04_mean_field", "07_hidden_units", "08_restricted_machines", "09_handwritten_digits"}
+TO_BE_READ = {path.stem for path in FILES} - DONE  # a notebook leaves it when each of its numbers is accounted for
 FEW, YEARS = 12, range(1600, 2031)
 LATEX = [
     (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),

@@ -40,7 +40,7 @@ def assert_agrees(answer, exact):
 # The swap
 
 
-def law_detailed_balance():
+def test_a_swap_is_in_detailed_balance():
     """p(E at k, E' at k + 1) a(E, E') = p(E', E) a(E', E), for any energies, infinite temperatures included."""
     rng = np.random.default_rng(0)
     beta = np.array([1.3, 0.9, 0.2, 0.0])
@@ -50,10 +50,6 @@ def law_detailed_balance():
         other[:, [k, k + 1]] = energies[:, [k + 1, k]]
         flow, back = (np.exp(-e @ beta) * swap_chance(beta, e)[:, k] for e in (energies, other))
         assert np.allclose(flow, back, rtol=1e-12, atol=0) and (flow > 0).all()
-
-
-def test_a_swap_is_in_detailed_balance():
-    law_detailed_balance()
 
 
 class AlwaysLow:
@@ -98,7 +94,7 @@ def test_it_weighs_two_valleys_that_single_chains_never_leave():
     assert abs(answer.mean[0] - truth) < STDERRS * answer.mean_stderr[0] < 0.3
 
 
-def law_log_z(model=GLASS):
+def test_log_z_is_that_of_exact(model=GLASS):
     """T and the offset enter once; the rest is what exact() says."""
     answer, truth = run(model).log_z, bmlab.exact(model).log_z.value
     assert abs(answer.value - truth) < STDERRS * answer.stderr < 0.3
@@ -123,10 +119,6 @@ def law_coverage(runs=150):
     two, four = np.mean(inside, axis=0)
     assert (two > 0.946 - 0.074).all() and (two < 0.946 + 0.054).all()
     assert four.min() > 0.98
-
-
-def test_log_z_is_that_of_exact():
-    law_log_z()
 
 
 @quietly

@@ -76,7 +76,7 @@ def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
     monkeypatch.setattr(visited_states, "ROWS", 7)
     start = np.random.default_rng(1).choice([-1.0, 1.0], size=(30, 12))
     answer = visited(model, rng=np.random.default_rng(0), start=start, n_sweeps=2)
-    chains = visited_states.Chains(model, start.T, np.random.default_rng(0), order="sequential")
+    chains = visited_states.Chains(model, start.T, np.random.default_rng(0), sequential=True)
     s = np.unique(np.vstack([start, *(block[0].T for _ in range(2) for block in chains.draws(1))]), axis=0)
     p = np.exp(-model.energy(s) / model.temperature)
     p /= p.sum()

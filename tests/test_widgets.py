@@ -30,7 +30,7 @@ from scipy.ndimage import label
 from scipy.sparse.csgraph import connected_components
 
 import bmlab
-from bmlab.infer.sampling.random_stream import stream
+from bmlab.infer.sampling.numpy_engine import stream
 
 if find_spec("anywidget") is None and not os.environ.get("CI"):
     pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)

@@ -1,5 +1,6 @@
 """The student's working copies: without solutions, never overwritten, and no exercise stops Run All."""
 
+import base64
 import json
 import re
 import zlib
@@ -10,8 +11,11 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from nbclient import NotebookClient
+from nbformat.sign import NotebookNotary
 
+import bmlab.exercises
 from bmlab import working_copies
+from bmlab.exercises import UNCHECKED
 from bmlab.working_copies import student_version
 
 CELLS = [
@@ -78,7 +82,6 @@ def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders
 @pytest.mark.parametrize("version", [student_version, working_copies.working_copy])
 def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_goes_on(folders, version):
     notebook = version(folders[0] / "one.ipynb")
-    notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith("progress")]
     client = NotebookClient(notebook, kernel_name="python3", timeout=60, allow_errors=True)
     client.execute()
     first, second = (
@@ -86,6 +89,7 @@ def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_
         for number, name in enumerate(("answer", "my_double"), 1)
     )
     shown = [[out.get("traceback", out.get("text")) for out in cell.get("outputs", [])] for cell in notebook.cells]
+    assert shown[1] == [UNCHECKED.format("one") + "\n"]
     assert shown[2:7] == [[first], [first], [], [], [second]]  # a function is only missed where it is called
     assert shown[7] == ["the story goes on\n"] and len(shown[8][0]) > 1  # any other mistake is shown as ever
     errors = [[out.output_type for out in notebook.cells[test].outputs] for test in (3, 6)]
@@ -97,33 +101,16 @@ def test_of_a_copy_only_exercises_may_fail(folders):
     working_copies.start(*folders)
     notebook = nbformat.read(folders[1] / "one.ipynb", 4)
     tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
-    assert [k for k, tagged in enumerate(tags) if tagged] == [
-        3,
-        4,
-        7,
-        8,
-    ]  # at the top and below the map stands how far one is
+    assert [k for k, tagged in enumerate(tags) if tagged] == [2, 3, 5, 6]
     assert all(tagged in ([], ["raises-exception"]) for tagged in tags)
     assert json.loads((folders[1] / working_copies.RECORD).read_text()).keys() == {"one.ipynb"}
 
 
 def executed(copy):
-    """The copy after all of its cells were run in its folder, as a page runs them."""
+    """The copy after all of its cells were run in its folder."""
     notebook = nbformat.read(copy, 4)
-    client = NotebookClient(notebook, timeout=60, allow_errors=True, resources={"metadata": {"path": str(copy.parent)}})
-    with client.setup_kernel():
-        send = client.kc.session.send
-
-        def as_a_page_does(stream, msg_or_type, *args, **options):
-            if msg_or_type == "execute_request" or getattr(msg_or_type, "get", dict)("msg_type") == "execute_request":
-                msg_or_type["metadata"]["cellId"] = as_a_page_does.cell
-            return send(stream, msg_or_type, *args, **options)
-
-        client.kc.session.send = as_a_page_does
-        for number, cell in enumerate(notebook.cells):
-            as_a_page_does.cell = cell.id
-            client.execute_cell(cell, number)
-    return notebook
+    where = {"metadata": {"path": str(copy.parent)}}
+    return NotebookClient(notebook, timeout=60, allow_errors=True, resources=where).execute()
 
 
 def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
@@ -131,7 +118,7 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
     working_copies.start(sources, copies)
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert copy.cells[0].source.startswith("# Is it?\n\n<div") and "**1.** *Do*" in copy.cells[0].source
-    copy.cells[3].source = "answer = 42"
+    copy.cells[2].source = "answer = 42"
     nbformat.write(copy, copies / "one.ipynb")
     shown = [
         out.data["text/plain"]
@@ -140,18 +127,39 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
         if "text/html" in out.get("data", {})
     ]
     assert shown == [
-        "one: 0 of 2 points. Open: Exercise 1. Do, Exercise 2. Make.",
-        "Exercise 1. Do (1 point): ✓ done. one: 1 of 2 points.",
-        "one: 1 of 2 points.",
-        "Exercise 2. Make (1 point): ○ open. one: 1 of 2 points.",
+        "0 of 2 points. Open: exercises 1, 2.",
+        "Exercise 1. Do (1 point): ✓ done. 1 of 2 points. Open: exercise 2.",
+        "Exercise 2. Make (1 point): ○ open. 1 of 2 points. Open: exercise 2.",
     ]
+
+
+def test_the_front_page_shows_each_notebook_its_picture_and_what_is_done(folders):
+    sources, copies = folders
+    source = nbformat.read(sources / "one.ipynb", 4)
+    png = base64.b64encode(b"a picture").decode()
+    source.cells[1].outputs = [nbformat.v4.new_output("display_data", {"image/png": png, "text/plain": "a view"})]
+    source.cells[7].outputs = [nbformat.v4.new_output("stream", text="the story goes on")]
+    nbformat.write(source, sources / "one.ipynb")
+    working_copies.start(*folders)
+    front = nbformat.read(copies / working_copies.FRONT, 4)
+    (shown,) = front.cells[1].outputs
+    assert '<a href="one.ipynb"' in shown.data["text/html"] and "one Is it?" in shown.data["text/html"]
+    assert f"base64,{png}" in shown.data["text/html"] and "0 of 2 points" in shown.data["text/html"]
+    assert NotebookNotary().check_signature(front)
+    copy = nbformat.read(copies / "one.ipynb", 4)
+    assert [cell.outputs for cell in copy.cells if cell.get("outputs")] == [source.cells[1].outputs]
+    test = copy.cells[3].id
+    (copies / bmlab.exercises.DONE).write_text(json.dumps([test]))
+    working_copies.start(*folders)  # it is the one file that is written again
+    assert "1 of 2 points" in nbformat.read(copies / working_copies.FRONT, 4).cells[1].outputs[0].data["text/html"]
+    assert executed(copies / working_copies.FRONT).cells[1].outputs[0].data["text/plain"].startswith("one: 1 of 2")
 
 
 MORE = [
     (
         "one",
         'letter = "B"  # each leaves what the other takes',
-        "assert letter in ('A', 'B')",
+        "assert letter in ('A', 'B'), 'A or B'",
         "assert letter == 'B', 'try it'",
     ),
     (
@@ -163,45 +171,35 @@ MORE = [
 ]
 
 
-def said_below(shell, source, cell):
+def said_below(shell, source):
     """What stands below a cell of a copy that is run."""
     with capture_output() as said:
-        shell.run_cell(source, cell_id=cell)
+        shell.run_cell(source)
     return [one.data["text/plain"] for one in said.outputs]
+
+
+def about(name, **more):
+    """nbgrader's metadata."""
+    return {"nbgrader": {"schema_version": 3, "grade_id": name, "locked": False, "grade": False, "task": False} | more}
 
 
 @pytest.fixture
 def studied(tmp_path, monkeypatch):
     """A function that writes a notebook's checks, watches it, and returns a shell; each test has its own."""
     monkeypatch.chdir(tmp_path)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import numpy", id="first")])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import numpy")])
     for number, (name, solution, seen, hidden) in enumerate(MORE, 1):
-        about = {
-            "schema_version": 3,
-            "grade_id": name,
-            "solution": True,
-            "locked": False,
-            "grade": False,
-            "task": False,
-        }
-        test = about | {"grade_id": f"test_{name}", "solution": False, "locked": True, "grade": True, "points": 1}
         answer = f"### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
-        source = f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+        test = f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+        locked = about(f"test_{name}", solution=False, locked=True, grade=True, points=1)
         notebook.cells += [
             nbformat.v4.new_markdown_cell(f"**{number}.** *Do* (1 point). Which?"),
-            nbformat.v4.new_code_cell(answer, metadata={"nbgrader": about}),
-            nbformat.v4.new_code_cell(source, metadata={"nbgrader": test}, id=f"test-{name}"),
+            nbformat.v4.new_code_cell(answer, metadata=about(name, solution=True)),
+            nbformat.v4.new_code_cell(test, metadata=locked),
         ]
-    about = {
-        "schema_version": 3,
-        "grade_id": "my_half",
-        "solution": True,
-        "locked": False,
-        "grade": False,
-        "task": False,
-    }
     hole = "@widgets.blank\ndef my_half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
-    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata={"nbgrader": about}))
+    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True)))
+    notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_STORY))
     nbformat.write(notebook, "one.ipynb")
 
     def study(hidden):
@@ -219,34 +217,59 @@ def studied(tmp_path, monkeypatch):
 
 def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(studied):
     shell = studied(hidden=True)
-    shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
-    assert said_below(shell, MORE[0][2], "test-one") == ["Exercise 1. Do (1 point): ✗ try it one: 0 of 2 points."]
-    assert said_below(shell, MORE[1][2], "test-all") == ["Exercise 2. Do (1 point): ✗ a sum of two one: 0 of 2 points."]
+    left = "0 of 2 points. Open: exercises 1, 2."
+    shell.run_cell("letter = 'C'\ndef my_sum(x):\n    return x[0]")
+    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ A or B {left}"]  # as the test shows it
+    shell.run_cell("letter = 'A'")
+    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ try it {left}"]
+    assert said_below(shell, MORE[1][2]) == [f"Exercise 2. Do (1 point): ✗ a sum of two {left}"]
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0] / x[0]")
-    right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes one: 1 of 2 points."
-    assert said_below(shell, MORE[0][2], "test-one") == [right]
-    assert said_below(shell, MORE[1][2], "test-all") == ["Exercise 2. Do (1 point): ✓ done. one: 2 of 2 points."]
+    right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes 1 of 2 points. Open: exercise 2."
+    assert said_below(shell, MORE[0][2]) == [right]
+    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): ✓ done. 2 of 2 points."]
     shell.run_cell("def my_sum(x):\n    return x[0] if not x[1:] else x.sum()")
-    (words,) = said_below(shell, MORE[1][2], "test-all")
-    assert "✗ it fails where another case is tried: AttributeError" in words and words.endswith("one: 1 of 2 points.")
+    (words,) = said_below(shell, MORE[1][2])
+    assert "✗ it fails where another case is tried: AttributeError" in words and "1 of 2 points" in words
+    shell.run_cell("def my_sum(x):\n    return nobody_wrote_this")
+    (words,) = said_below(shell, MORE[1][2])
+    assert "✗ it fails: NameError: name 'nobody_wrote_this'" in words
 
 
 def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     shell = studied(hidden=False)
     assert b"sum of two" not in zlib.decompress(Path("tables/one.checks").read_bytes())
     shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
-    noted = "Exercise 1. Do (1 point): noted; the letter is marked later. one: 0 of 2 points."
-    assert said_below(shell, MORE[0][2], "test-one") == [noted]
-    form = "Exercise 2. Do (1 point): the form is right; the value is marked later. one: 0 of 2 points."
-    assert said_below(shell, MORE[1][2], "test-all") == [form]
+    assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later. "]
+    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): the form is right; the value is marked later. "]
 
 
-def test_a_wrong_blank_is_said_and_makes_nothing_later_wrong(studied, capsys):
+IN_THE_STORY = "assert my_half(4) == 2, 'half of it'\nlater = my_half(10)"
+
+
+@pytest.mark.parametrize("wrong", ["x", "None", "x.half", "x / 0", "my_half_of"])
+def test_a_wrong_blank_is_said_and_makes_nothing_later_wrong(studied, capsys, wrong):
+    """However it is wrong; what its cell makes below the assertion is there, by the package's version."""
     shell = studied(hidden=True)
     shell.run_cell("@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')\nprint(my_half(3))")
     assert "my_half is still open" in (said := capsys.readouterr().out) and said.endswith("1.5\n")
-    shell.run_cell("@widgets.blank\ndef my_half(x):\n    return x")
-    assert said_below(shell, "assert my_half(4) == 2, 'half of it'", "story") == [
-        "my_half is not right yet: what follows uses the package's version."
-    ]
-    assert shell.user_ns["my_half"](4) == 2
+    shell.run_cell(f"@widgets.blank\ndef my_half(x):\n    return {wrong}")
+    said = "my_half is not right yet: from here on the package's version is used."
+    assert said_below(shell, IN_THE_STORY) == [said]
+    assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
+    shell.run_cell("@widgets.blank\ndef my_half(x):\n    return x / 2")
+    assert said_below(shell, IN_THE_STORY) == []
+    assert said_below(shell, "my_half()") == []  # a mistake of one's own says nothing of the blank
+    assert shell.user_ns["my_half"].__name__ == "my_half"
+
+
+def test_without_what_lies_beside_it_a_copy_says_that_nothing_is_proved(studied, capsys):
+    """One file alone, as somebody opens it elsewhere."""
+    shell = studied(hidden=True)
+    Path("tables/one.checks").unlink()
+    shell.run_cell("exercises.watch('one')\n@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')")
+    assert capsys.readouterr().out.endswith(
+        "tables/one.checks is not here: a test still says what is wrong, but where it is silent nothing was proved.\n"
+        "my_half is still open: write it above.\n"
+    )
+    shell.run_cell("my_half(3)")
+    assert capsys.readouterr().out == "my_half is still open: write it above.\n"

@@ -47,33 +47,32 @@ def my_ring_log_z(w, b):
     W = np.roll(np.diag(w), 1, axis=1)
     return np.log(np.exp(-bmlab.BoltzmannMachine(W + W.T, b).energy(bmlab.states(len(b)))).sum())
 """
-BACK = """
-def my_there_and_back(model, s, u):
-    for k, i in enumerate([*range(model.n), *reversed(range(model.n))]):
-        s = my_update(model, s, i, u[..., k])
-    return s
+TOSSES = """
+state, my_tosses = -np.ones(3), ""
+for k, u in enumerate(coins):
+    h = toy.field(state)[k % 3]
+    state[k % 3] = 1 if u < 1 / (1 + np.exp(-2 * h / 2)) else -1
+    my_tosses += "+" if state[k % 3] > 0 else "-"
 """
-ONE_UNIT = "lambda model, s, u: bmlab.sweep(model, s, u[..., [1]], units=[1])"
-ORDER = """
-def my_order(machine, held, s, u):
-    free = [i for i in range(machine.n) if i not in held]
-    return bmlab.sweep(machine.at(1), s, u, units=free)
+CHEAT = """
+powers = {x: np.linalg.matrix_power(transition_matrix(f, toy), 1000) for x, f in samplers.items()}
+cheat_misplaces, cheat = max((misplaced(power[0], p), x) for x, power in powers.items())
 """
-FIRST_UNITS = """
-def my_order(machine, held, s, u):
-    return bmlab.sweep(machine, s, u, units=range(u.shape[-1]))
+MEANS = """
+def my_cheat(model, s, u):
+    return np.where(u < (1 + bmlab.exact(model).mean) / 2, 1.0, -1.0)
 """
-MET = """np.isclose(
-    bmlab.annealed(medium, np.linspace({1}, 200), rng={0}, n_chains=200).energies, bmlab.ground_state(medium).energy
-).sum()"""
-ERROR = """
-def my_error(x):
-    averages = np.mean(x, axis=1)
-    return averages.std(ddof=1) / np.sqrt(len(averages))
+TOGETHER_LAW = """
+def my_together_law(model):
+    s, T = bmlab.states(model.n), model.temperature
+    log_q = s @ model.biases / T + np.log(2 * np.cosh(model.field(s) / T)).sum(axis=1)
+    return np.exp(log_q) / np.exp(log_q).sum()
 """
-SWAP = """
-def my_swap_chance(E1, T1, E2, T2):
-    return np.minimum(1, np.exp((E1 - E2) * (1 / T1 - 1 / T2)))
+BLOCK_ERROR = """
+def my_block_error(x, blocks):
+    length = len(x) // blocks
+    averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
+    return averages.std(ddof=1) / np.sqrt(blocks)
 """
 ESS = """
 def my_weight_ess(log_w):
@@ -84,10 +83,8 @@ JUMP = """
 def my_jump_error(n, b, T, N):
     return np.sqrt(((1 + np.tanh(b / T) ** 2) ** n - 1) / N)
 """
-COVARIANCE = """
-def my_covariance(model, m):
-    return np.linalg.inv(np.diag(1 / (1 - m**2)) - model.weights / model.temperature)
-"""
+TOUCH = "np.sqrt(1 - T) - T * np.arctanh(np.sqrt(1 - T))"
+FOOLED = "fooled = bmlab.BoltzmannMachine(0.4 * (1 - np.eye(8)), [2.4] + 7 * [-0.2])"
 PAIR = """
 def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
@@ -132,6 +129,12 @@ def my_completion(machines, seen, image):
 OVERFLOW = COMPLETION.replace("np.array([answer.log_z.value -", "np.log([np.exp(answer.log_z.value) /").replace(
     " bmlab.exact(machine).log_z.value", " np.exp(bmlab.exact(machine).log_z.value)"
 )
+OWN_DIGIT = """
+drawing = "..####.......##......#.....###.......#.......##......#....####.."
+my_image, my_digit = np.where(np.array([*drawing]) == "#", 1.0, -1.0), 3
+aside = np.roll(my_image.reshape(8, 8), 1, axis=1).ravel()
+before, after = softmax(log_p(machines, log_z, np.array([my_image, aside])), axis=1)[:, my_digit]
+"""
 VOTES = "votes = np.exp(logs - np.logaddexp.reduce(logs))"
 ROW_SLOPE = """
 def my_slope(machine, row):
@@ -247,46 +250,75 @@ WRONG = {
         ],
     },
     "03_gibbs_sampling": {
-        "P_cold": [
-            ("P_cold = transition_matrix(bmlab.sweep, toy)", "the p of T = 1"),
-            ("P_cold = transition_matrix(bmlab.sweep, toy.at(T_cold)).T", "each row of P sums to 1"),
-            ("P_cold = transition_matrix(bmlab.sweep, toy.at(2))", "p P is not p"),
-            (f"P_cold = transition_matrix({ONE_UNIT}, toy.at(T_cold))", "no sweep over all three units"),
+        "my_tosses": [
+            (TOSSES.replace("h / 2)", "h)"), "T is 2, the chance"),
+            (TOSSES.replace("-2 * h / 2", "-h / 2"), "of 10 turns are right"),
+            (TOSSES.replace("u < 1", "u > 1"), "0 of 10 turns are right"),
+            (TOSSES.replace("toy.field(state)", "(toy.weights @ state)"), "Look again at turn"),
+            (TOSSES.replace("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5"), "of 10 turns are right"),
+            (TOSSES + "my_tosses = my_tosses[:9]", "ten signs between quotes"),
         ],
-        "my_there_and_back": [
-            (BACK.replace(", *reversed(range(model.n))", ""), "only forwards"),
-            (BACK.replace("*reversed(", "*("), "wrong on the way back"),
-            (BACK.replace("u[..., k]", "u[..., i]"), "with u[..., 3]"),
-            (BACK.replace("model.n", "3"), "n = 6"),
+        "cheat": [
+            (CHEAT.replace("toy), 1000", "toy), 1"), "after one sweep only"),
+            (CHEAT + "cheat_misplaces = 2 * cheat_misplaces", "half of that"),
+            (CHEAT + "cheat_misplaces = cheat_misplaces / 4", "it should be close to"),
+            (CHEAT.replace("toy)", "toy.at(2))"), "it should be close to"),
+            (CHEAT + "cheat_misplaces = -cheat_misplaces", "it should be close to"),
+            (
+                CHEAT.replace("max(", "min(") + "cheat_misplaces = max(misplaced(x[0], p) for x in powers.values())",
+                "keeps p",
+            ),
+            (CHEAT + "cheat = 'D'", "one letter in quotes"),
         ],
-        "side_by_side": letter("side_by_side", "AC", "where does each unit go"),
-        "my_order": [
-            (ORDER, "at the machine's own T"),
-            (FIRST_UNITS, "unit 1 is held"),
-            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free)[..., free]"), "return whole states"),
-            (ORDER.replace("machine.at(1)", "machine").replace("free)", "free[::-1])"), "the k-th number of u"),
-            ("def my_order(machine, held, s, u):\n    return s", "the free units should move"),
+        "my_cheat": [
+            ("my_cheat = bmlab.sweep", "hardly wrong"),
+            (
+                "my_cheat = lambda model, s, u: np.where(u < 1 / (1 + np.exp(-2 * model.field(s))), 1, -1)",
+                "a mean is off by",
+            ),
+            ("my_cheat = lambda model, s, u: bmlab.sweep(model.at(2), s, u)", "a mean is off by"),
+            ("my_cheat = lambda model, s, u: np.asarray(s)", "depends on the start"),
+            (MEANS.replace("1.0, -1.0", "1, 0"), "a state of -1 and +1"),
+            (MEANS.replace("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean"), "a mean is off by"),
+            (MEANS.replace("u <", "0.5 <"), "a mean is off by"),
+            (MEANS.replace("u <", "1 - u <"), "a mean is off by"),
+        ],
+        "my_together_law": [
+            ("my_together_law = bmlab.probabilities", "nobody goes with"),
+            (TOGETHER_LAW.replace("s @ model.biases / T + ", ""), "are the biases in"),
+            (TOGETHER_LAW.replace(" / T", ""), "over T"),
+            (TOGETHER_LAW.replace(" / np.exp(log_q).sum()", ""), "add up to 1"),
+            (TOGETHER_LAW.replace("cosh(model.field(s) / T)", "cosh(model.field(s))"), "nobody goes with"),
+            (TOGETHER_LAW.replace(".sum(axis=1)", ".mean(axis=1)"), "nobody goes with"),
+            (TOGETHER_LAW.replace("s @ model", "-s @ model"), "are the biases in"),
         ],
     },
     "03b_long_enough": {
-        "annealed_counts": [
-            (f"frozen, cooled = {MET.format('seed', '0.3, 0.3')}, {MET.format('seed', '3, 0.05')}", "which schedule"),
-            (f"frozen, cooled = {MET.format('seed + 1', '0.05, 0.05')}, {MET.format('seed + 1', '3, 0.05')}", "rng="),
-            (f"cooled, frozen = {MET.format('seed', '0.05, 0.05')}, {MET.format('seed', '3, 0.05')}", "exchanged"),
-            ("frozen, cooled = 0, 12", "compare with np.isclose"),
+        "draws_worth": [
+            ("draws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
+            ("draws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
+            ("draws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
+            ("draws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
+            ("draws_worth = 500", "it should be close to"),
+            ("draws_worth = -1000 * (1 - kept) / (1 + kept)", "it should be close to"),
+            ("draws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "it should be close to"),
         ],
-        "my_error": [
-            (ERROR.replace(" / np.sqrt(len(averages))", ""), "the root of the number of chains"),
-            ("def my_error(x):\n    return x.std() / np.sqrt(x.size)", "are worth four numbers"),
-            (ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
-            (ERROR.replace("ddof=1", "ddof=0"), "7 - 1"),
+        "my_block_error": [
+            (BLOCK_ERROR.replace(" / np.sqrt(blocks)", ""), "the root of the number of blocks"),
+            ("my_block_error = lambda x, blocks: np.std(x) / np.sqrt(len(x))", "are worth four numbers"),
+            (BLOCK_ERROR.replace("axis=1", "axis=0"), "are worth four numbers"),
+            (BLOCK_ERROR.replace("ddof=1", "ddof=0"), "4 - 1 (ddof=1)"),
+            (BLOCK_ERROR.replace("x[:length * blocks]", "x[-length * blocks:]"), "the last is over"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np", "averages.var(ddof=1) / np"), "0.577"),
+            (BLOCK_ERROR.replace("averages.std(ddof=1) / np.sqrt(blocks)", "averages / np.sqrt(blocks)"), "one number"),
         ],
-        "my_swap_chance": [
-            (SWAP.replace("(E1 - E2)", "(E2 - E1)"), "always welcome"),
-            ("def my_swap_chance(E1, T1, E2, T2):\n    return 1", "not always"),
-            (SWAP.replace("(1 / T1 - 1 / T2)", "(T2 - T1)"), "p after over p before"),
+        "my_trap": [
+            ("my_trap = bmlab.toy()", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.ising((4, 4), field=0.05)", "at most 12 units"),
+            ("my_trap = bmlab.ising((3, 4))", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.medium()", "nothing holds it, or its starts are fair"),
+            ("my_trap = np.ones((10, 10)) - np.eye(10)", "a machine"),
         ],
-        "worth": letter("worth", "AC", "by what are the 1000 divided"),
     },
     "03c_z_from_samples": {
         "z_count": [
@@ -312,19 +344,23 @@ WRONG = {
         "bias_lets_go": [
             ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
-            ("bias_lets_go = lambda T: np.sqrt(1 - T) - T**2 * np.arctanh(np.sqrt(1 - T))", "you are off by"),
-            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "it should be 2 and 1"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
+            (f"bias_lets_go = lambda T: 2 * ({TOUCH})", "is too large"),
+            (f"bias_lets_go = lambda T: {TOUCH.replace('(1 - T)', '(1 - T**2)')}", "is too small"),
+            ("bias_lets_go = lambda T: 0.532 * (1 - T)", "T = 0.8"),
+            ("bias_lets_go = lambda T: np.sqrt(1 - T)", "is too large"),
         ],
-        "my_covariance": [
-            (COVARIANCE.replace("np.linalg.inv", ""), "at most 1 where no weights are"),
-            (COVARIANCE.replace(" / model.temperature", ""), "is W over T?"),
-            (COVARIANCE.replace("- model.weights", "+ model.weights"), "from a shake"),
-            (
-                COVARIANCE.replace("np.diag(1 / (1 - m**2))", "np.diag(1 / (1 - m**2)) + 0.1"),
-                "nothing moves but the unit",
-            ),
+        "fooled": [
+            ("fooled = bmlab.toy()", "four to twelve units"),
+            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            (FOOLED + ".at(2)", "at T = 1"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
+            ("fooled = bmlab.medium()", "which way do the biases send it"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
         ],
-        "gap_stays": letter("gap_stays", "AB", "how many states lie lowest"),
     },
     "04b_can_it_be_proved": {
         "my_damped_tap": [
@@ -350,19 +386,23 @@ WRONG = {
             (PLATEAU + "small_start = 0", "too short never exceeds"),
             (PLATEAU + "small_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
             (PLATEAU.replace("-1.7", "-2"), "not the crossing"),
+            (PLATEAU + "small_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
+            (PLATEAU + "small_start = [small_start, large_start]", "two numbers"),
         ],
         "my_triplet": [
             (TRIPLET.replace("3 * left_behind(1)", "left_behind(1)"), "hears nothing"),
             (TRIPLET.replace("(b + w * total) / T", "b + w * total"), "only w/T and b/T count"),
             (TRIPLET.replace("np.log(2 * np.cosh(", "((").replace(" / T))", " / T) ** 2)"), "by the table"),
             (TRIPLET.replace("/ 8", "/ 4"), "by the table"),
+            (TRIPLET.replace("return (", "return -("), "by the table"),
+            (TRIPLET.replace("(b + w * total) / T", "(w * total) / T"), "by the table"),
         ],
         "my_parity": [
             (PARITY.replace("-=", "+="), "it is paid for: the sign"),
             (PARITY.replace("bmlab.from_bits", "bmlab.BoltzmannMachine"), "is it made from_bits?"),
             (PARITY.replace("b[wrong_sum] -=", "b[wrong_sum] = -"), "u is in both sums"),
             (PARITY.replace("-1, -2]", "-1, -1]"), "a carry counts twice"),
-            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "a probability is off by"),
+            (PARITY.replace("[4, 2, 3, 6]", "[4, 3, 2, 6]"), "are right sums"),
         ],
     },
     "10_after_1985": {
@@ -429,6 +469,8 @@ WRONG = {
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
+            ("p_b = 1 / 2", "times how common k is, normalised"),
+            ("p_b = np.array([1 - 1 / (1 + often), 1 / (1 + often)])", "one number"),
         ],
         "my_completion": [
             (COMPLETION.replace(VOTES, "votes = np.full(len(machines), 1 / len(machines))"), "the same say"),
@@ -436,8 +478,20 @@ WRONG = {
             (COMPLETION.replace(" - bmlab.exact(machine).log_z.value", ""), "take each machine's own log Z off"),
             (COMPLETION.replace("return whole", "return whole[~seen]"), "return all pixels"),
             (OVERFLOW, "overflow"),
+            (COMPLETION.replace("logs = np", "logs = -np"), "not the mean of what they draw"),
+            ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
-        "moved_by_one": letter("moved_by_one", "AB", "misreads 383"),
+        "my_image": [
+            (OWN_DIGIT + "my_image = my_image.reshape(8, 8)", "in one row"),
+            (OWN_DIGIT + "my_image = (my_image + 1) / 2", "-1 for paper"),
+            (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
+            (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
+            (OWN_DIGIT + "before = np.log(before)", "not log p"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
+            (OWN_DIGIT + "after = before", "axis=1"),
+            (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
+        ],
     },
     "05_full_learning": {
         "advice": [
@@ -497,11 +551,14 @@ WRONG = {
                 "sums the HIDDEN units out",
             ),
             (VISIBLE_OUT.replace("-0.5 * h_own[1]", "0.5 * h_own[1]"), "with f_0 ="),
+            ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
             (COUPLING.replace("T / 2 * ", ""), "wrong at T = 1"),
             (COUPLING.replace("T / 2 * ", "1 / 2 * "), "wrong at T = 0.5"),
             (COUPLING.replace("(a - b)", "(a + b)"), "they should differ"),
+            (COUPLING.replace("T / 2", "T"), "wrong at T = 1"),
+            (COUPLING.replace(") / T)", "))"), "wrong at T = 0.5"),
             (COUPLING.replace("np.cosh((a + b) / T) / np.cosh((a - b) / T)", "np.cosh(a + b)"), "couples nothing"),
         ],
         "my_layers_ais": [

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox, as a script of its own: python cells.py SECONDS GIGABYTES; a line of JSON each way.
+"""What runs inside the sandbox, as a script of its own: python cells.py SECONDS_OF_A_CELL; a line of JSON each way.
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
 runs the handout's own cells and the tests, and has never seen a line of the student's: numbers, texts and arrays come
@@ -187,9 +187,8 @@ class Cells:
                 _, error = attempt(lambda code=code: exec(code, self.space), 10 * self.seconds)
             if error:
                 kind, text = error
-                hints[group] = hints[group] or (
-                    text if kind in ("AssertionError", "TimeoutError") else f"{kind}: {text}"
-                )
+                known = kind in ("AssertionError", "TimeoutError")
+                hints[group] = hints[group] or (text if known else f"{kind}: {text}")
                 if kind == "TimeoutError":
                     hints[group:] = [hint or text for hint in hints[group:]]
                     break
@@ -201,21 +200,6 @@ class Cells:
 
 def main() -> None:
     """Answer one question after the other, on channels that what is run cannot print to."""
-    import resource
-
-    seconds, gigabytes = map(float, sys.argv[1:3])
-    for limit, value in (
-        (resource.RLIMIT_AS, int(gigabytes * 2**30)),
-        (resource.RLIMIT_CPU, int(seconds) + 1),
-        (resource.RLIMIT_FSIZE, 100 * 2**20),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        hard = resource.getrlimit(limit)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        try:
-            resource.setrlimit(limit, (value, value))
-        except (OSError, ValueError):  # macOS does not limit a process's memory
-            continue
     if os.path.isdir("/warm"):
         shutil.copytree("/warm", os.environ["HOME"], dirs_exist_ok=True)
     asked, told = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
@@ -230,7 +214,7 @@ def main() -> None:
         return json.loads(asked.readline() or "[]")
 
     signal.signal(signal.SIGALRM, too_long)
-    cells = Cells(seconds / 5, say, hear)
+    cells = Cells(float(sys.argv[1]), say, hear)
     while question := hear():
         ((verb, given),) = question.items()
         say(getattr(cells, verb)(*given))

@@ -25,14 +25,13 @@ class Work(NamedTuple):
 
 
 def limited(channel, work: Work, seconds: float, gigabytes: float) -> None:
-    """Do the work in this process, within soft limits: those of a sandbox that it starts are its own."""
+    """Do the work in this process, within limits of processor time and memory that all it starts inherit."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    for limit, value in ((resource.RLIMIT_CPU, int(seconds)), (resource.RLIMIT_AS, int(gigabytes * 2**30))):
-        try:
-            resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
-        except (OSError, ValueError):  # macOS does not limit a process's memory
-            continue
+    limits = {resource.RLIMIT_CPU: int(seconds) + 1, resource.RLIMIT_AS: int(gigabytes * 2**30)}
+    for limit, value in (limits | {resource.RLIMIT_FSIZE: 100 * 2**20, resource.RLIMIT_CORE: 0}).items():
+        with suppress(OSError, ValueError):  # macOS does not limit a process's memory
+            resource.setrlimit(limit, (value, value))
     try:
         result = {"result": work.function(*work.given)}
     except BaseException as problem:
@@ -43,7 +42,7 @@ def limited(channel, work: Work, seconds: float, gigabytes: float) -> None:
 def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: float) -> Iterator[tuple[Any, Any, str]]:
     """Yield (key, result, "") of each work as it is done, or (key, None, why there is no result).
 
-    cpu        processor seconds of a process, without those of what it starts
+    cpu        processor seconds of each process
     gigabytes  its memory
     wall       seconds after which it is killed, with all that it started
     """
@@ -72,20 +71,26 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
                         words = f"more than {cpu:g} processor seconds" if spent else "its process"
                         answer = {"problem": f"it took {words}, or more than {gigabytes:g} GB"}
                 end(process)
+                process.join()
                 channel.close()
                 yield work.key, answer.get("result"), answer.get("problem", "")
     finally:
         for _, process, _ in running.values():
             end(process)
+            process.join()
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """All that a process has started, and what that has."""
+    with suppress(psutil.Error):
+        return psutil.Process(pid).children(recursive=True)
+    return []
 
 
 def end(process) -> None:
     """Kill a process with all that it started."""
-    family = []
-    with suppress(psutil.Error):
-        family = psutil.Process(process.pid).children(recursive=True)
+    started = family(process.pid)
     process.kill()
-    for one in family:
+    for one in started:
         with suppress(psutil.Error):
             one.kill()
-    process.join()

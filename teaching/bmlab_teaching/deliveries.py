@@ -33,22 +33,17 @@ class Sender:
     sources: list[tuple[str, str, str, list[str]]] = field(default_factory=list)
 
     def digest(self) -> str:
-        """A short name for all that was sent, wherever it lies."""
-        found = hashlib.sha256()
+        """A short name for all that was sent: by what a zip says of its members, else by names, sizes and times."""
+        seen = []
         for _, place, container, members in self.sources:
-            found.update(place.encode())
             if members:
                 with zipfile.ZipFile(container) as archive:
-                    about = [(one, archive.getinfo(one).CRC, archive.getinfo(one).file_size) for one in members]
-                found.update(repr(about).encode())
+                    about = [(one, archive.getinfo(one)) for one in members]
+                seen += [(place, one, info.CRC, info.file_size) for one, info in about]
                 continue
-            path = Path(container)
-            for file in [path] if path.is_file() else sorted(path.rglob("*")):
-                found.update(str(file.relative_to(path)).encode())
-                if file.is_file() and not file.is_symlink():
-                    with file.open("rb") as stream:
-                        found.update(hashlib.file_digest(stream, "sha256").digest())
-        return found.hexdigest()
+            files = [(file, file.lstat()) for file in [Path(container), *sorted(Path(container).rglob("*"))]]
+            seen += [(place, str(file), about.st_size, about.st_mtime_ns) for file, about in files]
+        return hashlib.sha256(repr(seen).encode()).hexdigest()
 
 
 def tidy(name: str) -> str:

@@ -14,7 +14,7 @@ from . import sandbox
 from .children import Work, in_children
 from .course import Handout, digest, handout, of_files
 from .deliveries import Sender, senders
-from .judging import TAMPERED, judge
+from .judging import judge
 from .marks import write_tables
 from .matching import Plan, plan, which
 from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
@@ -114,7 +114,8 @@ def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limit
     new = [one for one in sent if one.key not in rows or rows[one.key].sent != digest(version, one.digest())]
     try:
         if new:
-            sandbox.check(limits.trust)
+            if not (limits.trust or sandbox.has_bubblewrap()):
+                raise ValueError(sandbox.MISSING)
             grade_new(new, rows, handouts, out, version, say, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
@@ -151,7 +152,7 @@ def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, vers
     limits = limits._replace(warm=str(warm.resolve()))
     prove({work.key[1] for work in works}, handouts, records / "proofs", version, limits)
     works = [work._replace(given=(*work.given[:2], limits)) for work in works]
-    room = {"cpu": limits.seconds, "gigabytes": max(4, limits.gigabytes), "wall": 2 * limits.seconds + 60}
+    room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": 2 * limits.seconds + 60}
     for done, (key, found, problem) in enumerate(in_children(works, **room), 1):
         row, name, now, about = key
         kept = {"digest": now, "answers": about["answers"], "student": about["plan"][-1]}
@@ -161,7 +162,7 @@ def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, vers
         if not waiting[row.key]:
             row.sent = "" if any(one.get("problem") for one in row.notebooks.values()) else row.sent
             row.save(records)
-        flagged = f" ({TAMPERED})" if found and found["flags"] else ""
+        flagged = f" ({'; '.join(found['flags'])})" if found and found["flags"] else ""
         say(f"{done} of {len(works)}: {row.name}, {name}{flagged}")
 
 
@@ -175,7 +176,7 @@ def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version
         cells = [Cell(*cell) for cell in handouts[name].solution]
         works.append(Work(name, judge, (handouts[name], plan(handouts[name], cells), limits)))
     wall = 2 * limits.seconds + 60
-    for name, found, problem in in_children(works, cpu=limits.seconds, gigabytes=max(4, limits.gigabytes), wall=wall):
+    for name, found, problem in in_children(works, cpu=limits.seconds, gigabytes=limits.gigabytes, wall=wall):
         hints = [hint for test in handouts[name].tests for hint in (found or {"hints": {}})["hints"].get(test, ["no"])]
         if problem or any(hints):
             errors = [text for text in (found or {"errors": {}})["errors"].values() if text]

@@ -26,7 +26,8 @@ class Judge:
         self.ended, self.flags = "", []
         self.referee_steps = iter(handout.referee)
         self.student = Sandbox(handout.tables, limits)
-        self.referee = Sandbox(handout.tables, limits) if any(kind == "test" for kind, *_ in plan.steps) else None
+        tests, patient = any(kind == "test" for kind, *_ in plan.steps), limits._replace(seconds=2 * limits.seconds)
+        self.referee = Sandbox(handout.tables, patient) if tests else None
 
     def close(self) -> None:
         """End both."""

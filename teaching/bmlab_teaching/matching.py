@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from bmlab.working_copies import WATCH, Exercise, record
+from bmlab.working_copies import Exercise, record
 
 from .course import Handout
 from .reading import Cell
@@ -22,8 +22,7 @@ OPEN = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
     re.MULTILINE,
 )
-
-
+WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n?")  # of any year's handout
 STUDENT = re.compile(r"^student[ \t]*=[ \t]*([^\n#]{1,200})", re.MULTILINE)
 
 
@@ -119,18 +118,18 @@ def parses(text: str) -> bool:
 
 def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     """Return a returned notebook put in order."""
-    cells = [cell._replace(source=cell.source.removeprefix(WATCH.format(handout.name))) for cell in cells]
+    cells = [cell._replace(source=WATCHING.sub("", cell.source)) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
-    story = {plain(cell.source) for cell in handout.blank.cells if not record(cell)}
+    placed, story = with_story(handout, cells)
     last = {name: place for place, name in enumerate(found) if name}
-    placed = [((place, 0.0), cell) for place, cell in enumerate(cells) if not found[place] and cell.kind == "code"]
-    made_by_own = [names(cell.source).made for _, cell in placed if plain(cell.source) not in story]
+    own = [((place, 0.0), cell) for place, cell in enumerate(cells)
+           if not found[place] and cell.kind == "code" and plain(cell.source) not in story]  # fmt: skip
     answers, unanswered = {}, []
     for number, one in enumerate(handout.exercises):
         stub, made = stubs[one.answer], handout.made.get(one.answer, frozenset())
         parts = [cells[place].source for place, name in enumerate(found) if name == one.answer]
         answers[one.answer] = joined(parts, stub.source, made)
-        if answers[one.answer] == stub.source and not any(some & made for some in made_by_own):
+        if answers[one.answer] == stub.source and not any(names(cell.source).made & made for _, cell in own):
             unanswered.append(one.answer)
         at = last.get(one.answer, len(cells) + number)
         if stub.cell_type == "code":
@@ -139,13 +138,27 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
             placed.append(((at, 0.0), Cell("code", ran, one.answer)))
             tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
             placed += [((max(last.get(test, -1), at), 0.5), Cell("test", "", test)) for test in tests]
-    placed.sort(key=lambda pair: pair[0])
-    ordered = with_story([cell for _, cell in placed], handout, story)
-    run = needed(ordered, story)[0]
+    ordered = [cell for _, cell in sorted(placed + own, key=lambda pair: pair[0])]
+    code = [place for place, cell in enumerate(ordered) if cell.kind == "code"]
+    always = [bool(ordered[place].name) or plain(ordered[place].source) not in story for place in code]
+    kept, _ = needed_cells([ordered[place].source for place in code], always)
+    run = {code[place]: source for place, source in kept.items()}
     steps = [("test", "", cell.name) if cell.kind == "test" else ("run", run[place], cell.name)
              for place, cell in enumerate(ordered) if cell.kind == "test" or place in run]  # fmt: skip
     typed = [match[1].strip() for cell in ordered for match in STUDENT.finditer(cell.source)]
     return Plan(steps, answers, unanswered, next((text for text in reversed(typed) if literal(text)), ""))
+
+
+def with_story(handout: Handout, cells: Sequence[Cell]) -> tuple[list, set[str]]:
+    """Return the handout's own cells of code, each where it came back or below the one before; and its texts."""
+    where = {plain(cell.source): place for place, cell in reversed(list(enumerate(cells)))}
+    story = [cell for cell in handout.blank.cells if not record(cell)]
+    placed, at = [], -1
+    for number, cell in enumerate(story):
+        at = where.get(plain(cell.source), at)
+        if cell.cell_type == "code":
+            placed.append(((at, number / len(story) / 2), Cell("code", cell.source, "")))
+    return placed, {plain(cell.source) for cell in story}
 
 
 def literal(text: str) -> bool:
@@ -154,26 +167,3 @@ def literal(text: str) -> bool:
         return isinstance(ast.literal_eval(text), str | int | float)
     except (*UNREADABLE, TypeError):
         return False
-
-
-def needed(cells: Sequence[Cell], story: set[str]) -> tuple[dict[int, str], set[str]]:
-    """What to run of the cells, by their place, and the names that nothing makes."""
-    code = [place for place, cell in enumerate(cells) if cell.kind == "code"]
-    own = [bool(cells[place].name) or plain(cells[place].source) not in story for place in code]
-    kept, missing = needed_cells([cells[place].source for place in code], own)
-    return {code[k]: source for k, source in kept.items()}, missing
-
-
-def with_story(cells: list[Cell], handout: Handout, story: set[str]) -> list[Cell]:
-    """Put back what was deleted of the handout's own cells, where what is left needs a name that they make."""
-    texts = [plain(cell.source) for cell in handout.blank.cells]
-    while True:
-        missing, there = needed(cells, story)[1], {plain(cell.source) for cell in cells}
-        for place, cell in enumerate(handout.blank.cells):
-            gone = cell.cell_type == "code" and not record(cell) and texts[place] not in there
-            if gone and names(cell.source).made & missing:
-                before = [k for k, one in enumerate(cells) if plain(one.source) in texts[:place]]
-                cells.insert(before[-1] + 1 if before else 0, Cell("code", cell.source, ""))
-                break
-        else:
-            return cells

@@ -4,31 +4,35 @@ bubblewrap makes namespaces (users, processes, network, all there are) without r
 Python with its packages, bmlab and the tables, read-only, and small folders in memory. This package is not in it.
 """
 
-import importlib.util
 import json
 import os
-import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import psutil
 
-CELLS = Path(__file__).with_name("cells.py")
+import bmlab
+
+from .children import end, family
+
+CELLS, BMLAB = Path(__file__).with_name("cells.py"), Path(bmlab.__file__).parent
 HOME = "/home/student"
 SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
 PROCESSES, LINE, LOOK = 64, 2**25, 0.3  # the most that may be started; bytes of an answer; seconds between looks
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
-    "(Fedora), pacman -S bubblewrap (Arch). If you have read every submission, --trust runs them as you"
+    "(Fedora), pacman -S bubblewrap (Arch). macOS has none: read every submission, then "
+    "TRUST=1 (--trust) runs them as you"
 )
 WARM_UP = """
 import numpy, matplotlib.pyplot, warnings, bmlab
@@ -53,12 +57,6 @@ class Ended(Exception):
     """A process that answers no more, and why."""
 
 
-def check(trust: bool) -> None:
-    """Raise ValueError where there is no bubblewrap, and nobody has said that the submissions can be trusted."""
-    if not (trust or has_bubblewrap()):
-        raise ValueError(MISSING)
-
-
 @cache
 def has_bubblewrap() -> bool:
     """Whether bubblewrap is there, and the system lets it make namespaces."""
@@ -67,16 +65,9 @@ def has_bubblewrap() -> bool:
     return not subprocess.run([*bubblewrap(), sys.executable, "-c", ""], check=False, capture_output=True).returncode
 
 
-def package(name: str) -> Path:
-    """Where a package is."""
-    found = importlib.util.find_spec(name)
-    assert found and found.origin
-    return Path(found.origin).parent
-
-
 def bubblewrap(*more: str) -> list[str]:
     """Return the command that walls in the command after it; `more` are further mounts."""
-    python = [sys.prefix, sys.base_prefix, str(package("bmlab")), os.path.realpath(sys.executable)]
+    python = [sys.prefix, sys.base_prefix, str(BMLAB), os.path.realpath(sys.executable)]
     shown = [place for place in dict.fromkeys(python) if place != "/usr"] + ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--hostname", "student", "--proc", "/proc", "--dev", "/dev"]
@@ -93,7 +84,7 @@ def environment(home: str) -> dict[str, str]:
     """Return the variables that a submission sees: none of the teacher's own."""
     own = {"HOME": home, "USER": "student", "LANG": "C.UTF-8", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}
     own |= {"NUMBA_CACHE_DIR": f"{home}/numba", "MPLCONFIGDIR": f"{home}/matplotlib"}
-    return THREADS | own | {"PYTHONPATH": str(package("bmlab").parent)}
+    return THREADS | own | {"PYTHONPATH": str(BMLAB.parent)}
 
 
 def warm_home(folder: Path, trust: bool) -> None:
@@ -109,8 +100,9 @@ class Sandbox:
     """cells.py in the sandbox."""
 
     def __init__(self, tables: Iterable[str], limits: Limits):
-        check(limits.trust)
-        self.limits, self.end, self.rest = limits, monotonic() + limits.seconds, b""
+        if not (limits.trust or has_bubblewrap()):
+            raise ValueError(MISSING)
+        self.limits, self.end, self.ended = limits, monotonic() + limits.seconds, ""
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
             home = self.work.name
@@ -125,77 +117,56 @@ class Sandbox:
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
             wrap = bubblewrap(*mounts)
-        numbers = [f"{limits.seconds:g}", f"{limits.gigabytes:g}"]
         self.process = subprocess.Popen(
-            [*wrap, sys.executable, "-P", script, *numbers],
+            [*wrap, sys.executable, "-P", script, f"{limits.seconds / 5:g}"],
             cwd=home if self.work else "/",
             env=environment(home) | {"PATH": os.environ.get("PATH", "")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            bufsize=0,
         )
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe
-            os.set_blocking(pipe.fileno(), False)
+        threading.Thread(target=self.watch, daemon=True).start()
 
     def ask(self, **question: Any) -> dict:
         """Send a question and return the answer; raises Ended where none comes that could be one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
-        to_send, look = json.dumps(question).encode() + b"\n", monotonic() + LOOK
+        line = b""
         try:
-            while b"\n" not in self.rest:
-                ready, writable, _ = select.select([stdout], [stdin] if to_send else [], [], LOOK)
-                if writable:
-                    to_send = to_send[stdin.write(to_send) or 0 :]
-                if ready:
-                    new = stdout.read(2**16)
-                    if new == b"":
-                        raise Ended("its process ended (memory?)")
-                    self.rest += new or b""
-                if monotonic() > look:
-                    self.look()
-                    look = monotonic() + LOOK
-            line, _, self.rest = self.rest.partition(b"\n")
+            stdin.write(json.dumps(question).encode() + b"\n")
+            stdin.flush()
+            line = stdout.readline(LINE)
             answer = json.loads(line)
-            if not isinstance(answer, dict) or self.rest:
-                raise Ended("its process answered what was not asked")
-            return answer
-        except (OSError, ValueError, RecursionError) as problem:
-            raise Ended("its process ended, or answered what was not asked") from problem
+            if isinstance(answer, dict):
+                return answer
+        except (OSError, ValueError, RecursionError):
+            self.ended = self.ended or f"an answer is larger than {LINE // 2**20} MB" * (len(line) == LINE)
+        raise Ended(self.ended or "its process ended, or answered what was not asked")
 
-    def look(self) -> None:
-        """Raise Ended where the process takes more than it may."""
-        if monotonic() > self.end:
-            raise Ended(f"it was stopped after {self.limits.seconds:g} seconds")
-        if len(self.rest) > LINE:
-            raise Ended(f"it was stopped: an answer is larger than {LINE // 2**20} MB")
-        memory, family = 0, []
-        with suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        for one in family:
-            with suppress(psutil.Error):
-                memory += one.memory_info().rss
-        if len(family) > PROCESSES:
-            raise Ended(f"it was stopped: it started {len(family)} processes")
-        if memory > self.limits.gigabytes * 2**30:
-            raise Ended(f"it was stopped: its processes held {memory / 2**30:.1f} GB")
+    def watch(self) -> None:
+        """End the process where it takes more than it may."""
+        while self.process.poll() is None:
+            started, memory = family(self.process.pid), 0
+            for one in started:
+                with suppress(psutil.Error):
+                    memory += one.memory_info().rss
+            for much, words in (
+                (monotonic() > self.end, f"stopped after {self.limits.seconds:g} seconds"),
+                (len(started) > PROCESSES, f"stopped, as it started {len(started)} processes"),
+                (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes held {memory / 2**30:.1f} GB"),
+            ):
+                if much:
+                    self.ended = f"it was {words}"
+                    return end(self.process)
+            sleep(LOOK)
 
     def close(self) -> None:
         """Kill it with all that it started; bubblewrap's namespace dies with its first process."""
-        family = []
-        with suppress(psutil.Error):
-            family = psutil.Process(self.process.pid).children(recursive=True)
-        self.process.kill()
-        for one in family:
-            with suppress(psutil.Error):
-                one.kill()
+        end(self.process)
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe:
-                with suppress(OSError):
-                    pipe.close()
+        for pipe in filter(None, (self.process.stdin, self.process.stdout)):
+            with suppress(OSError):
+                pipe.close()
         if self.work:
             self.work.cleanup()

@@ -1,25 +1,28 @@
-"""Which cells a grade needs: a name is followed from the cell that uses it to the cells that make it.
+"""Which statements a grade needs: a name is followed from what uses it to what makes it.
 
 The story around the exercises takes up to a minute of processor time, and no test looks at most of it. What a student
-wrote or changed is always run; of the handout's own cells those only that make a name which something run needs.
+wrote or changed is always run; of the handout's own cells those statements only that make or change a name which
+something run needs. What only prints or draws is left out, and with it the imports that nothing else uses.
 """
 
 import ast
 import builtins
+import dis
 import re
-import symtable
 from collections.abc import Iterator, Sequence
 from functools import cache
+from types import CodeType
 from typing import NamedTuple
 
 from .cells import python
 
 BUILTIN = {*dir(builtins), "get_ipython", "display", "__name__", "__file__"}
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+ONLY_SHOWS = {"print", "display", "plot", "plt", "widgets"}  # a call of these changes nothing that a test looks at
 
 
 class Names(NamedTuple):
-    """What a cell does with names: makes them, changes their values, imports them, needs them from outside."""
+    """What a piece of code does with names: makes them, changes their values, imports them, needs them from outside."""
 
     made: frozenset[str]
     changed: frozenset[str]
@@ -29,121 +32,81 @@ class Names(NamedTuple):
 
 @cache
 def names(source: str) -> Names:
-    """Return what a cell does with names. What is no Python makes nothing, and needs every word in it."""
+    """Return what code does with names. What is no Python makes nothing, and needs every word in it."""
     try:
-        steps = list(flow(python(source).body))
+        tree = python(source)
+        made, needed = stored_and_loaded(compile(tree, "cell", "exec"))
     except UNREADABLE:
         return Names(frozenset(), frozenset(), frozenset(), frozenset(re.findall(r"[^\W\d]\w*", source)))
-    made, changed, imported, needed = set(), set(), set(), set()
-    for step in steps:
-        needed |= step.needed - made
-        made |= step.made
-        changed |= step.changed
-        imported |= step.imported
+    loads = [alias for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom) for alias in one.names]
+    imported = {alias.asname or alias.name.partition(".")[0] for alias in loads}
+    made |= {name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names}
+    changed = {name for statement in tree.body for name in touched(statement)}
+    if any(isinstance(one, ast.If) for one in tree.body):  # a branch may not be taken
+        made, changed = imported, changed | made
     return Names(frozenset(made), frozenset(changed), frozenset(imported), frozenset(needed))
 
 
-def flow(body: Sequence[ast.stmt]) -> Iterator[Names]:
-    """Yield the names of each statement in the order of execution; a branch may not be taken, so it only changes."""
-    for statement in body:
-        match statement:
-            case ast.For(target=target, iter=values, body=inner, orelse=other):
-                yield simple(ast.Assign([target], values, lineno=1))
-                yield from flow([*inner, *other])
-            case ast.While(test=test, body=inner, orelse=other):
-                yield simple(ast.Expr(test))
-                yield from flow([*inner, *other])
-            case ast.With(items=items, body=inner):
-                for item in items:
-                    if item.optional_vars:
-                        yield simple(ast.Assign([item.optional_vars], item.context_expr, lineno=1))
-                    else:
-                        yield simple(ast.Expr(item.context_expr))
-                yield from flow(inner)
-            case ast.If(body=inner, orelse=other):
-                yield simple(ast.Expr(statement.test))
-                for step in flow([*inner, *other]):
-                    yield step._replace(made=step.imported, changed=step.changed | step.made)
-            case _:
-                yield simple(statement)
-
-
-def simple(statement: ast.stmt) -> Names:
-    """Return the names of one statement, its functions looked into."""
-    code = ast.unparse(ast.Module([statement], []))
-    made, imported, needed, scopes = set(), set(), set(), [symtable.symtable(code, "cell", "exec")]
-    for scope in scopes:
-        outermost = scope.get_type() == "module"
-        for symbol in scope.get_symbols():
-            name = symbol.get_name()
-            if (outermost and (symbol.is_assigned() or symbol.is_imported())) or symbol.is_declared_global():
-                made.add(name)
-            if outermost and symbol.is_imported():
-                imported.add(name)
-            if symbol.is_referenced() and (outermost or symbol.is_global()):
-                needed.add(name)
-        scopes += scope.get_children()
-    if isinstance(statement, ast.AugAssign):
-        needed |= made
-    return Names(frozenset(made), frozenset(touched(statement)), frozenset(imported), frozenset(needed))
+def stored_and_loaded(code: CodeType) -> tuple[set[str], set[str]]:
+    """Return the names that code stores, and those that it looks up before, in the order of its instructions."""
+    made, needed = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_NAME":
+            made.add(step.argval)
+        elif re.fullmatch(r"(LOAD|DELETE)_(NAME|GLOBAL|FROM_DICT_OR_GLOBALS)", step.opname):
+            needed |= {step.argval} - made
+        elif isinstance(step.argval, CodeType):  # a function, a class or a comprehension
+            needed |= stored_and_loaded(step.argval)[1] - made
+    return made, needed
 
 
 def touched(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names whose values a statement changes without making them: x[0] = 1, x.a = 1, x.append(1)."""
+    """Yield the names whose values a statement changes without making them: x[0] = 1, x.append(1), rng.
+
+    Where nothing takes their result, numpy's functions and those without a dot change what they are given.
+    """
     for node in ast.walk(statement):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            node = node.value.func
-        elif not (isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del)):
-            continue
-        place = node
-        while isinstance(place, ast.Attribute | ast.Subscript):
-            place = place.value
-        if isinstance(place, ast.Name) and place is not node:
-            yield place.id
+            base = root(node.value)
+            given = isinstance(node.value.func, ast.Name) or base == "np"
+            inside = [one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)] if given else [base]
+            yield from () if base in ONLY_SHOWS else inside
+        elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+            yield root(node)
+        elif isinstance(node, ast.Name) and "rng" in node.id:
+            yield node.id
 
 
-def needed_cells(sources: Sequence[str], own: Sequence[bool]) -> tuple[dict[int, str], set[str]]:
-    """Return what to run of which cells, by their place, and the names that no cell before makes.
-
-    `own` marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's.
-    """
-    all_names = [names(source) for source in sources]
-    modules = frozenset().union(*(each.imported for each in all_names))
-    wanted: set[str] = set()
-    kept = {}
-    for place in reversed(range(len(sources))):
-        each = all_names[place]
-        if own[place] or (each.made | each.changed - modules) & wanted:
-            kept[place] = sources[place] if own[place] else lean(sources[place], wanted)
-            wanted = wanted - each.made | names(kept[place]).needed
-    return dict(sorted(kept.items())), wanted - BUILTIN
+def root(node: ast.expr) -> str:
+    """The name that an expression begins with: x of x.a[0](1)."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return getattr(node, "id", "")
 
 
-def lean(source: str, wanted: set[str]) -> str:
-    """Return a cell without the imports that nothing uses, and without a view or a figure that is its last line.
-
-    matplotlib and the live views take a second of processor time to import, and few tests look at them.
-    """
+def statements(source: str) -> list[str]:
+    """Return the statements of a cell; all of it where it is no Python."""
     try:
-        body = python(source).body
+        return [ast.unparse(statement) for statement in python(source).body]
     except UNREADABLE:
-        return source
-    loads = [statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)]
-    drawing = {bound(alias) for load in loads if origin(load) in ("bmlab", "matplotlib") for alias in load.names}
-    if isinstance(body[-1], ast.Expr) and drawing & {*touched(body[-1])}:
-        body.pop()
-    rest = ast.Module([statement for statement in body if statement not in loads], [])
-    used = wanted | names(ast.unparse(rest)).needed | {"*"}
-    for load in loads:
-        load.names = [alias for alias in load.names if bound(alias) in used]
-    return ast.unparse(ast.Module([statement for statement in body if getattr(statement, "names", True)], []))
+        return [source]
 
 
-def bound(alias: ast.alias) -> str:
-    """The name that an import makes."""
-    return alias.asname or alias.name.partition(".")[0]
+def needed_cells(
+    sources: Sequence[str], own: Sequence[bool], *, whole: bool = False
+) -> tuple[dict[int, str], set[str]]:
+    """Return what to run of which cells, by their place, and the names that nothing before makes.
 
-
-def origin(load: ast.Import | ast.ImportFrom) -> str:
-    """The package that an import is from."""
-    return ((load.module if isinstance(load, ast.ImportFrom) else load.names[0].name) or "").partition(".")[0]
+    own    marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's
+    whole  a cell is run to its end or not at all
+    """
+    parts = [[source] if mine or whole else statements(source) for source, mine in zip(sources, own, strict=True)]
+    modules = frozenset().union(*(names(part).imported for cell in parts for part in cell))
+    wanted, kept = {"sys"}, {}  # sys.path leads to the tables
+    for place in reversed(range(len(sources))):
+        for part in reversed(parts[place]):
+            each = names(part)
+            if own[place] or (each.made | each.changed - modules | each.changed & {"sys"}) & wanted:
+                kept[place] = "\n".join([part, *([kept[place]] if place in kept else [])])
+                wanted = wanted - each.made | each.needed
+    return dict(sorted(kept.items())), wanted - BUILTIN - {"sys"}

@@ -6,7 +6,9 @@
 import io
 import json
 import re
+import resource
 import socket
+import struct
 import subprocess
 import sys
 import zipfile
@@ -74,7 +76,38 @@ import IPython
 DUNDER = (
     "import builtins\nbuiltins.compile = lambda *a, **k: (lambda: None).__code__\nbuiltins.exec = lambda *a: None\n"
 )
-WRONG_FIRST, WRONG_BOTH = {"first": "first = 7"}, {"first": "first = 7", "double": "def double(x):\n    return x"}
+TERABYTE = """
+class Terabyte:
+    def __reduce__(self):
+        return (bytearray, (10**12,))
+first = Terabyte()
+"""
+EMPTY_ARRAY = """
+import numpy
+class Large:
+    def __reduce__(self):
+        return (numpy.zeros(1).__reduce__()[0], (numpy.ndarray, (10**12,), b"d"))
+first = Large()
+"""
+LATER = """
+import os, threading, time
+def forge():
+    while True:
+        for channel in range(3, 20):
+            try:
+                os.write(channel, b'{"value": "gARLAS4=", "hints": ["", ""]}\\n')
+            except OSError:
+                pass
+        time.sleep(0.01)
+threading.Thread(target=forge, daemon=True).start()
+first = 7
+"""
+SILENT = """
+class Silent(Exception):
+    def __str__(self): raise self
+raise Silent
+"""
+WRONG_BOTH = {"first": "first = 7", "double": "def double(x):\n    return x"}
 
 ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
     "an honest wrong answer with a forgotten display": (
@@ -89,7 +122,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
     "patched builtins": (WRONG_BOTH | {"first": f"{DUNDER}\nfirst = 7"}, (0, 0), "the base is one"),
     "frames and the collector": (WRONG_BOTH | {"first": f"{FRAMES}\nfirst = 7"}, (0, 0), "no plain value|base is one|ended"),
-    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one"),
+    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one|not defined"),
     "a number that equals everything": (WRONG_BOTH | {"first": f"{ALL}\nfirst = All(7)"}, (0, 0), "no plain value"),
     "a result that equals everything": (
         RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
@@ -119,7 +152,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
         (0, 0), "processes|temporarily",
     ),
     "memory": (RIGHT | {"first": "first = bytearray(10**12)"}, (0, 2), "MemoryError"),
-    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 0), "larger than|ended"),
+    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 0), "larger than|ended|stopped"),
     "400 nested calls": (RIGHT | {"first": f"{NESTED}\nfirst = 1"}, (0, 2), "nested|Syntax"),
     "a chain of 5,000 calls": (RIGHT | {"first": f"{CHAIN}\nfirst = 1"}, (0, 2), "Recursion|Memory|Syntax|ended|is one|Name"),
     "600 lines of !ls": (RIGHT | {"first": "!ls\n" * 600 + "first = 1"}, (1, 2), "Solved."),
@@ -134,6 +167,37 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "scripts": (
         RIGHT | {"first": "first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"}, (1, 2), "&lt;script&gt;",
     ),
+    "a terabyte for the referee": (WRONG_BOTH | {"first": TERABYTE}, (0, 0), "no plain value"),
+    "an array of a terabyte": (WRONG_BOTH | {"first": EMPTY_ARRAY}, (0, 0), "no plain value"),
+    "lists in lists": (RIGHT | {"first": "first = 1\nfor _ in range(10**5):\n    first = [first]"}, (0, 2), "no plain value"),
+    "lists that double": (RIGHT | {"first": "first = 1\nfor _ in range(60):\n    first = [first, first]"}, (0, 2), "base is one"),
+    "masked numbers": (
+        RIGHT | {"first": "import numpy\nfirst = numpy.ma.masked_array([7], [True])"}, (0, 2), "no plain value",
+    ),
+    "no number": (RIGHT | {"first": "first = float('nan')"}, (0, 2), "base is one"),
+    "NotImplemented": (RIGHT | {"double": "def double(x):\n    return NotImplemented"}, (1, 0), "no plain value"),
+    "an argument that is changed": (
+        RIGHT | {"double": "def double(x):\n    import gc\n    for one in gc.get_objects():\n"
+                 "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"},
+        (1, 0.5), "wrong at",
+    ),
+    "an interrupt": (RIGHT | {"double": "def double(x):\n    raise KeyboardInterrupt"}, (1, 0), "RuntimeError"),
+    "an assertion of one's own": (
+        RIGHT | {"double": "def double(x):\n    raise AssertionError('2 of 2 points')"}, (1, 0), "0 of 0.5.*0 of 1.5",
+    ),
+    "an error without words": (RIGHT | {"first": SILENT}, (0, 0), "its process ended"),
+    "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 0), "its process ended"),
+    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "not asked|ended|no plain value|base is one|not defined"),
+    "a large file": (
+        RIGHT | {"first": "with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"},
+        (0, 2), "File too large|No space",
+    ),
+    "printing without end": (RIGHT | {"first": "while True: print('x' * 10**6)"}, (0, 2), "endless loop"),
+    "a function that stops the clock": (
+        RIGHT | {"double": "import signal, time\ndef double(x):\n    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(99)"},
+        (1, 0), "stopped after",
+    ),
+    "a million blanks": (RIGHT | {"first": " " * 10**6 + "\nfirst = 1 # ?" + " " * 10**6}, (1, 2), "Solved."),
     "formulas in a word": (RIGHT | {"first": "first = 1 # " + "\\begin{a}" * 20_000}, (1, 2), "Solved."),
 }  # fmt: skip
 
@@ -211,7 +275,11 @@ def delivered(tmp_path_factory):
         "damaged_4721_109_work.zip": archive(**{"twice.ipynb": right})[:-30],
         "null_4722_110_twice.ipynb": null_metadata(right),
         "odd_4723_111_work.zip": without_month(right),
-        "old_4724_112_work.zip": dated(right, 1999),
+        "script<img src=x onerror=alert(1)>_4727_115_twice.ipynb": right,
+        "ziplink_4728_116_work.zip": with_a_link(folder / "sources/twice.ipynb"),
+        "liar_4729_117_work.zip": that_lies(right),
+        "keys_4730_118_twice.ipynb": b'{"cells": {"cell_type": "code", "source": "first = 1"}}',
+        "label_4731_119_twice.ipynb": odd_labels(right),
         "strange_4725_113_twice.ipynb": b'{"cells": [1, null, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]}',
     }.items():
         (folder / "returned" / name).write_bytes(data)
@@ -226,12 +294,39 @@ def null_metadata(data):
     return json.dumps(notebook | {"metadata": None}).encode()
 
 
-def dated(data, year):
+def with_a_link(target):
+    """A zip with a symbolic link in it."""
+    link = zipfile.ZipInfo("twice.ipynb")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
-        made.writestr(zipfile.ZipInfo("twice.ipynb", (year, 1, 1, 0, 0, 0)), data) if year >= 1980 else None
-        if year < 1980:
-            made.writestr(zipfile.ZipInfo("twice.ipynb"), data)
+        made.writestr(link, str(target))
+    return out.getvalue()
+
+
+def that_lies(data):
+    """A zip that says it holds ten bytes."""
+    found = bytearray(archive(**{"twice.ipynb": data}))
+    at = found.index(b"PK\x01\x02") + 24
+    found[at : at + 4] = (10).to_bytes(4, "little")
+    return bytes(found)
+
+
+def odd_labels(data):
+    """Labels that are no texts, or long."""
+    notebook = json.loads(data)
+    for cell, name in zip(notebook["cells"], [{"a": [1]}, "x" * 10**6, None, ["first"]], strict=False):
+        cell["metadata"] = {"nbgrader": {"grade_id": name}}
+    return json.dumps(notebook).encode()
+
+
+def dated(data, seconds, *date):
+    """A zip whose member has a date, and another one, in seconds since 1970, in the field that Unix adds."""
+    member = zipfile.ZipInfo("twice.ipynb", (*date, 0, 0, 0))
+    member.extra = struct.pack("<HHBi", 0x5455, 5, 1, seconds)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr(member, data)
     return out.getvalue()
 
 
@@ -262,6 +357,9 @@ def test_nobody_touches_the_mark_of_another(delivered):
         "4721": "",
         "4725": "no notebook of this course|cannot be read",
         "4726": "it is a link",
+        "4728": "cannot be read as a notebook",
+        "4729": "cannot be read out of its zip",
+        "4730": "cannot be read as a notebook",
     }.items(),
 )
 def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, said):
@@ -269,10 +367,36 @@ def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, said):
     assert lines[student]["twice"] == "" and re.search(said, lines[student]["remarks"]) and lines[student]["remarks"]
 
 
-@pytest.mark.parametrize("student", ["4717", "4722", "4723", "4724"])
+@pytest.mark.parametrize("student", ["4717", "4722", "4723", "4731"])
 def test_what_is_only_odd_is_graded_all_the_same(delivered, student):
-    """20,000 formulas, null for metadata, month 0, a date of 1999."""
+    """20,000 formulas, null for metadata, month 0, labels that are none."""
     assert delivered[1][student]["twice"] == "3", delivered[1][student]["remarks"]
+
+
+def test_a_name_is_never_a_part_of_a_page(delivered):
+    folder, lines = delivered
+    assert lines["script_img src=x onerror=alert(1)__4727_115"]["twice"] == "3"
+    pages = [folder / "graded/class.html", *(folder / "graded/feedback").rglob("*.html")]
+    assert not any("<img" in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_a_date_that_a_student_writes_changes_no_mark(tmp_path):
+    """A zip's date was a way around a penalty. Here the platform's own order alone says which attempt is the last."""
+    blank = student_version(short_notebook(tmp_path))
+    right, wrong = (nbformat.writes(answered(blank, some)).encode() for some in (RIGHT, {"first": "first = base"}))
+    (tmp_path / "returned").mkdir()
+    dates = [(0, 1980, 1, 1), (1999 * 31_556_952 - 62_167_219_200, 1980, 1, 1), (2**31 - 1, 2107, 12, 31)]
+    for number, (seconds, *date) in enumerate(dates):
+        when = (
+            tmp_path / f"returned/ann{number}_{number}_10_twice.zip",
+            tmp_path / f"returned/ann{number}_{number}_9_twice.zip",
+        )
+        when[0].write_bytes(dated(wrong, seconds, *date))
+        when[1].write_bytes(dated(right, -seconds, *dates[-1 - number][1:]))  # an attempt before it, dated otherwise
+    lines = graded(tmp_path)
+    marks = [{**lines[f"{number}"], "id": "", "student": ""} for number in range(len(dates))]
+    assert marks[0]["twice"] == "1" and all(one == marks[0] for one in marks)
+    assert not re.search("late|1980|1999|2107", str(marks))
 
 
 def test_a_bomb_costs_its_sender_seconds_and_little_memory(delivered):
@@ -388,7 +512,6 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
         "os.chmod('/cells.py', 0o777)",
         "Read-only file system|Permission denied|not permitted",
     ),
-    "write a large file": ("with open('/tmp/much', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))", "File too large"),
     "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
     "start a program": ("import subprocess\nsubprocess.run(['ls'])", "No such file"),
 }  # fmt: skip
@@ -439,13 +562,13 @@ def test_no_attempt_gets_through_the_wall(tmp_path):
         ('"--proc", "/proc"', '"--ro-bind", "/proc", "/proc"'),
         ('"--ro-bind-try"', '"--bind-try"'),
         ('["/usr/lib", "/usr/lib64", "/lib", "/lib64"]', '["/tmp"]'),
-        ('str(package("bmlab"))', 'str(package("bmlab").parent)'),
+        ("str(BMLAB)", "str(BMLAB.parent)"),
     ],
 )
 def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
     text = Path(sandbox.__file__).read_text()
     assert taken in text
-    holed = {"__file__": sandbox.__file__, "__name__": "holed"}
+    holed = {"__file__": sandbox.__file__, "__name__": "holed", "__package__": "bmlab_teaching"}
     exec(compile(text.replace(taken, put), "holed", "exec"), holed)
     monkeypatch.setattr(sandbox, "bubblewrap", holed["bubblewrap"])
     with pytest.raises((AssertionError, Ended)):
@@ -461,12 +584,26 @@ def test_a_long_cell_reaches_its_process():
 
 
 def test_without_bubblewrap_nothing_is_run_unless_somebody_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(sandbox, "has_bubblewrap", lambda: False)
+    """As on macOS, which limits no process's memory either."""
+    setrlimit = resource.setrlimit
+
+    def as_on_macos(limit, values):
+        if limit == resource.RLIMIT_AS:
+            raise ValueError("current limit exceeds maximum limit")
+        setrlimit(limit, values)
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(resource, "setrlimit", as_on_macos)
+    monkeypatch.setattr(sandbox, "has_bubblewrap", sandbox.has_bubblewrap.__wrapped__)
     hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(short_notebook(tmp_path))))
+    hand_in(
+        tmp_path / "returned", "bo", "twice", answered(student_version(tmp_path / "sources/twice.ipynb"), WRONG_BOTH)
+    )
     with pytest.raises(ValueError, match="bubblewrap is not here, so nothing was run: apt install bubblewrap"):
         graded(tmp_path)
     assert not (tmp_path / "graded/grades.csv").exists()
-    assert graded(tmp_path, trust=True)["ann"]["twice"] == "3"
+    lines = graded(tmp_path, trust=True)
+    assert lines["ann"]["twice"] == "3" and lines["bo"]["twice"] == "0" and "not twice" in page_of(tmp_path, "bo")
 
 
 def test_students_of_an_attacked_class_are_all_in_the_table(attacked):

@@ -14,7 +14,7 @@ from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import read
 from bmlab_teaching.matching import plan
 from bmlab_teaching.reading import read_cells
-from bmlab_teaching.slicing import lean, names
+from bmlab_teaching.slicing import names, needed_cells
 
 NAMES = ["01_theory", "02_exact_z"]
 
@@ -153,29 +153,40 @@ def test_the_number_that_was_typed_is_data(kit, tmp_path, typed, kept):
 SET_UP = """\
 import sys
 import matplotlib.pyplot as plt
+import numpy as np
 from bmlab import plot, widgets
 sys.path.insert(0, "tables")
-base = 1
+base = np.eye(2)
 """
+FIRST = "import sys\nimport numpy as np\nsys.path.insert(0, 'tables')\nbase = np.eye(2)"
 
 
 @pytest.mark.parametrize(
-    "last, used, kept",
+    "more, kept",
     [
-        ("widgets.MachineView(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1"),
-        ("print(base)", "base", "import sys\nsys.path.insert(0, 'tables')\nbase = 1\nprint(base)"),
-        (
-            "plot.field = 2",
-            "base",
-            "import sys\nfrom bmlab import plot\nsys.path.insert(0, 'tables')\nbase = 1\nplot.field = 2",
-        ),
-        ("", "plt", "import sys\nimport matplotlib.pyplot as plt\nsys.path.insert(0, 'tables')\nbase = 1"),
-        ("$", "base", SET_UP + "$"),
+        ("widgets.MachineView(base)", ""),
+        ("print(base)\nplt.plot(base)", ""),
+        ("other = base + 1\nassert other[0] == 1", ""),
+        ("base[0] = 1", "\nbase[0] = 1"),
+        ("base.x[0].sort()", "\nbase.x[0].sort()"),
+        ("np.fill_diagonal(base, 0)", "\nnp.fill_diagonal(base, 0)"),
+        ("def f(x):\n    return x\nf(base)", "\ndef f(x):\n    return x\nf(base)"),
+        ("if sys:\n    base = 3", "\nif sys:\n    base = 3"),
+        ("for k in range(3):\n    base = base + k", "\nfor k in range(3):\n    base = base + k"),
+        ("rng = np.random.default_rng(0)\na = rng.random()\nbase = rng.random()",
+         "\nrng = np.random.default_rng(0)\na = rng.random()\nbase = rng.random()"),
     ],
-)
-def test_the_set_up_is_run_without_what_only_draws(last, used, kept):
-    """Imports that nothing uses are left out, and a view in the last line; what is no Python stays as it is."""
-    assert lean(SET_UP + last, {used}) == kept
+)  # fmt: skip
+def test_of_the_story_those_statements_are_run_that_make_or_change_what_is_asked_for(more, kept):
+    found, unknown = needed_cells([SET_UP + more, "base"], [False, True])
+    whole = "base = np" not in kept and "base = rng" in kept  # made anew
+    expected = FIRST.replace("\nbase = np.eye(2)", "") if whole else FIRST
+    assert found[0] == expected + kept and not unknown
+
+
+def test_what_is_no_python_is_run_as_it_is():
+    assert needed_cells(["$ base", "base"], [False, True])[0] == {1: "base"}
+    assert names("$ base").needed == {"base"}
 
 
 @pytest.mark.parametrize(

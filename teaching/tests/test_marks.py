@@ -1,17 +1,20 @@
 """Marks as a teacher uses them: points by hand, points of checks, pages, the proof that a solution scores."""
 
 import csv
+from pathlib import Path
 
 import nbformat
 import pytest
-from small_course import RIGHT, TWICE, answered, graded, hand_in, page_of, short_notebook, story_cells, walled
+from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab.working_copies import TEXT_STUB, student_version, worth
 from bmlab_teaching import grading, marks
 from bmlab_teaching.handouts import hand_out
 from bmlab_teaching.pages import solutions
+from bmlab_teaching.sandbox import Limits
 
 pytestmark = walled
+DEMO = {"(full marks)": "6", "Ada Lovelace": "4", "Bo Li": "1.5", "Cem Yilmaz": "0", "Dana Diaz": "3", "Eve Evil": "3"}
 
 
 def by_hand(folder, change=None):
@@ -151,3 +154,16 @@ def test_a_zip_of_handouts_holds_no_grader(tmp_path):
         "twice.checks",
         "solutions.html",
     }
+
+
+def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
+    """One right, three with one slip each, and one who attacks; of 4 points that are not given by hand."""
+    demo = Path(__file__).resolve().parents[1] / "demo"
+    (tmp_path / "warm").mkdir()
+    grading.grade(demo / "notebooks", demo / "returned", tmp_path, say=lambda line: None, limits=Limits(50))
+    lines = lines_of(tmp_path)
+    assert {line["student"]: line["two_coins"] for line in lines.values()} == DEMO
+    blank = student_version(demo / "notebooks/two_coins.ipynb")
+    first = blank.cells[1].source.splitlines()[:2]
+    for file in (demo / "returned").rglob("*.ipynb"):
+        assert nbformat.read(file, 4).cells[1].source.splitlines()[:2] == first, file  # as it is handed out today

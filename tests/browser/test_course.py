@@ -2,9 +2,9 @@
 
 import json
 import re
-import zlib
 from pathlib import Path
 
+import nbformat
 import pytest
 from test_live_views import BEYOND
 
@@ -82,27 +82,28 @@ GUESSES = {
 }
 
 
-def test_the_map_shows_points_and_first_guesses_of_each_notebook(notebook):
-    folder = notebook.folder / "map"
-    (folder / "tables").mkdir(parents=True)
-    for name in ("00_start", "01_theory", "02_exact_z"):
-        checks = {"tests": {f"test of {name}": {"title": "Exercise 1. Do", "points": 2}}, "blanks": {}}
-        (folder / f"tables/{name}.checks").write_bytes(zlib.compress(json.dumps(checks).encode()))
-    (folder / ".done.json").write_text('["test of 01_theory"]')
+def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_to_each_notebook(notebook):
+    folder = notebook.folder / "front"
+    working_copies.start(ROOT / "notebooks", folder, say=print)
+    test = next(iter(working_copies.worth(nbformat.read(ROOT / "notebooks/01_theory.ipynb", 4))))
+    (folder / ".done.json").write_text(json.dumps([test]))
     notebook.context.add_init_script(f"localStorage['bmlab-predictions'] = JSON.stringify({json.dumps(GUESSES)})")
-    cell = "import bmlab.exercises\nbmlab.exercises.watch('00_start')\nbmlab.exercises.progress()"
-    notebook.write("map/map.ipynb", cell).run()
-    notebook.page.get_by_text("First guesses: 1 of 2 right").wait_for()
-    lines = notebook.page.locator(".jp-OutputArea-output p").all_inner_texts()
-    assert [line.strip() for line in lines] == [
-        "00_start: 0 of 2 points. First guesses: 1 of 2 right",
-        "01_theory: 2 of 2 points. First guesses: 1 of 1 right",
-        "02_exact_z: 0 of 2 points.",
-    ]
+    page = notebook.open("front/course.ipynb").page
+    notebook.run()
+    page.get_by_text("1 of 6 points").wait_for()
+    cards = page.locator(".jp-OutputArea-output a")
+    words = dict(zip(NOTEBOOKS, cards.all_inner_texts(), strict=True))
+    assert "First guesses: 1 of 2 right" in words["00_start.ipynb"] and "33 minutes" in words["00_start.ipynb"]
+    assert "First guesses: 1 of 1 right" in words["01_theory.ipynb"] and "First" not in words["02_exact_z.ipynb"]
+    assert cards.locator("img").evaluate_all("all => all.every(one => one.naturalWidth > 100)")
     SCREENS.mkdir(parents=True, exist_ok=True)
-    notebook.page.screenshot(path=SCREENS / "map.png")
-    notebook.page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
-    assert notebook.page.locator(".jp-OutputArea-output").first.evaluate(BEYOND) == 0
+    for theme in ("Dark", "Light"):
+        page.evaluate(f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+        page.screenshot(path=SCREENS / f"front_{theme}.png")
+    page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
+    assert page.locator(".jp-OutputArea-output").first.evaluate(BEYOND) == 0
+    cards.nth(1).click()
+    page.wait_for_function("window.jupyterapp.shell.currentWidget.context?.path === 'front/01_theory.ipynb'")
     assert not notebook.errors and not notebook.outside
 
 

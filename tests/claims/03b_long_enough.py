@@ -1,20 +1,21 @@
 """What 03b_long_enough says of chains, attacked: other machines, other seeds, equal work; exactly if possible."""
 
 import warnings
+from functools import cache
 from math import lgamma
 
 import numpy as np
 from referee import claim
-from samplers import SEEDS, glass, memory, misplaced, sweep_matrix
+from samplers import SEEDS, glass, memory, sweep_matrix
 
 import bmlab
 
 warnings.simplefilter("ignore", bmlab.NotConverged)
 
 
-@claim("03b-hand")
+@claim("03b-02")
 def memory_of_a_pair():
-    """So after one sweep the average of $s_1$ is $\\tanh^2(w/T)$ times what it was."""
+    """So after one sweep the average of $s_1$ is $\\tanh^2(w/T)$ times what it was"""
     for seed in SEEDS:
         w, T = np.random.default_rng(seed).uniform(0.2, 3, size=2)
         pair = bmlab.BoltzmannMachine([[0, w], [w, 0]], [0, 0], T)
@@ -31,127 +32,108 @@ def exponential_in_the_cold():
         yield 0.05 - abs(np.log(time[1] / time[0]) / (2 * w / T) - 1)
 
 
-@claim("03-39")
-def colder_is_slower():
-    """Colder is slower, here and on all glasses that we tried."""
-    yield min(np.diff([memory(bmlab.toy().at(T)) for T in (4, 1, 0.3)]))
-    for seed in SEEDS:
-        for n in 3, 6:
-            hot, warm, cold = (memory(glass(n, seed, T)) for T in (4, 1, 0.3))
-            yield min(warm - hot, cold - warm)
-
-
-@claim("03-39")
-def but_not_where_biases_decide():
-    """Where the biases alone decide, cold is fast"""
-    for seed in SEEDS:
-        W = glass(5, seed).weights
-        decided = bmlab.BoltzmannMachine(W, np.sign(W[0] + 0.1) * (np.abs(W).sum(axis=1) + 0.5))
-        yield memory(decided) - memory(decided.at(0.1))
-
-
-@claim("03-42")
-def hot_energies_vary_more():
-    """at high temperature the energy fluctuates *more*"""
-    for seed in SEEDS:
-        for n in 8, 14:
-            hot, cold = (spread(glass(n, seed, T)) for T in (4, 0.3))
-            yield hot - cold
-
-
-def spread(model):
-    """The standard deviation of the energy, exactly."""
-    p, energy = bmlab.probabilities(model), model.energy(bmlab.states(model.n))
-    return np.sqrt(p @ energy**2 - (p @ energy) ** 2)
-
-
-@claim("03-42")
-def flat_and_wrong():
-    """**A flat trace is not a converged one.**"""
-    for seed in SEEDS:  # the cold trace varies less, and yet forgets more slowly
-        hot, cold = (glass([6, 8][seed % 2], seed, T) for T in (4, 0.3))
-        yield memory(cold) - memory(hot) if spread(cold) < spread(hot) / 2 else -1
-
-
-@claim("03-50")
-def ample_and_too_short():
-    """So a burn-in of 100 sweeps is ample at $T = 1$ and too short at $T = 0.3$."""
-    for seed in SEEDS:  # from the worst start; ample: less than one per cent is misplaced
-        machine, left = bmlab.medium() if seed == 0 else glass(8, seed), []
-        for T in 1, 0.3:
-            after = np.linalg.matrix_power(sweep_matrix(machine.at(T)), 100)
-            left.append(max(misplaced(row, bmlab.probabilities(machine.at(T))) for row in after))
-        yield min(0.01 - left[0], left[1] - 0.01)
+@claim("03b-cold-a")
+def no_energy_in_the_way():
+    """Where the good state is one hole on a wide flat golf course, no energy is in the way, and yet the walk does not
+    find it"""
+    for seed in SEEDS:  # a hidden bit is on in the hole, all visible bits on, and off elsewhere, where all is flat
+        n = 12 + seed % 4
+        W, b = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+        W[n, :n] = W[:n, n] = 20
+        b[n] = n * np.log(2) + 1 - 20 * n
+        course = bmlab.from_bits(W, b)
+        start = np.append(np.random.default_rng(seed).choice([-1.0, 1.0], size=(20, n)), -np.ones((20, 1)), axis=1)
+        found = bmlab.gibbs(course, rng=seed, start=start, burn_in=0, n_sweeps=100).mean[n]
+        yield bmlab.exact(course).mean[n] - found - 0.5  # the hole has most of the probability
 
 
 def covered(model, seed, repeats):
-    """The share of intervals of two errors that hold the exact mean, naive and honest, over all units."""
+    """The share of intervals of two errors that hold the exact mean, naive for unit 1 and honest over all units."""
     rng, mean = np.random.default_rng(seed), bmlab.exact(model).mean
     runs = [bmlab.gibbs(model, rng=rng, n_chains=20, burn_in=50, n_sweeps=100) for _ in range(repeats)]
     off = np.abs([run.mean - mean for run in runs])
     naive = np.sqrt((1 - np.square([run.mean for run in runs])) / 2000)
-    return (off < 2 * naive).mean(), (off < 2 * np.array([run.mean_stderr for run in runs])).mean()
+    return (off < 2 * naive)[:, 1].mean(), (off < 2 * np.array([run.mean_stderr for run in runs])).mean()
 
 
 @claim("03-55")
 def close_to_what_they_promise():
-    """Over all ten units the honest intervals hold 94 % of the time, close to the 95 % that two standard errors
-    promise."""
+    """the honest one in 191, close to the 95 % that two standard errors promise"""
     for seed in SEEDS:
         yield 0.04 - abs(covered(bmlab.medium(), seed, 100)[1] - 0.95)
 
 
 @claim("03-55")
 def naive_intervals():
-    """The naive ones hold about two times in three."""
+    """The naive interval contains the exact mean in 106 of 200 experiments"""
     for seed in SEEDS:
-        yield 0.08 - abs(covered(bmlab.medium(), seed, 100)[0] - 2 / 3)
-
-
-@claim("03-62")
-def the_same_ess():
-    """But R-hat is 1.079 for the short chains and 1.011 for the long ones"""
-    for seed in SEEDS:
-        short, long = agreement(bmlab.medium(), seed, 100, 100), agreement(bmlab.medium(), seed, 10, 1000)
-        yield short["rhat"] - long["rhat"] - 0.02 if 0.5 < short["ess"] / long["ess"] < 2 else -1
+        yield 0.12 - abs(covered(bmlab.medium(), seed, 100)[0] - 0.53)
 
 
 @claim("03-62")
 def only_longer_ones():
-    """More chains do not help R-hat, only longer ones do."""
+    """**More chains lower the error bar, and only longer ones lower R-hat.**"""
     for seed in SEEDS:  # ten times as many bring less than a third of what is lacking; ten times longer bring half
         model = bmlab.medium() if seed == 0 else glass(10, seed)
-        first = agreement(model, seed, 100, 100)["rhat"] - 1
-        more, longer = agreement(model, seed, 1000, 100)["rhat"] - 1, agreement(model, seed, 100, 1000)["rhat"] - 1
-        yield min(more / first - 2 / 3, 1 / 2 - longer / first)
-
-
-def agreement(model, seed, chains, sweeps):
-    """What gibbs says of its chains."""
-    return bmlab.gibbs(model, rng=seed, n_chains=chains, n_sweeps=sweeps).info
+        runs = [bmlab.gibbs(model, rng=seed, n_chains=c, n_sweeps=k) for c, k in ((100, 100), (1000, 100), (100, 1000))]
+        first, more, longer = (run.info["rhat"] - 1 for run in runs)
+        error = [run.mean_stderr.mean() for run in runs]
+        yield min(more / first - 2 / 3, 1 / 2 - longer / first, 0.6 - error[1] / error[0])
 
 
 @claim("03-64")
 def a_mode_that_no_chain_has_found():
     """**A mode that no chain has found is invisible to every test that looks at the chains only.**"""
     for seed in SEEDS:
-        magnet = bmlab.ising([(4, 4), (4, 5), (5, 5)][seed % 3]).at([1, 0.8][seed % 2])
+        magnet = bmlab.ising([(4, 4), (4, 5), (5, 5)][seed % 3], field=0.05).at([1, 0.8][seed % 2])
         run = bmlab.gibbs(magnet, rng=seed, start=np.ones((40, magnet.n)), n_sweeps=500 * (1 + 9 * (seed % 2)))
-        yield np.log10(np.abs(run.mean / run.mean_stderr).min() / 100) if run.converged else -1
+        off = np.abs(run.mean - bmlab.exact(magnet).mean) / run.mean_stderr
+        yield np.log10(off.min() / 100) if run.converged else -1
+
+
+@claim("03-64")
+def the_field_hardly_counts():
+    """A chain falls to one side within a few sweeps, when the small field hardly counts yet, and stays there for
+    ever."""
+    for seed in SEEDS:  # without the field in the first 20 sweeps hardly more chains fall the other way
+        rng, share = np.random.default_rng(seed), []
+        for field in (0.05, 0):
+            s = rng.choice([-1.0, 1.0], size=(2000, 16))
+            for _ in range(20):
+                s = bmlab.sweep(bmlab.ising((4, 4), field=field), s, rng.random(s.shape))
+            early = s.sum(axis=1) > 0
+            for _ in range(200):
+                s = bmlab.sweep(bmlab.ising((4, 4), field=0.05), s, rng.random(s.shape))
+            share.append(((s.sum(axis=1) > 0).mean(), (early == (s.sum(axis=1) > 0)).mean()))
+        yield min(0.1 - abs(share[0][0] - share[1][0]), share[0][1] - 0.95)
+
+
+@cache
+def by_all_means(seed, field):
+    """The work of one ladder, spent in four ways on a magnet: mean and error of each, and the exact mean."""
+    magnet = bmlab.ising([(4, 4), (4, 5)][seed % 2], field=field)
+    tempered = bmlab.temper(magnet, rng=seed, n_chains=40, n_sweeps=500)
+    replicas = len(tempered.info["temperatures"])
+    ways = ((40, 500 * replicas), (40 * replicas, 500), (1000 * replicas, 20))
+    runs = [tempered, *(bmlab.gibbs(magnet, rng=seed, n_chains=c, n_sweeps=k) for c, k in ways)]
+    return [(run.mean[0], run.mean_stderr[0]) for run in runs], bmlab.exact(magnet).mean[0]
 
 
 @claim("03-69")
-def equal_work_on_the_magnet():
-    """Give `gibbs` the same work, six times as many sweeps, and it keeps its error; six times as many chains, and it
-    still has about twice the error of `temper`."""
+def at_the_same_work():
+    """**At the same work neither longer chains nor more of them come near.**"""
     for seed in SEEDS:
-        magnet = bmlab.ising((4, 4))
-        tempered = bmlab.temper(magnet, rng=seed, n_chains=40, n_sweeps=500)
-        work, few_chains = len(tempered.info["temperatures"]), 1 / np.sqrt(40)
-        longer = bmlab.gibbs(magnet, rng=seed, n_chains=40, n_sweeps=500 * work)
-        more = bmlab.gibbs(magnet, rng=seed, n_chains=40 * work, n_sweeps=500)
-        error = [run.mean_stderr.mean() for run in (tempered, longer, more)]
-        yield min(error[1] / few_chains - 0.75, error[2] / error[0] - 1.5) if work == 6 else -1
+        found, truth = by_all_means(seed, [0.05, 0.06, 0.07][seed % 3])
+        off = [abs(mean - truth) for mean, _ in found]
+        yield min(off[1:]) - 0.1 if off[0] < 4 * found[0][1] else -1
+
+
+@claim("03-69")
+def fair_by_symmetry():
+    """With $b = 0$ the scattered starts would be fair by symmetry, and 6000 short chains would beat `temper`"""
+    for seed in SEEDS:
+        found, _ = by_all_means(seed, 0.0)
+        yield 4 - abs(found[3][0]) / found[3][1] if found[3][1] < found[0][1] else -1
 
 
 @claim("d5b569e9")

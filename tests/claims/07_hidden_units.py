@@ -54,7 +54,7 @@ def pairs_of(seed):
 
 @claim("07-21")
 def they_all_pull_the_same_way():
-    """There are 45 pairs, and they all pull the same way."""
+    """There are $10 \\cdot 9 / 2 = 45$ pairs, and they all pull the same way."""
     many = (STATES > 0).sum(1) >= 3
     for seed in SEEDS:
         seen = recording(seed)

@@ -174,7 +174,7 @@ def the_price_of_a_hidden_unit():
 
 @claim("08-27")
 def an_exact_referee_of_76_units():
-    """So leaving out connections buys a machine of 76 units with an exact referee."""
+    """So leaving out connections buys a machine of $64 + 12 = 76$ units with an exact referee."""
     for seed in SEEDS:
         model, v, rng = layers(seed, 64, 12, scale=0.02 * (1 + seed))
         by_hand = np.logaddexp.reduce(log_weight(turned(model, v), bmlab.states(12)))
@@ -267,25 +267,12 @@ def smaller_steps_take_the_lead_away():
         yield min(long, 0.05 - short)
 
 
-@claim("08-46")
-def it_was_the_delay():
-    """For PCD five sweeps ($-18.32$) help more than five times the chains ($-19.48$), at equal cost: it was the
-    delay."""
-    for fold, seed in FOLDS:
-        images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
-        sweeps, chains = (
-            score(taught(images, hidden, seed, infer, "previous", CONSTANT), images)
-            for infer in (sampled(seed, sweeps=5), sampled(seed, n_chains=500))
-        )
-        yield sweeps - chains
-
-
 # A machine that remembers long
 
 
 @claim("08-67")
 def cd_walks_downhill():
-    """CD-1 walks down, to $-4.90$ or so, and does so every time."""
+    """CD-1 walks down, to $-4.91$, and with other seeds it does so too."""
     zoo = bmlab.data.zoo().data
     herd = np.tile(zoo, (10, 1))
     start = bmlab.restricted(np.random.default_rng(0).normal(0, 0.1, (15, 6)), [0] * 15, [0] * 6)

@@ -25,6 +25,8 @@ FOLDS = list(product(range(5), range(4)))  # which fifth is read, and a seed
 TRAIN, LABELS = bmlab.data.digits().train, bmlab.data.digits().train_labels
 SHEETS = contest.training_images("shifts")[0]
 NEIGHBOURS = np.arange(1000) // 50  # twenty writers' worth of images that stand together in the file
+STARTS = [0, 130, 256, 386, 516, 646, 776, 906]  # as the notebook finds them in the labels
+FORM = np.searchsorted(STARTS, np.arange(1000), side="right") - 1
 
 
 def halves(seed):
@@ -85,7 +87,7 @@ def errors(machines, log_z, fold):
 
 @claim("09-19")
 def loudness_wins():
-    """it is loudness that wins"""
+    """What has the larger $\\log Z$ is seen too often."""
     for seed in SEEDS:  # rank correlation of log Z and of how much too often a digit is seen
         rows = halves(seed)
         machines, log_z = independent(by_digit(TRAIN, rows))
@@ -103,135 +105,139 @@ def a_common_constant_drops_out():
         yield 0.5 - abs(wrong((machines, log_z), ~rows) - wrong((machines, low), ~rows))
 
 
-# Couplings
+# Hands
 
 
-@claim("09-23")
-def coupled_reads_worse_with_little_noise():
-    """the *coupled* machines read far worse than independent pixels."""
-    for seed in SEEDS:
-        rows = halves(seed)
-        sets = by_digit(TRAIN, rows)
-        yield wrong(closed_form(sets, 0.001), ~rows) / wrong(independent(sets), ~rows) - 1.5
+def nearest(images, labels, form):
+    """The share of images whose nearest one of the same digit is on the same form."""
+    alike = images @ images.T
+    alike[labels[:, None] != labels] = -np.inf
+    np.fill_diagonal(alike, -np.inf)
+    return np.mean(form[alike.argmax(axis=1)] == form)
 
 
-@claim("09-23")
-def more_noise_is_right():
-    """A is right with more noise"""
-    for seed in SEEDS:
-        rows = halves(seed)
-        sets = by_digit(TRAIN, rows)
-        yield wrong(independent(sets), ~rows) - wrong(closed_form(sets, 0.1), ~rows)
+@claim("09-forms-m")
+def forms_are_hands():
+    """So 768 of its images are by new hands."""
+    for seed in SEEDS:  # a form is known by its writing, and less well where it is cut in the wrong places
+        some = np.random.default_rng(seed).choice(1000, 800, replace=False)
+        right, moved = (
+            nearest(TRAIN[some], LABELS[some], cut[some]) for cut in (FORM, np.roll(FORM, 30 + 60 * (seed % 2)))
+        )
+        yield min(right - 2 / 8, right - moved)
 
 
-@claim("09-23")
-def noise_bounds_the_inverse():
-    """no entry of the inverse exceeds $1/0.36 = 2.8$."""
-    for seed in SEEDS:
+def recipe(sheets, rows, seed):
+    """The machines of section 5, and mean field's bounds."""
+    rng = np.random.default_rng(seed)
+    machines = [contest.persistent_chains(x, rng, 0.1) for x in by_digit(sheets, rows)]
+    return machines, [bmlab.mean_field(m).log_z.lower for m in machines]
+
+
+@claim("09-43")
+def couplings_and_copies_help():
+    """Couplings beat the coins. The copies help a little more, and we keep them."""
+    for seed in SEEDS:  # learnt from four forms, the other four read, and the reverse
+        four = np.isin(FORM, np.random.default_rng(seed).permutation(8)[:4])
+        coins, pairs, copied = (
+            sum(wrong(learn(rows), ~rows) for rows in (four, ~four))
+            for learn in (
+                lambda rows: independent(by_digit(TRAIN, rows)),
+                lambda rows, seed=seed: recipe(TRAIN, rows, seed),
+                lambda rows, seed=seed: recipe(SHEETS, rows, seed),
+            )
+        )
+        yield min(coins - pairs, pairs - copied)
+
+
+@claim("09-shuffled-m")
+def a_known_hand_is_read_better():
+    """a reader that has learnt from your hand reads it better"""
+    for seed in SEEDS:  # half a form, read with its other half among those learnt from, or as many of other hands
+        rng, known, strange = np.random.default_rng(seed), 0, 0
+        for hand in range(8):
+            own = rng.permutation(np.flatnonzero(hand == FORM))
+            read, rest = (np.isin(np.arange(1000), half) for half in np.array_split(own, 2))
+            others = rng.permutation(np.flatnonzero(hand != FORM))[rest.sum() :]
+            known += wrong(closed_form(by_digit(SHEETS, rest | np.isin(np.arange(1000), others))), read)
+            strange += wrong(closed_form(by_digit(SHEETS, hand != FORM)), read)
+        yield 0.8 - known / strange
+
+
+@claim("09-shuffled-m")
+def every_hand_on_both_sides():
+    """Shuffled, every hand stands on both sides"""
+    for seed in SEEDS:  # other pairs of forms in the four parts
         rng = np.random.default_rng(seed)
-        few = TRAIN[rng.choice(1000, 2 + 10 * seed, replace=False)]
-        yield 1 / 0.36 - np.abs(bmlab.invert_mean_field(few, noise=0.1).model.weights).max()
+        apart = rng.permutation(8)[FORM] // 2
+        counts = [
+            sum(wrong(closed_form(by_digit(SHEETS, part != k)), part == k) for k in range(4))
+            for part in (apart, rng.permutation(apart))
+        ]
+        yield 0.6 - counts[1] / counts[0]
 
 
-# Copies, and log Z
+@claim("09-hands-m")
+def it_reads_strangers():
+    """**It reads hands that it has never seen**"""
+    for hand in range(8):
+        for seed in range(3):
+            read = hand == FORM
+            yield 0.2 - wrong(recipe(SHEETS, ~read, seed), read) / read.sum()
 
 
-@claim("09-43")
-def the_copies_help():
-    """The copies help."""
-    for seed in SEEDS:
-        rows = halves(seed)
-        yield wrong(closed_form(by_digit(TRAIN, rows)), ~rows) - wrong(closed_form(by_digit(SHEETS, rows)), ~rows)
-
-
-@claim("09-43")
-def conditioning_gives_a_machine():
-    """**Conditioning a Boltzmann machine gives a Boltzmann machine.**"""
-    for seed in SEEDS:
-        rng, n = np.random.default_rng(seed), 4 + seed % 7
-        model = bmlab.sherrington_kirkpatrick(n, rng, seed).at(rng.uniform(0.5, 2))
-        held = rng.choice(n, n // 2, replace=False)
-        values = rng.choice([-1.0, 1.0], n // 2)
-        fits = (bmlab.states(n)[:, held] == values).all(axis=1)
-        law = bmlab.probabilities(model)[fits]
-        yield 1e-9 - np.abs(law / law.sum() - bmlab.probabilities(model.clamp(held, values))).max()
-
-
-@claim("09-51")
-def ais_passes_the_referee():
-    """The referee first: all ten pass."""
-    middle = np.pad(np.ones((4, 6), bool), ((2, 2), (1, 1))).ravel()
-    for fold, seed in FOLDS:
-        machines, rng = chains(fold, 0)[0], np.random.default_rng([seed, 1])
-        off = []
-        for k, machine in enumerate(machines):
-            inner = machine.clamp(~middle, TRAIN[k == LABELS][10 + seed][~middle])
-            found = bmlab.ais(inner, rng=rng, n_chains=100, n_temperatures=100).log_z
-            off.append(abs(found - bmlab.exact(inner).log_z) / found.stderr)
-        yield 4 - max(off)
+# log Z
 
 
 @claim("09-54")
 def a_bad_bound_is_good_enough():
-    """For choosing between ten it need not be good."""
-    for fold, seed in FOLDS:  # of 200 images
+    """**For choosing between ten, a bound need not be tight; it must be equally loose for all.**"""
+    for fold, seed in FOLDS:  # of 200 images; uneven: as loose on the average, by 0 to twice as many nats
         machines, log_z, bound = chains(fold, seed % 2)
+        loose = np.random.default_rng([fold, seed]).permutation(np.linspace(0, 20, 10))
         none, low, best = (errors(machines, z, fold) for z in (np.zeros(10), bound, log_z))
-        yield min(none - low, 5 - abs(low - best))
+        even, uneven = (errors(machines, log_z - gap, fold) for gap in (10, loose))
+        yield min(none - low, 5 - abs(low - best), uneven - even)
 
 
-# How sure
+# Nonsense
 
 
-@claim("09-73")
-def most_errors_are_among_the_least_sure():
-    """Half of its errors and more are among the tenth where it is least sure"""
-    for seed in SEEDS:
-        share = []
-        for fold in range(5):
-            machines, log_z, _ = chains(fold, seed % 2)
-            images, truth = read(fold)
-            table = log_p(machines, log_z, images)
-            second, best = np.sort(table, axis=1).T[-2:]
-            chosen = np.random.default_rng([seed, fold]).choice(200, 150, replace=False)
-            order = chosen[(best - second)[chosen].argsort()]
-            missed = table.argmax(axis=1) != truth
-            share.append((missed[order[:15]].sum(), missed[order].sum()))
-        least, all_errors = np.sum(share, axis=0)
-        yield least / all_errors - 0.5
-
-
-def below(fold, seed, images):
-    """The share of images whose best log p is below -30."""
+def best(fold, seed, images):
+    """The best of the ten log p of each image, and the worst that the images learnt from have."""
     machines, log_z, _ = chains(fold, seed % 2)
-    return np.mean(log_p(machines, log_z, images).max(axis=1) < -30)
+    return log_p(machines, log_z, images).max(axis=1), log_p(machines, log_z, TRAIN[fold != contest.FOLDS]).max(1).min()
 
 
-def spoilt(images, how):
-    """Images that are no digits, or not where digits are."""
-    grid = images.reshape(-1, 8, 8)
-    if how == "halves":
-        grid = np.concatenate([grid[:, :4], np.roll(grid, 7, axis=0)[:, 4:]], axis=1)
-    else:
-        moves = {"mirrored": grid[:, :, ::-1], "upside down": grid[:, ::-1, ::-1], "moved": np.roll(grid, 1, axis=2)}
-        grid = moves[how]
-    return grid.reshape(-1, 64)
+@claim("09-72-m")
+def sure_of_the_absurd():
+    """Bayes' rule compares ten explanations, and cannot say that all ten are absurd."""
+    for fold, seed in FOLDS:
+        machines, log_z, _ = chains(fold, seed % 2)
+        table = log_p(machines, log_z, np.random.default_rng(seed).choice([-1.0, 1.0], (1000, 64)))
+        sure = np.mean(np.exp(table.max(axis=1) - np.logaddexp.reduce(table, axis=1)) > 0.99)
+        yield 0.15 - abs(sure - 0.25)
 
 
-@claim("09-73")
+@claim("09-strange-m")
 def noise_is_found_out():
-    """the line finds out noise and negatives"""
+    """All noise and all negatives lie far below the line"""
     for fold, seed in FOLDS:
         images, _ = read(fold)
         noise = np.random.default_rng(seed).choice([-1.0, 1.0], images.shape)
-        yield min(below(fold, seed, noise), below(fold, seed, -images)) - 0.98 - below(fold, seed, images) / 5
+        (tossed, line), (turned, _) = (best(fold, seed, x) for x in (noise, -images))
+        yield line - max(tossed.max(), turned.max()) - 10
 
 
-@claim("09-73")
-def ink_in_a_wrong_order_is_not():
-    """but not most images that are made of strokes"""
+@claim("09-strange-m")
+def strokes_in_a_wrong_order_are_not():
+    """The reader knows where ink belongs, and not what a digit is."""
     for fold, seed in FOLDS:
-        yield 0.5 - max(below(fold, seed, spoilt(read(fold)[0], how)) for how in ("halves", "mirrored", "upside down"))
+        images = read(fold)[0].reshape(-1, 8, 8)
+        halves = np.concatenate([images[:, :4], np.roll(images, 7, axis=0)[:, 4:]], axis=1)
+        for x in images[:, ::-1, ::-1], halves:
+            found, line = best(fold, seed, x.reshape(-1, 64))
+            yield 0.6 - np.mean(found < line)
 
 
 # Every rule
@@ -258,7 +264,7 @@ def couplings_halve_the_errors():
 
 @claim("09-contest-k")
 def straight_borders_stay():
-    """Independent pixels and logistic regression draw straight borders, and gain nothing."""
+    """these add up one number a pixel, so they draw straight borders, and gain nothing."""
     from sklearn.linear_model import LogisticRegression
 
     def straight(sheets, held, C):
@@ -277,7 +283,7 @@ def straight_borders_stay():
 
 @claim("09-contest-k")
 def hidden_units_are_level():
-    """Level with the best of the pairs"""
+    """are level with the best of the pairs"""
     setting = {"penalty": 0.1, "rate": 0.1}
     share = np.log(np.full(10, 0.1))
     for fold, seed in FOLDS:  # of 200 images
@@ -294,17 +300,18 @@ def hidden_units_are_level():
 
 @claim("09-87")
 def completions_are_a_little_better():
-    """**A**: 12.7 % of the covered pixels wrong, against 14.0 %."""
+    """The machine gets 12.7 % of the covered pixels wrong, independent pixels 14.0 %: a little better, and on some
+    digits worse."""
     for fold, seed in FOLDS:
         machines, alone = chains(fold, seed % 2)[0], independent(by_digit(TRAIN, fold != contest.FOLDS))[0]
         images, truth = read(fold)
         some = np.random.default_rng(seed).choice(200, 100, replace=False)
-        off = np.zeros(2)
-        for image, k in zip(images[some], truth[some], strict=True):
+        off = np.zeros((len(some), 2))
+        for row, (image, k) in enumerate(zip(images[some], truth[some], strict=True)):
             seen = bmlab.mean_field(machines[k].clamp(np.arange(32), image[:32]), tolerance=1e-6).mean
-            for m, guess in enumerate((seen, alone[k].biases[32:])):
-                off[m] += np.mean(guess * image[32:] < 0) / len(some)
-        yield min(off[1] - off[0], off[0] - off[1] / 2)
+            off[row] = [np.mean(guess * image[32:] < 0) for guess in (seen, alone[k].biases[32:])]
+        machine, blur = off.mean(axis=0)
+        yield min(blur - machine, machine - blur / 2, np.mean(off[:, 0] > off[:, 1]) - 0.1)
 
 
 @claim("09-93")
@@ -313,6 +320,6 @@ def neatly_centred():
     for seed in SEEDS:
         rows = halves(seed)
         reader = closed_form(by_digit(TRAIN, rows))
-        aside = spoilt(TRAIN[~rows], "moved")
+        aside = np.roll(TRAIN[~rows].reshape(-1, 8, 8), 1, axis=2).reshape(-1, 64)
         misread = (log_p(*reader, aside).argmax(axis=1) != LABELS[~rows]).mean()
         yield misread - 2 * wrong(reader, ~rows) / (~rows).sum()

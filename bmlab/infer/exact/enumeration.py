@@ -21,8 +21,8 @@ from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
-from .matrix_products import TABLE_UNITS, halvings, sum_by_parts
-from .planning import TABLE_SECONDS, WANTED, Part, Plan, in_halves, plan, refuse_if_too_dear, wants_all
+from .matrix_products import TABLE_UNITS, leaves_range, sum_by_parts
+from .planning import TABLE_SECONDS, WANTED, Part, Plan, by_cutset, plan, refuse_if_too_dear, wants_all
 from .small_tables import sum_by_tables
 
 
@@ -81,10 +81,9 @@ def exact(
 
 
 def affordable(own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None) -> Part:
-    """Return the part with the price that its numbers make; raise ValueError where a cold machine is too dear."""
-    count = halvings(own, part.guide) if part.road == "matrix products" else 0
-    if count:
-        part = in_halves(part, count)
+    """Return the part, by cutset conditioning where it is too cold for products; ValueError where that is too dear."""
+    if part.road == "matrix products" and leaves_range(own, part.guide):
+        part = by_cutset(part.units, np.arange(own.n - 1), everything=True)
         refuse_if_too_dear(Plan((part,)), max_seconds, max_bytes)
     return part
 

@@ -6,8 +6,6 @@ conditioning: the cutset from its probabilities, the others each alone.  Variabl
 first, each given its scope.  So samplers can be judged by samples, and not only by moments.
 """
 
-from dataclasses import replace
-from math import gcd, log
 from typing import NamedTuple
 
 import numpy as np
@@ -20,21 +18,18 @@ from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .enumeration import affordable, exact, part_of
-from .matrix_products import draw_by_parts
+from .enumeration import affordable, part_of
+from .matrix_products import draw_by_parts, draw_by_products
 from .planning import plan, refuse_if_too_dear
 
-COLD = 1e-9  # states whose energies differ by less, in units of the largest weight, count as equal
-RARE = 40  # e^-40 is the probability that anything but a ground state is drawn, where energies are whole numbers
-DOUBT = 8 * np.finfo(float).eps  # relative error of a sum of logarithms, generously
+COLD = 1e-9  # states whose energies differ by less, in units of the largest number, count as equal
 
 
 class GroundState(NamedTuple):
-    """Hold the lowest energy, one state (n,) that has it, and how many states do."""
+    """Hold the lowest energy, and one state (n,) that has it."""
 
     energy: float
     state: np.ndarray
-    degeneracy: float
 
 
 def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -59,11 +54,13 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 def _draw(own, part, size, rng):
     if part.road == "variable elimination":
         return elimination.draw(part.guide, elimination.eliminate(own, part.guide)[1], size, rng)
+    part = affordable(own, part)
     if part.road == "matrix products":
-        affordable(own, part)
-        return draw_by_parts(own, part.guide, size, rng)
+        s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)
+        if s is not None:
+            return s
     cutset = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
-    assert cutset is not None
+    assert cutset is not None, "without a limit there is one"
     return draw_by_cutset(own, cutset, size, rng)
 
 
@@ -91,63 +88,18 @@ def probabilities(model: BoltzmannMachine) -> np.ndarray:
 
 
 def ground_state(model: BoltzmannMachine) -> GroundState:
-    """Return the lowest energy, a state and the degeneracy: the machine at T -> 0, answered by exact() and sample().
+    """Return the lowest energy and a state that has it: a perfect sample of the machine at T -> 0.
 
-    Only the lowest states are left at a temperature that is low enough, so a perfect sample is one of them, and
-    exp(log Z + E/T) is their number.  That is known where all weights and biases are whole multiples of one number, as
-    their energies then differ by twice this number or more, and where rounding leaves no doubt; nan elsewhere.
     Raises ValueError as exact() does.
 
-    >>> found = bmlab.ground_state(bmlab.ising((4, 4)))  # all up, or all down
-    >>> found.energy, found.degeneracy
-    (-32.0, 2.0)
+    >>> bmlab.ground_state(bmlab.ising((4, 4))).energy  # all up, or all down
+    -32.0
     """
     check_model(model)
-    unit = _common_unit(model)
-    if unit:
-        whole = _in_units(model, unit)
-        bits = np.ceil(np.log2((model.n * log(2) + RARE) / 2))  # a power of 2, so that division is exact
-        cold = replace(whole, temperature=float(2.0**-bits))
-    else:
-        cold = replace(_in_units(model, _numbers(model).max(initial=0) or 1.0), temperature=COLD)
+    weights = scipy.sparse.csr_array(model.weights, copy=True) if model.is_sparse else model.weights.copy()
+    held = weights.data if scipy.sparse.issparse(weights) else weights
+    unit = max(np.abs(held).max(initial=0), np.abs(model.biases).max(initial=0)) or 1.0
+    held /= unit
+    cold = BoltzmannMachine(weights, model.biases / unit, COLD)  # without the offset, in which digits would drown
     state = sample(cold, 1, np.random.default_rng(0))[0]
-    count = _counted(cold, state) if unit else np.nan
-    return GroundState(float(model.energy(state)), state, count)
-
-
-def _numbers(model):
-    """The absolute values of all weights and biases, without 0."""
-    weights = model.weights.data if model.is_sparse else model.weights.ravel()
-    values = np.unique(np.abs(np.concatenate([weights, model.biases])))
-    return values[values > 0]
-
-
-def _common_unit(model):
-    """Return the largest number of which all weights and biases are whole multiples; None where these are too large."""
-    values = _numbers(model)
-    if not len(values):
-        return 1.0
-    ratios = [value.as_integer_ratio() for value in values.tolist()]
-    denominator = max(below for _, below in ratios)  # all are powers of 2
-    common = gcd(*(above * (denominator // below) for above, below in ratios))
-    unit = common / denominator
-    return unit if values[-1] / unit < 2**40 else None
-
-
-def _in_units(model, unit):
-    """The machine without offset, in which an offset's digits would drown, with its parameters in units of a number."""
-    weights = model.weights
-    if model.is_sparse:  # a quotient of sparse arrays is a product with 1 / unit, which may be infinite
-        weights = scipy.sparse.csr_array((weights.data / unit, weights.indices, weights.indptr), shape=weights.shape)
-    else:
-        weights = weights / unit
-    return BoltzmannMachine(weights, model.biases / unit)
-
-
-def _counted(cold, state):
-    """Return the number of states at the lowest energy; nan where rounding leaves a doubt of it."""
-    log_z, at = exact(cold, pairs="couplings").log_z.value, cold.energy(state) / cold.temperature
-    strongest = (abs(cold.weights).sum(axis=0) + abs(cold.biases)).max(initial=0)
-    doubt = DOUBT * (abs(log_z) + cold.n * strongest / cold.temperature)
-    count = np.exp(min(log_z + at, 700.0))
-    return float(np.round(count)) if doubt * count < 0.25 else np.nan
+    return GroundState(float(model.energy(state)), state)

@@ -23,8 +23,8 @@ from ...model import BoltzmannMachine
 from ...parallel import in_parts
 from ...progress_bars import watched
 from ...threads import all_threads, one_thread
-from .cutset_conditioning import cutset_of, draw_by_cutset
-from .small_tables import sum_by_tables, up_to_pairs
+from .cutset_conditioning import draw_by_cutset, sum_by_cutset
+from .small_tables import up_to_pairs
 
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
 PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
@@ -137,8 +137,7 @@ def _tiles(face, left, right):
 #     Z = sum_v Z(v),     <s_i> = sum_v Z(v)/Z <s_i>_v,     <v_i s_j> = sum_v Z(v)/Z v_i <s_j>_v.
 #
 # The parts are of one size, so that memory does not grow with n, and go to workers where there are any.  Without
-# biases v and -v weigh the same, and half of the parts is enough.  A cold machine, whose products leave the range of a
-# double, is halved in the same way until they do not.
+# biases v and -v weigh the same, and half of the parts is enough.
 
 
 def held_units(n: int) -> int:
@@ -146,25 +145,23 @@ def held_units(n: int) -> int:
     return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + PARTS else LARGER_UNITS)
 
 
+def leaves_range(model: BoltzmannMachine, k: int) -> bool:
+    """Whether the products of the first part leave the range of a double; the others are much like it."""
+    size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
+    if 2 * size < CALM * model.temperature:
+        return False
+    return sum_by_products(model.clamp(np.arange(k), _signs(k, 0)), moments=False) is None
+
+
 def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True) -> Sums:
-    """Return the Sums at any temperature, with k units held."""
-    if not k and (sums := sum_by_products(model, moments)):
-        return sums
-    own, order = strongest_first(model)
-    even = k > 0 and not own.biases.any()
+    """Return the Sums, with the first k units held."""
+    if not k:
+        return _in_range(model, moments)
+    own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
+    even = not own.biases.any()
     with closing(in_parts(partial(_part, own, k, moments), range(2 ** (k - even)))) as answers:
         log_z, mean, corr = _added(k, answers)
-    back = np.argsort(order)
-    if not moments:
-        return Sums(log_z + even * np.log(2))
-    return Sums(log_z + even * np.log(2), mean[back] * (not even), corr[np.ix_(back, back)])
-
-
-def strongest_first(model: BoltzmannMachine) -> tuple[BoltzmannMachine, np.ndarray]:
-    """Return the machine, dense and without offset, in an order of its units: those held first leave weak ones."""
-    weights = model.dense_weights
-    order = np.argsort(-(weights**2).sum(0), kind="stable")
-    return BoltzmannMachine(weights[np.ix_(order, order)], model.biases[order], model.temperature), order
+    return Sums(log_z + even * np.log(2), mean * (not even), corr)
 
 
 def _added(k: int, answers: Iterable[Sums]) -> Sums:
@@ -189,45 +186,29 @@ def _signs(k, number):
 def _part(model, k, moments, number):
     """Return the Sums of the machine whose first k units are held at the state of a number, with the held energy."""
     free = model.clamp(np.arange(k), _signs(k, number))
-    sums = sum_by_tables(free) if free.n <= TABLE_UNITS else sum_by_products(free, moments)
-    if sums is None:
-        return _added(1, (_part(free, 1, moments, half) for half in range(2)))
-    log_z = sums[0] - free.offset / free.temperature
-    return Sums(log_z, *sums[1:]) if moments else Sums(log_z)
+    sums = _in_range(free, moments)
+    return sums._replace(log_z=sums.log_z - free.offset / free.temperature)
 
 
-def halvings(model: BoltzmannMachine, k: int) -> int:
-    """Return how often the first part is halved before products do; the others are much like it."""
-    size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
-    if 2 * size < CALM * model.temperature:
-        return 0
-    free, count = strongest_first(model)[0].clamp(np.arange(k), _signs(k, 0)), 0
-    while free.n > TABLE_UNITS and sum_by_products(free, moments=False) is None:
-        free, count = free.clamp([0], [-1]), count + 1
-    return count
+def _in_range(model, moments):
+    """Return the Sums by products, or by the road that no temperature is too low for."""
+    if sums := sum_by_products(model, moments):
+        return sums
+    sums = Sums(*sum_by_cutset(model, np.arange(model.n - 1), moments))
+    return sums if moments else Sums(sums.log_z)
 
 
 def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return independent states (size, n): the units held by log Z of each part, then the others given these."""
-    s = None if k else draw_by_products(model, size, rng)
-    if s is None:
-        own, order = strongest_first(model)
-        s = np.empty((size, model.n))
-        s[:, order] = _drawn(own, max(k, 1), size, rng)
-    return s
-
-
-def _drawn(model, k, size, rng):
     log_z = [part.log_z for part in in_parts(partial(_part, model, k, False), range(2**k))]
     number, s = rng.choice(2**k, size, p=scipy.special.softmax(log_z)), np.empty((size, model.n))
     for one in np.unique(number):
         here, v = np.flatnonzero(number == one), _signs(k, int(one))
         free = model.clamp(np.arange(k), v)
-        if free.n <= TABLE_UNITS:
-            rest = draw_by_cutset(free, cutset_of(free.weights), len(here), rng)  # pyright: ignore[reportArgumentType]
-        else:
-            rest = draw_by_products(free, len(here), rng)
-        s[here, :k], s[here, k:] = v, _drawn(free, 1, len(here), rng) if rest is None else rest
+        rest = draw_by_products(free, len(here), rng)
+        if rest is None:
+            rest = draw_by_cutset(free, np.arange(free.n - 1), len(here), rng)
+        s[here, :k], s[here, k:] = v, rest
     return s
 
 

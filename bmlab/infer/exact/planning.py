@@ -31,7 +31,6 @@ from .matrix_products import TABLE_UNITS, WIDE_UNITS, held_units
 # and exponentials a second by one.
 ONE_CORE, TWO_CORES, EXPONENTIALS = 2e10, 3.5e10, 1e9
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
-HALF_SECONDS = 4e-4  # and those that clamp a machine, and add it up
 FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,
 UNSEARCHED_UNITS = 26  # up to here matrix products take less time than the search for something cheaper
 LISTED_UNITS = 34  # nobody waits for more states than 2^34
@@ -188,18 +187,14 @@ def _matrix_products(units):
     return Part(units, "matrix products", held, work, 8 * 3 * face + 2**26, seconds, pieces)
 
 
-def in_halves(part: Part, count: int) -> Part:
-    """Return a Part by matrix products at its price where each piece is halved so often to stay in range."""
-    size, own = len(part.units) - part.guide, part.seconds / part.pieces
-    smallest = _without_search(np.arange(size - count)).seconds + HALF_SECONDS
-    return part._replace(seconds=part.pieces * (2.0**count * smallest + count * own / 3))
-
-
 def _cutset(units, graph, everything):
     """Return the Part of cutset conditioning, None where there are too many states to list."""
     cutset = cutset_of(graph, LISTED_UNITS)
-    if cutset is None:
-        return None
+    return None if cutset is None else by_cutset(units, cutset, everything)
+
+
+def by_cutset(units: np.ndarray, cutset: np.ndarray, everything: bool) -> Part:
+    """Return the Part that lists the states of this cutset, by its places among the units."""
     n, k = len(units), len(cutset)
     by_state = n * n / 2 if everything else n * k  # multiply-adds
     held = 5 * max(TILE, COLUMNS * n if everything else 0) + k * 2.0**k * max(1, n - k) / TILE

@@ -30,6 +30,7 @@ SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
 GATHERED = 2**23  # states of units whose products are taken together, at the most
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
+CACHED = 2**16  # bytes of couplings that are taken together
 
 
 class Averages(NamedTuple):
@@ -39,8 +40,8 @@ class Averages(NamedTuple):
     corr: np.ndarray | scipy.sparse.csr_array
     mean_stderr: Any  # an array, or what returns it
     corr_stderr: Any  # the same, or sparse
-    rhat: float
-    ess: float
+    rhat: float = np.nan
+    ess: float = np.nan
 
 
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
@@ -49,14 +50,13 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     Raises ValueError, with the price, where what is kept of them would not fit into memory.
     """
     if n_sweeps == 1 and n_chains >= GROUPS:
-        return of_one_sweep(model, next(iter(blocks))[0])
-    groups = first_chains(n_chains)
+        return _of_one_sweep(model, next(iter(blocks))[0])
+    count = min(n_chains, GROUPS)
+    groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
-    n_parts = min(n_spans, -(-GROUPS // (len(groups) - 1)))
-    held = 16.0 * n_parts * len(groups) * (model.weights.nnz if model.is_sparse else model.n**2)
-    check_memory(
-        f"averages of {model.n} units would be kept of {n_parts * len(groups)} groups", held, "use fewer chains"
-    )
+    n_parts = min(n_spans, -(-GROUPS // count))
+    held = 16.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
+    check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", held, "use fewer chains")
     part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
     of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
@@ -70,6 +70,9 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
     rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - mean**2)
     ess *= n_chains / judged
+    if model.is_sparse:
+        place = _upper_pairs(model)[2]
+        corr, corr_stderr = corr[place], corr_stderr[place]
     return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
 
 
@@ -84,20 +87,12 @@ def _mean_and_stderr(sums, sizes, n_chains):
     return mean, np.where(stderr == 0, 2 / max(sizes.size, n_chains), stderr)
 
 
-def first_chains(n_chains: int) -> np.ndarray:
-    """Return where each group of chains begins, and where the last one ends."""
-    count = min(n_chains, GROUPS)
-    return np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))
-
-
-def of_one_sweep(model: BoltzmannMachine, states: np.ndarray) -> Averages:
-    """Average states (n, chains).
-
-    Every state is of another chain, so that a mean x of k products +1 or -1 errs by sqrt((1 - x^2) / (k - 1)).
-    """
+def _of_one_sweep(model, states):
+    """Average states (n, chains), each of another chain: a mean x of k products +1 or -1 errs by the law of coins."""
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
-    return _closed(model, s.sum(0, dtype=float) / len(s), pairs, len(s))
+    mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
+    return Averages(mean, corr, partial(_coins, mean, len(s)), partial(_errors, model, corr, len(s)))
 
 
 def _products(s):
@@ -109,20 +104,14 @@ def _products(s):
     return found
 
 
-def _closed(model, mean, pairs, count):
-    corr = as_corr(model, pairs)
-    stderr, corr_stderr = partial(_binomial, mean, count), partial(_errors, model, corr, count)
-    return Averages(mean, corr, stderr, corr_stderr, np.nan, np.nan)
-
-
 def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
     pairs = corr[coupled_pairs(model)] if model.is_sparse else corr
-    return as_corr(model, _binomial(np.asarray(pairs), count), diagonal=0.0)
+    return as_corr(model, _coins(np.asarray(pairs), count), diagonal=0.0)
 
 
-def _binomial(mean, count):
-    """Return the standard error of a mean of `count` independent -1/+1; no less than 2/count where all are alike."""
+def _coins(mean, count):
+    """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; no less than 2/count where all are alike."""
     return np.where(abs(mean) < 1, np.sqrt((1 - mean * mean).clip(0) / (count - 1)), 2 / count)
 
 
@@ -130,14 +119,15 @@ def _sums(model, blocks, groups, part, n_sweeps):
     """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
     n_spans, n_chains, done = len(part), groups[-1], 0
     record = np.zeros((n_spans, model.n, n_chains), np.float32)
-    of_pairs = (model.weights.nnz,) if model.is_sparse else (model.n, model.n)
-    pairs = np.zeros((part[-1] + 1, len(groups) - 1, *of_pairs))
+    upper = _upper_pairs(model)[:2] if model.is_sparse else ()
+    pairs = np.zeros((part[-1] + 1, len(groups) - 1, *([len(upper[0])] if upper else [model.n] * 2)))
     for block in _gathered(blocks, min(model.n * len(groups), GATHERED // (model.n + 1)) // n_chains):
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
         for k, draws in _runs(span, block):
-            record[k] += draws.sum(0, dtype=np.float32)
+            for a in range(0, len(draws), 127):  # so many fit into eight bits, where sums are fast
+                record[k] += draws[a : a + 127].sum(0, dtype=np.int8)
         for p, draws in _runs(part[span], block):
-            _add_pairs(pairs[p], model, draws, groups)
+            _add_coupled(pairs[p], draws, groups, *upper) if upper else _add_pairs(pairs[p], draws, groups)
         done += len(block)
     return record, pairs
 
@@ -160,15 +150,33 @@ def _runs(label, block):
     yield from zip(labels, np.split(block, firsts[1:]), strict=True)
 
 
-def _add_pairs(sums, model, draws, groups):
+def _add_pairs(sums, draws, groups):
     """Add s_i s_j over the draws (sweeps, n, chains) of each group; in single precision, where such sums are exact."""
-    if model.is_sparse:
-        row, col = coupled_pairs(model)
-        products = (draws[:, row] * draws[:, col]).sum(0, dtype=np.int32)
-        sums += np.add.reduceat(products, groups[:-1], axis=1).T
-        return
     s = draws.swapaxes(0, 1).astype(np.float32)  # (n, sweeps, chains)
     with one_thread():
         for own, (begin, end) in zip(sums, pairwise(groups), strict=True):
-            x = s[:, :, begin:end].reshape(model.n, (end - begin) * len(draws))
+            x = s[:, :, begin:end].reshape(len(s), (end - begin) * len(draws))
             own += x @ x.T
+
+
+def _upper_pairs(model):
+    """Return the coupled pairs i < j of a sparse machine, and which of them each stored coupling is."""
+    row, col = coupled_pairs(model)
+    pair = np.minimum(row, col) * np.int64(model.n) + np.maximum(row, col)
+    upper, place = np.unique(pair, return_inverse=True)
+    return *np.divmod(upper, max(1, model.n)), place
+
+
+def _add_coupled(sums, draws, groups, row, col):
+    """Add s_i s_j of coupled pairs over the draws of each group: how many are alike minus how many are not.
+
+    Eight sweeps are packed into a byte; what differs is counted by the bits of an exclusive or.
+    """
+    bits = np.zeros((-(-len(draws) // 8), *draws.shape[1:]), np.uint8)
+    for t, s in enumerate(draws):
+        bits[t // 8] |= (s > 0).view(np.uint8) << np.uint8(t % 8)
+    step, sizes = max(1, CACHED // (draws.shape[2] * len(bits))), len(draws) * np.diff(groups)[:, None]
+    for a in range(0, len(row), step):
+        here = slice(a, a + step)
+        apart = np.bitwise_count(bits[:, row[here]] ^ bits[:, col[here]]).sum(0, dtype=np.int32)
+        sums[:, here] += sizes - 2 * np.add.reduceat(apart, groups[:-1], axis=1).T

@@ -2,7 +2,7 @@
 
 A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  Its
 first 16 bits k say that u is in [k, k + 1) / 65536; the digits that follow are number `place` of a stream of the chain
-(random_stream.py), and so can be made where they are needed: seldom, since the first bits nearly always decide.
+(numpy_engine.py), and so can be made where they are needed: seldom, since the first bits nearly always decide.
 
 Two engines walk: NumPy's (numpy_engine.py) and Numba's (numba_engine.py), whose loops are compiled.  Given the same
 generator both pass through the same states, and these are those of `bmlab.sweep`.
@@ -31,8 +31,6 @@ FEW = 0.1  # share of weights that are not 0, below which a machine walks by lis
 MOST = 4  # neighbours of a lattice, which has a loop of its own
 LAYER = 128  # units of each class from which on NumPy's products are faster than kept fields
 ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles
-ORDERS = ("colours", "sequential", "random")
-RULES = ("gibbs", "metropolis")
 BACKENDS = ("auto", "numpy", "numba")
 
 
@@ -40,7 +38,8 @@ class Chains:
     """Hold states s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
 
     n_sweeps says how many are planned: it helps to choose the engine.  beta (chains,) and biases (n,) are the
-    machine's own, and may be replaced between sweeps: tempering and annealing do.
+    machine's own, and may be replaced between sweeps: tempering and annealing do.  `classes` of units that are not
+    coupled turn together, one class after the other; None: units 0, 1, ..., n - 1 one by one.
     """
 
     def __init__(
@@ -49,24 +48,18 @@ class Chains:
         s: ArrayLike,
         rng: np.random.Generator,
         *,
-        order: str = "colours",
-        rule: str = "gibbs",
+        sequential: bool = False,
         backend: str = "auto",
         n_sweeps: int = 1,
     ):
-        for name, value, known in (("order", order, ORDERS), ("rule", rule, RULES), ("backend", backend, BACKENDS)):
-            check_choice(name, value, known)
-        if rule != "gibbs" and backend == "numba":
-            raise ValueError(f"the Numba backend has no rule {rule!r}; use backend='numpy'")
-        self.model, self.s, self.rng = by_density(model), np.array(s, dtype=np.int8, order="C"), rng
-        self.order, self.rule = order, rule
+        check_choice("backend", backend, BACKENDS)
+        self.model, self.s = by_density(model), np.array(s, dtype=np.int8, order="C")
         self.beta = np.full(self.s.shape[1], 1 / model.temperature)
         self.biases = model.biases
         self.felt: np.ndarray | None = None  # W s of the first class at the next sweep, where the caller knows it
-        self.classes = model.colours if order == "colours" else None
+        self.classes = one_by_one(model.n) if sequential else model.colours
         drawn = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
-        self.sites = np.random.default_rng(rng.integers(2**63)) if order == "random" else None
         self.count = 0  # sweeps made
         self.backend = _chosen(self, n_sweeps) if backend == "auto" else backend
         self._engine: Any = None
@@ -80,25 +73,23 @@ class Chains:
 
     def sweep(self, count: int = 1) -> None:
         """Make `count` sweeps and keep the last states only."""
-        for _ in self._blocks(count, keep=False):
+        for _ in self._blocks(count, 0):
             pass
 
-    def draws(self, count: int) -> Iterator[np.ndarray]:
-        """Make `count` sweeps and yield the states after each, in blocks (sweeps, n, chains)."""
-        return self._blocks(count, keep=True)
+    def draws(self, count: int, every: int = 1) -> Iterator[np.ndarray]:
+        """Make count * every sweeps; yield the states after each `every` of them, in blocks (draws, n, chains)."""
+        return self._blocks(count * every, every)
 
-    def _blocks(self, count, keep):
-        size = max(1, BATCH // (self.s.size + 1))
-        for done in watched(range(0, count, size), "block"):
-            k = self.first_bits(min(size, count - done))
-            out = np.empty(k.shape if keep else (0, 0, 0), np.int8)
-            self.advance(k, self.lines(len(k)), out)
+    def _blocks(self, sweeps, every):
+        """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
+        step = max(1, every)
+        size = max(1, BATCH // (self.s.size + 1) // step) * step
+        for done in watched(range(0, sweeps, size), "block"):
+            k = self.first_bits(min(size, sweeps - done))
+            out = np.empty((len(k) // every if every else 0, *self.s.shape), np.int8)
+            self.engine(self, k, out, step)
             self.count += len(k)
             yield out
-
-    def advance(self, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
-        """Sweep along lines of units (sweeps, n) by first bits k (sweeps, n, chains); `out` gets states, if any."""
-        self.engine(self, k, lines, out)
 
     def first_bits(self, sweeps: int) -> np.ndarray:
         """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
@@ -107,13 +98,6 @@ class Chains:
         words = np.empty(-(-(begin + size) // 4), np.uint64)
         self.engine.fill(words, self.key, first)
         return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self.s.shape)
-
-    def lines(self, sweeps: int) -> np.ndarray:
-        """Return which unit is updated when, (sweeps, n), or (1, n) where all sweeps are alike."""
-        n = len(self.s)
-        if self.sites is not None:
-            return self.sites.integers(0, n, (sweeps, n))
-        return (one_by_one(n) if self.classes is None else self.classes).line[None]
 
 
 def by_density(model: BoltzmannMachine) -> BoltzmannMachine:
@@ -131,10 +115,8 @@ def _chosen(chains, n_sweeps):
     """Return the engine for a call: by its size and the kind of machine, never by what was done before."""
     size, classes = chains.s.size, chains.classes
     small = size < WIDE and size * n_sweeps < LONG
-    layers = classes is not None and 0 < len(classes) <= len(chains.s) // LAYER and min(map(len, classes)) > LAYER
-    if small or chains.rule != "gibbs" or (layers and not chains.model.is_sparse) or not _has_numba():
-        return "numpy"
-    return "numba"
+    layers = 0 < len(classes) <= len(chains.s) // LAYER and min(map(len, classes)) > LAYER
+    return "numpy" if small or (layers and not chains.model.is_sparse) or not _has_numba() else "numba"
 
 
 @cache
@@ -150,9 +132,7 @@ def _numba() -> Any:
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
         return whole(f"{__name__.rpartition('.')[0]}.numba_engine")
-    except ModuleNotFoundError:
-        raise ValueError(
-            "backend='numba' needs Numba, which is not installed; pip install numba, or backend='numpy'"
-        ) from None
     except (ImportError, OSError, MemoryError) as error:
-        raise ValueError(f"backend='numba' cannot load Numba here ({error}); use backend='numpy'") from error
+        raise ValueError(
+            f"backend='numba' cannot load Numba here ({error}); pip install numba, or use backend='numpy'"
+        ) from error

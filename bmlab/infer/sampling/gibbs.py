@@ -21,11 +21,10 @@ from numpy.typing import ArrayLike
 from ...budgets import check_memory
 from ...checks import check_array, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
-from ...model import BoltzmannMachine, check_model, energy_of, neighbours
+from ...model import BoltzmannMachine, check_model, neighbours
 from .averages import average
-from .chains import RULES, Chains
-from .diagnostics import RHAT, convergence
-from .numpy_engine import chance_of_plus
+from .chains import Chains
+from .diagnostics import RHAT
 
 CHAINS = 100  # where neither start nor n_chains tells
 HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
@@ -60,10 +59,18 @@ def sweep(
     return s
 
 
+def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
+    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
+    if rule == "gibbs":
+        return 1 / (1 + np.exp(-x))
+    turn = np.exp(np.minimum(-s * x, 0))
+    return np.where(s > 0, 1 - turn, turn)
+
+
 def _checked_sweep(model, s, u, units, rule):
     """Return a copy of the states, the uniforms, and the units in line."""
     check_model(model)
-    check_choice("rule", rule, RULES)
+    check_choice("rule", rule, ("gibbs", "metropolis"))
     line = range(model.n) if units is None else model.indices(units).tolist()
     s, u = check_spins("states", s).copy(), check_array("uniforms", u)
     if s.shape[-1:] != (model.n,) or u.shape != (*s.shape[:-1], len(line)) or np.isnan(u).any():
@@ -82,8 +89,7 @@ def gibbs(
     n_chains: int | None = None,
     burn_in: int = 100,
     n_sweeps: int = 1000,
-    order: str = "colours",
-    rule: str = "gibbs",
+    every: int = 1,
     backend: str = "auto",
     draws: int = 0,
 ) -> Estimate:
@@ -92,16 +98,14 @@ def gibbs(
     start     states (chains, n) to go on from, or (chains, v) for the first v units only: the others then get one
               sweep given these.  None: random states.  The last states are the Estimate's `state`.
     n_chains  None: as many as `start` has, else 100
-    order     "colours": class after class of units that are not coupled (one by one in a full machine); "sequential":
-              0, 1, ..., n - 1; "random": n units drawn at random
-    rule      "gibbs", or "metropolis" to compare
+    every     measure after each so many sweeps, n_sweeps // every times: successive states are much alike
     backend   "numpy", "numba", or "auto"; the chains are the same to the bit
-    draws     keep the states of so many sweeps, evenly spread, as the Estimate's `draws` (draws, chains, n); info says
-              of their energies whether they agree: rank-normalised R-hat, bulk and tail ESS, and the error of the mean
+    draws     keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
     log_z     is nan: chains know ratios of probabilities only.
     stderr    spread of independent groups of chains (of parts of their time where chains are fewer than 32).
     converged R-hat of every unit below 1.01, see diagnostics.py; no such test sees a mode that no chain has found.
               info has R-hat and the effective sample size of the worst unit.
+    Classes of units that are not coupled turn together, one class after the other.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
@@ -111,15 +115,15 @@ def gibbs(
     """
     check_model(model)
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
-    draws = check_count("draws", draws, 0, n_sweeps)
+    measured = n_sweeps // check_count("every", every, 1, n_sweeps)
+    draws = check_count("draws", draws, 0, measured)
     s = first_states(model, rng, start, n_chains)
     check_memory(f"{draws:,} draws of {len(s):,} chains would be kept", 20.0 * draws * s.size, "keep fewer draws")
-    chains = Chains(model, s.T, rng, order=order, rule=rule, backend=backend, n_sweeps=burn_in + n_sweeps)
+    chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
-    found = average(model, _keeping(chains.draws(n_sweeps), draws, n_sweeps, kept), len(s), n_sweeps)
-    agree, states = bool(found.rhat < RHAT), np.array(kept) if draws else None
-    energy = {} if states is None else {"energy": convergence(energy_of(model, states).T)}
+    found = average(model, _keeping(chains.draws(measured, every), draws, measured, kept), len(s), measured)
+    agree = bool(found.rhat < RHAT)
     return warned(
         Estimate(
             found.mean,
@@ -130,16 +134,16 @@ def gibbs(
             converged=agree,
             message=f"gibbs() has R-hat {found.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
             + ("." if agree else ADVICE),
-            draws=states,
+            draws=np.array(kept) if draws else None,
             state=chains.s.T.astype(float),
-            info={"rhat": found.rhat, "ess": found.ess} | energy,
+            info={"rhat": found.rhat, "ess": found.ess},
         )
     )
 
 
-def _keeping(blocks, draws, n_sweeps, kept):
-    """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all sweeps."""
-    wanted, done = np.arange(1, draws + 1) * n_sweeps // max(draws, 1) - 1, 0
+def _keeping(blocks, draws, measured, kept):
+    """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all of them."""
+    wanted, done = np.arange(1, draws + 1) * measured // max(draws, 1) - 1, 0
     for block in blocks:
         here = wanted[(done <= wanted) & (wanted < done + len(block))] - done
         kept.extend(block[here].swapaxes(1, 2))

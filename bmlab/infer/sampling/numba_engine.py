@@ -1,14 +1,14 @@
 """The engine of Numba: compiled loops; imported only where Numba is installed.
 
-Full machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the
-weights as there are flips.  Machines of few couplings sum the fields of their few neighbours anew.  On a lattice, where
-at most four neighbours pull alike, a field is one of five numbers, and a unit turns up where k < edge:
+Machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the weights as
+there are flips, rows of n numbers in a full machine, of its neighbours in a sparse one.  On a lattice, where at most
+four neighbours pull alike, a field is one of five numbers, and a unit turns up where k < edge:
 
     h_i = J (s_a + s_b + s_c + s_d) + b_i,        edge = 65536 / (1 + exp(-2 h_i / T)) rounded down.
 
-The first bits of a draw decide nearly always.  What they leave open is marked, and decided after by all digits: a loop
-with something rare inside is not vectorised.  Unsigned indices spare the test for negative ones; rows that begin on a
-cache line (64 bytes) are read twice as fast.
+The first bits of a draw decide nearly always.  On a lattice what they leave open is marked, and decided after by all
+digits: a loop with something rare inside is not vectorised.  Unsigned indices spare the test for negative ones; rows
+that begin on a cache line (64 bytes) are read twice as fast.
 """
 
 from __future__ import annotations
@@ -24,50 +24,46 @@ from numba import njit
 from ...parallel import on_cores, worker_count
 from ...threads import one_thread, uninterrupted
 from .chains import FEW, MOST
-from .random_stream import fine_digits, stream
+from .numpy_engine import fine_digits, stream
 
 if TYPE_CHECKING:
     from .chains import Chains
 
 FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 SHARE = 2**18  # updates that are worth a thread
-BLOCK = 32  # chains of a block: their fields stay in the first-level cache
-LEAST = 32  # chains that its loop is worth it for
+BLOCK = 32  # chains of a block: their fields stay in the first-level cache; and those that a lattice's loop is worth
 EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
 
 
 class NumbaEngine:
-    """Sweep chains by compiled loops; keep the fields of a full machine while nobody else changes states or biases."""
+    """Sweep chains by compiled loops; keep the fields while nobody else changes states or biases."""
 
     def __init__(self, chains: Chains):
         model = chains.model
-        self.fields: Any = None  # of a full machine
-        self.edges: Any = None  # of a lattice, with the beta and the biases that they are for
+        self.line, self.near, self.edges, self.fields = chains.classes.line, None, None, None
         self.biases, self.seen, self.age = None, None, 0
-        self.few = model.is_sparse or model.weight_count < FEW * model.weights.size
-        if self.few:
+        if model.is_sparse or model.weight_count < FEW * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
-            self.near = lattice_neighbours(self.weights) if chains.s.shape[1] >= LEAST else None
+            self.near = lattice_neighbours(self.weights) if chains.s.shape[1] >= BLOCK else None
+            self.kernel, self.arrays = _sparse, (self.weights.indptr, self.weights.indices, self.weights.data)
         else:
             self.weights = _aligned(model.weights.shape)
             self.weights[:, : model.n] = model.weights
+            self.kernel, self.arrays = _dense, (self.weights,)
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
         _called(_fill, words, key, np.uint64(first))
 
-    def __call__(self, chains: Chains, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
-        """Sweep along lines of units (sweeps, n), or (1, n) for all, by the first bits k (sweeps, n, chains) of u."""
-        if not self.few:
-            self._follow(chains)
-            _in_threads(_dense, (self.weights, self.fields), chains, k, lines, out)
-            self.seen, self.age = chains.s.copy(), self.age + len(k)
-            return
-        arrays = self.weights.indptr, self.weights.indices, self.weights.data, chains.biases
+    def __call__(self, chains: Chains, k: np.ndarray, out: np.ndarray, every: int) -> None:
+        """Sweep by the first bits k (sweeps, n, chains) of u; `out` gets the states after each `every` sweeps."""
         if self.near and (chains.beta == chains.beta[0]).all():
-            _in_threads(_lattice, (*arrays, *self.near, self._edges(chains)), chains, k, lines, out)
-        else:
-            _in_threads(_sparse if chains.s.shape[1] >= 8 else _sparse_few, arrays, chains, k, lines, out)
+            arrays = *self.arrays, chains.biases, *self.near, self._edges(chains)
+            _in_threads(_lattice, arrays, chains, k, self.line, out, every)
+            return
+        self._follow(chains)
+        _in_threads(self.kernel, (*self.arrays, self.fields), chains, k, self.line, out, every)
+        self.seen, self.age = chains.s.copy(), self.age + len(k)
 
     def _follow(self, chains):
         """Sum the fields anew where they are not those of the states and biases, or have changed often."""
@@ -76,10 +72,8 @@ class NumbaEngine:
             return
         if self.fields is None:
             self.fields = _aligned(chains.s.T.shape)
-        n = chains.model.n
         with one_thread():
-            np.matmul(chains.s.T.astype(float), chains.model.weights, out=self.fields[:, :n])
-        self.fields[:, :n] += chains.biases
+            self.fields[:, : chains.model.n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
         self.biases, self.age = chains.biases, 0
 
     def _edges(self, chains):
@@ -98,12 +92,12 @@ def _aligned(shape):
     return raw[skip : skip + prod(shape)].reshape(shape)
 
 
-def _in_threads(kernel, arrays, chains, k, lines, out):
+def _in_threads(kernel, arrays, chains, k, line, out, every):
     """Call a kernel on ranges of the chains, one a thread."""
     count, place = chains.s.shape[1], np.uint64(chains.count * len(chains.s))
 
     def part(ends):
-        _called(kernel, *arrays, chains.s, k, lines, 2 * chains.beta, chains.seeds, place, out, *ends)
+        _called(kernel, *arrays, chains.s, k, line, 2 * chains.beta, chains.seeds, place, out, every, *ends)
 
     threads = max(1, min(k.size // SHARE, count // BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
@@ -117,7 +111,8 @@ def _called(kernel, *args):
     return kernel(*args) if kernel.overloads else uninterrupted(kernel, *args)
 
 
-_compiled = njit(nogil=True, cache=True, fastmath={"contract"}, error_model="numpy")
+HOW: Any = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
+_compiled, _inlined = njit(**HOW), njit(**HOW, inline="always")
 _stream, _digits = _compiled(stream), _compiled(fine_digits)
 _U = np.uint64
 
@@ -129,103 +124,69 @@ def _fill(words, key, first):
 
 
 @_compiled
-def _decided_late(x, k, seed, place):
-    """Whether x = 2 h / T is above logit(u), by all digits of u."""
+def _decided(x, k, seed, place):
+    """Whether x = 2 h / T is above logit(u), by the first bits k of u and, in doubt, by the digits that follow."""
+    bin_ = _U(k >> 8)
+    up = x > EDGES[bin_ + _U(1)]
+    if (x > EDGES[bin_]) == up:
+        return up
     u = (k + _digits(_stream(seed, place))) / 65536
     return x > log(u / (1 - u))
 
 
-@_compiled
-def _decided(x, k, seed, place):
-    """Whether a unit turns up, by its first bits k and, in doubt, by the digits that follow."""
-    bin_ = _U(k >> 8)
-    up = x > EDGES[bin_ + _U(1)]
-    return _decided_late(x, k, seed, place) if (x > EDGES[bin_]) != up else up
+@_inlined
+def _turned(i, s, h, k, beta2, seeds, place, first, last, flips):
+    """Set unit i in chains first to last, list those where it flips, and return how many these are."""
+    state, flipped = s[i], _U(0)
+    for c in range(first, last):
+        new = np.int8(2 * _decided(beta2[c] * h[c, i], k[c], seeds[c], place) - 1)
+        flips[flipped] = c
+        flipped += _U(new != state[c])
+        state[c] = new
+    return flipped
 
 
 @_compiled
-def _copied(s, out, begin, end):
-    """Copy the states of chains begin to end."""
-    for i in range(_U(len(s))):
-        for c in range(_U(begin), _U(end)):
-            out[i, c] = s[i, c]
+def _copied(s, out, t, every, first, last):
+    """Copy the states of chains first to last, where they are wanted after sweep t."""
+    if len(out) and (t + 1) % every == 0:
+        for i in range(_U(len(s))):
+            for c in range(_U(first), _U(last)):
+                out[t // every, i, c] = s[i, c]
 
 
 @_compiled
-def _dense(weights, h, s, k, lines, beta2, seeds, place, out, begin, end):
+def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
     """Sweep chains begin to end of a full machine, whose fields h (chains, n) change with each flip."""
-    n, width = _U(len(s)), _U(weights.shape[1])
-    flips = np.empty(BLOCK, np.uint64)
+    n, width, flips = _U(len(s)), _U(weights.shape[1]), np.empty(BLOCK, np.uint64)
     for first in range(_U(begin), _U(end), _U(BLOCK)):
         last = min(_U(end), first + _U(BLOCK))
-        for t in range(_U(len(k))):
-            line = lines[t % _U(len(lines))]
+        for t in range(len(k)):
             for r in range(n):
-                i, flipped = _U(line[r]), _U(0)
-                state, bits = s[i], k[t, r]
-                for c in range(first, last):
-                    up = _decided(beta2[c] * h[c, i], bits[c], seeds[c], place + t * n + r)
-                    new = np.int8(2 * up - 1)
-                    flips[flipped] = c
-                    flipped += _U(new != state[c])
-                    state[c] = new
+                i = _U(line[r])
                 w = weights[i]
-                for f in range(flipped):
-                    field, step = h[flips[f]], 2.0 * state[flips[f]]
+                for f in range(_turned(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
+                    field, step = h[flips[f]], 2.0 * s[i, flips[f]]
                     for j in range(width):
                         field[j] += step * w[j]
-            if len(out):
-                _copied(s, out[t], first, last)
+            _copied(s, out, t, every, first, last)
 
 
 @_compiled
-def _sparse(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, out, begin, end):
-    """Sweep chains begin to end of a sparse machine (CSR), all chains of a unit side by side."""
-    n, chains = len(s), end - begin
-    h, doubt = np.empty(chains), np.zeros((chains + 7) // 8 * 8, np.uint8)
-    words = doubt.view(np.uint64)
-    beta2, seeds = beta2[begin:end], seeds[begin:end]
-    for t in range(len(k)):
-        line = lines[t % len(lines)]
-        for r in range(n):
-            i = _U(line[r])
-            state, bits = s[i, begin:end], k[t, r, begin:end]
-            h[:] = biases[i]
-            for e in range(indptr[i], indptr[i + _U(1)]):
-                w, other = weights[e], s[indices[e], begin:end]
-                for c in range(chains):
-                    h[c] += w * other[c]
-            for c in range(_U(chains)):
-                x, bin_ = beta2[c] * h[c], _U(bits[c] >> 8)
-                up = x > EDGES[bin_ + _U(1)]
-                doubt[c] = (x > EDGES[bin_]) != up
-                state[c] = 2 * np.int8(up) - 1
-            for a in range(_U(len(words))):
-                if words[a]:
-                    for c in range(_U(8) * a, _U(8) * a + _U(8)):
-                        if doubt[c]:
-                            up = _decided_late(beta2[c] * h[c], bits[c], seeds[c], place + _U(t * n + r))
-                            state[c] = 2 * np.int8(up) - 1
-        if len(out):
-            _copied(s, out[t], begin, end)
-
-
-@_compiled
-def _sparse_few(indptr, indices, weights, biases, s, k, lines, beta2, seeds, place, out, begin, end):
-    """Sweep as _sparse, one chain after the other: for a few chains."""
-    n = len(s)
-    for t in range(len(k)):
-        line = lines[t % len(lines)]
-        for r in range(n):
-            i = _U(line[r])
-            for c in range(_U(begin), _U(end)):
-                h = biases[i]
-                for e in range(indptr[i], indptr[i + _U(1)]):
-                    h += weights[e] * s[_U(indices[e]), c]
-                up = _decided(beta2[c] * h, k[t, r, c], seeds[c], place + _U(t * n + r))
-                s[i, c] = 2 * np.int8(up) - 1
-        if len(out):
-            _copied(s, out[t], begin, end)
+def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
+    """Sweep as _dense; of a sparse machine (CSR) a flip changes the fields of its neighbours."""
+    n, flips = _U(len(s)), np.empty(BLOCK, np.uint64)
+    for first in range(_U(begin), _U(end), _U(BLOCK)):
+        last = min(_U(end), first + _U(BLOCK))
+        for t in range(len(k)):
+            for r in range(n):
+                i = _U(line[r])
+                a, b = _U(indptr[i]), _U(indptr[i + _U(1)])
+                for f in range(_turned(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
+                    field, step = h[flips[f]], 2.0 * s[i, flips[f]]
+                    for e in range(a, b):
+                        field[_U(indices[e])] += step * weights[e]
+            _copied(s, out, t, every, first, last)
 
 
 def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
@@ -248,13 +209,14 @@ def lattice_edges(weights: Any, biases: np.ndarray, beta: float) -> np.ndarray:
 
 
 @_compiled
-def _lattice(indptr, indices, weights, biases, near, masks, edges, s, k, lines, beta2, seeds, place, out, begin, end):
-    """Sweep chains begin to end of a lattice (CSR), all chains of a unit side by side; as _sparse."""
-    n, first, chains = _U(lines.shape[1]), _U(begin), _U(end - begin)
+def _lattice(
+    indptr, indices, weights, biases, near, masks, edges, s, k, line, beta2, seeds, place, out, every, begin, end
+):
+    """Sweep chains begin to end of a lattice (CSR), all chains of a unit side by side."""
+    n, first, chains = _U(len(line)), _U(begin), _U(end - begin)
     total, doubt = np.empty(chains, np.int8), np.zeros((chains + _U(7)) // _U(8) * _U(8), np.uint8)
     words = doubt.view(np.uint64)
-    for t in range(_U(len(k))):
-        line = lines[t % _U(len(lines))]
+    for t in range(len(k)):
         for r in range(n):
             i = _U(line[r])
             a, b, c, d = near[i, 0], near[i, 1], near[i, 2], near[i, 3]
@@ -277,7 +239,6 @@ def _lattice(indptr, indices, weights, biases, near, masks, edges, s, k, lines, 
                             h, chain = biases[i], first + j
                             for e in range(_U(indptr[i]), _U(indptr[i + _U(1)])):
                                 h += weights[e] * s[_U(indices[e]), chain]
-                            up = _decided(beta2[chain] * h, k[t, r, chain], seeds[chain], place + t * n + r)
+                            up = _decided(beta2[chain] * h, k[t, r, chain], seeds[chain], place + _U(t) * n + r)
                             s[i, chain] = 1 if up else -1
-        if len(out):
-            _copied(s, out[t], begin, end)
+        _copied(s, out, t, every, begin, end)

@@ -6,6 +6,12 @@ The thresholds t of a block are made at once, and the fields of its units by one
 coupled they turn one after the other, and each adds what the block's units before it now are:
 
     h_i = sum_{j outside, or after i} w_ij s_j + b_i + sum_{j before i} w_ij s_j'
+
+Random numbers come from streams that count, so that number k of a stream is known without the ones before:
+
+    z_k = mix(seed + k * 0x9E3779B97F4A7C15)        (SplitMix64: Steele, Lea and Flood 2014, OOPSLA)
+
+Numba's loops compile the same functions stream() and fine_digits(), and so walk alike to the bit.
 """
 
 from __future__ import annotations
@@ -16,10 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...couplings import one_by_one
 from ...model import BoltzmannMachine
 from ...threads import one_thread
-from .random_stream import fine_digits, stream
 
 if TYPE_CHECKING:
     from .chains import Chains
@@ -27,6 +31,19 @@ if TYPE_CHECKING:
 BLOCK = 32  # coupled units whose fields are taken from one product
 STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
 MOST = 0.9  # share of weights that are not 0, above which a product takes all columns
+
+
+def stream(seed, place):
+    """Return number `place` of the stream SplitMix64 that starts at a seed; all are uint64."""
+    z = seed + place * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def fine_digits(word):
+    """Return the digits of u below its first 16 bits, in (0, 1), from a uint64."""
+    return ((word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
 class Block(NamedTuple):
@@ -37,18 +54,12 @@ class Block(NamedTuple):
     old: Any
     new: np.ndarray | None  # of the units before in the block, with ones on the diagonal; None where none are coupled
 
-    @property
-    def count(self) -> int:
-        return self.old.shape[0]
-
 
 class NumpyEngine:
     """Sweep chains by NumPy."""
 
     def __init__(self, chains: Chains):
-        self.model, self.order = chains.model, chains.order
-        classes = chains.classes or one_by_one(chains.model.n)
-        self.blocks = None if self.order == "random" else list(_blocks(self.model, _lines(classes)))
+        self.blocks = list(_blocks(chains.model, _lines(chains.classes)))
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
@@ -56,18 +67,18 @@ class NumpyEngine:
             part = words[a : a + STRIP]
             part[:] = stream(key, np.arange(first + a, first + a + len(part), dtype=np.uint64))
 
-    def __call__(self, chains: Chains, k: np.ndarray, lines: np.ndarray, out: np.ndarray) -> None:
-        """Sweep along lines of units (sweeps, n), or (1, n) for all, by the first bits k (sweeps, n, chains) of u."""
+    def __call__(self, chains: Chains, k: np.ndarray, out: np.ndarray, every: int) -> None:
+        """Sweep by the first bits k (sweeps, n, chains) of u; `out` gets the states after each `every` sweeps."""
         s = chains.s.astype(float)
         with one_thread(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             for t in range(len(k)):
                 done = 0
-                for block in self.blocks or _blocks(self.model, lines[t % len(lines)][:, None]):
-                    place, last = (chains.count + t) * len(s) + done, done + block.count
+                for block in self.blocks:
+                    place, last = (chains.count + t) * len(s) + done, done + block.old.shape[0]
                     _update(chains, block, s, _uniforms(chains.seeds, k[t, done:last], place))
                     done = last
-                if len(out):
-                    out[t] = s
+                if len(out) and (t + 1) % every == 0:
+                    out[t // every] = s
         chains.s[...] = s
 
 
@@ -85,11 +96,6 @@ def _update(chains, block, s, u):
     felt, chains.felt = chains.felt, None
     h = old @ s[columns] if felt is None or new is not None or len(felt) != len(u) else felt.copy()
     h += chains.biases[units, None]
-    if chains.rule == "metropolis":
-        for r, i in enumerate(np.arange(len(s))[units]):
-            x = 2 * chains.beta * (h[r] if new is None else h[r] + new[r, :r] @ s[units][:r])
-            s[i] = np.where(u[r] < 65536 * chance_of_plus(x, s[i], chains.rule), 1, -1)
-        return
     least = 65536 - u
     np.divide(u, least, out=least)
     np.log(least, out=least)
@@ -105,14 +111,6 @@ def _update(chains, block, s, u):
     s[units] = -least
 
 
-def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
-    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
-    if rule == "gibbs":
-        return 1 / (1 + np.exp(-x))
-    turn = np.exp(np.minimum(-s * x, 0))
-    return np.where(s > 0, 1 - turn, turn)
-
-
 def _lines(classes):
     """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
     units, ends, cuts = classes.line, classes.ends, [0]
@@ -126,7 +124,8 @@ def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
     """Yield the Block of each line of units, none of which comes twice."""
     full = not model.is_sparse and model.weight_count > MOST * model.weights.size
     for line in lines:
-        units = _as_slice(line)
+        first, count = int(line[0]), len(line)
+        units = slice(first, first + count) if (line == np.arange(first, first + count)).all() else line  # a view
         rows: Any = model.weights[units]
         columns: Any = slice(None)
         inner = rows[:, line]
@@ -142,9 +141,3 @@ def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
             rows = rows.toarray() if model.is_sparse else rows.copy()
             rows[:, np.searchsorted(np.arange(model.n)[columns], line)] -= new
         yield Block(units, columns, rows, None if new is None else new + np.eye(len(line)))
-
-
-def _as_slice(units):
-    """Return units that follow each other as a slice: a view of their rows, no copy."""
-    first, count = int(units[0]) if len(units) else 0, len(units)
-    return slice(first, first + count) if (units == np.arange(first, first + count)).all() else units

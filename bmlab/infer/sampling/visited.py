@@ -67,7 +67,7 @@ def visited(
     check_model(model)
     rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
-    chains = Chains(model, s.T, rng, order="sequential", n_sweeps=n_sweeps)
+    chains = Chains(model, s.T, rng, sequential=True, n_sweeps=n_sweeps)
     early = _sweep_on(model, distinct(model, s), chains, half)
     late = _sweep_on(model, distinct(model, s[:0]), chains, n_sweeps - half)
     missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / ((n_sweeps - half) * len(s)))
