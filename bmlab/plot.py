@@ -97,6 +97,7 @@ def at_lines(ax: Axes) -> Axes:
     <Axes: >
     """
     _check_axes(ax)
+    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date, which transData does not
     named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
     ax.get_ylim()  # brings limits that are still to be chosen up to date
     for line in named:
