@@ -691,14 +691,7 @@ calls(
     + same(*[f for f in same_rows(PATTERNS)]),
 )
 for name in ("invert_bethe", "invert_mean_field", "invert_tap"):
-    extra = {"diagonal": FLAGS} if name == "invert_mean_field" else {}
-    calls(
-        name,
-        {"data": ROWS},
-        data=rows(ROWS, missing=False) + good(EXACT),
-        noise=numbers(0.1, [0.5, -0.1, 1, INF]),
-        **extra,
-    )
+    calls(name, {"data": ROWS}, data=rows(ROWS, missing=False) + good(EXACT), noise=numbers(0.1, [0.5, -0.1, 1, INF]))
 calls(
     "ising",
     {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
@@ -916,6 +909,13 @@ draws(
     held=bad(3, [9], [-1], ["a"], 1.5) + NONSENSE[1:2],
 )
 calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
+calls("plot.dress", {"figure": DRAWN}, figure=bad(None, 3, AX) + NONSENSE)
+draws("headline", {"text": "It climbs"}, text=bad(None, 3), below=bad(None, 3))
+draws("at_lines", {})
+SMALL = bad(3, 0.5, [2, 1], [NAN, 1], [1] * 5, []) + NONSENSE
+draws("states", {"rows": bmlab.states(2)}, rows=SMALL, bars=bad(3, [1, 2, 3, 4], {"p": [1]}), model=bad(3, "a"))
+draws("glyph", {"state": [1, -1], "xy": (0, 0)}, state=SMALL, model=bad(3, "a"), size=positive(30.0)[1:])
+draws("phases", {"awake": EXACT, "asleep": EXACT}, awake=bad(None, 3), asleep=bad(None, 3), names=LABELS[:2])
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}

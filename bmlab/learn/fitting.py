@@ -88,7 +88,7 @@ def fit(
     run = {"model": model, "data": data, "infer": infer, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)
     step = (file and file.load()) or model
-    kept: list[Step] = [] if step is model else [step]
+    kept: list[Any] = [] if step is model else [step]
     wanted = -1.0 if gradient_norm is None else gradient_norm
     more = 0 if kept and kept[0].gradient_norm <= wanted else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
