@@ -12,11 +12,11 @@ learning(steps, axes)           the first step, the last, and the climb: the sam
 curves, bracket, images, answers          as their names say
 show("in words")                ends a cell: gives the figure these looks, twice the pixels and words for the blind
 
-Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange pulls
-together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is there for
-comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent and words
-are of a grey (INK) that reads on light paper and dark, so black is drawn in it too.  One colour a method, the same
-everywhere and readable by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is lost in grey.
+Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange
+pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is
+for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent, and
+words are of a grey (INK) that reads on light paper and dark; black is drawn in it too.  One colour a method, readable
+by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is lost in grey.
 """
 
 from __future__ import annotations
