@@ -74,6 +74,7 @@ def my_block_error(x, blocks):
     averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
     return averages.std(ddof=1) / np.sqrt(blocks)
 """
+Z_JUMP = "z_jump = Z4 * (times @ np.exp(-energies * (1 - 1 / 4))) / 400"
 ESS = """
 def my_weight_ess(log_w):
     w = np.exp(log_w - np.max(log_w))
@@ -90,13 +91,9 @@ def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
     return (t + t0 * t1) / (1 + t * t0 * t1)
 """
-TAP = """
-def my_damped_tap(model, m, keep, rounds=500):
-    W, b, T = model.weights, model.biases, model.temperature
-    for _ in range(rounds):
-        echo = m * (W**2 @ (1 - m**2)) / T**2
-        m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
-    return m
+INTERVAL = """
+def my_interval(yes, no):
+    return 1 / (1 + np.exp(no.upper - yes.lower)), 1 / (1 + np.exp(no.lower - yes.upper))
 """
 PARITY = """
 def my_parity(K):
@@ -321,28 +318,39 @@ WRONG = {
         ],
     },
     "03c_z_from_samples": {
-        "z_count": [
-            ("z_count = np.exp(1.5) * 400 / count", "here it is e^(-E/T)"),
-            ("z_count = np.exp(1.5 / T) * count / 400", "divided by"),
-            ("z_count = np.exp(-1.5 / T) * 400 / count", "mind the sign"),
-            ("z_count = np.exp(1.5 / T) * 400", "over the share"),
+        "z_jump": [
+            (Z_JUMP.replace("(1 - 1 / 4)", "1"), "the old factor e^(-E/4)"),
+            (Z_JUMP.replace("-energies", "energies"), "the sign"),
+            (Z_JUMP.replace("(1 - 1 / 4)", "(4 - 1)"), "1/1 - 1/4"),
+            (Z_JUMP.replace("Z4 * ", ""), "Z over the Z at T = 4"),
+            (Z_JUMP.replace(" / 400", ""), "the mean of the weights"),
+            ("z_jump = Z4", "the Z at T = 4"),
+            (Z_JUMP.replace("400", "800"), "it should be close to"),
+            (Z_JUMP.replace("times @ ", "sum(").replace("))) / 400", ")))) / 5"), "it should be close to"),
         ],
         "my_weight_ess": [
             (ESS.replace(" - np.max(log_w)", ""), "overflow"),
-            (ESS.replace("(w**2).sum()", "w.sum()"), "sum of squares"),
+            (ESS.replace("(w**2).sum()", "w.sum()"), "36 over 1 + 4 + 9"),
             (ESS.replace("np.exp(log_w - np.max(log_w))", "log_w - np.min(log_w) + 1"), "worth one"),
+            (ESS.replace("w.sum() ** 2 / (w**2).sum()", "w.mean() ** 2 / (w**2).mean()"), "seven equal weights"),
+            (ESS.replace("w.sum() ** 2", "w.sum()"), "seven equal weights"),
+            ("my_weight_ess = len", "worth one"),
         ],
         "my_jump_error": [
             (JUMP.replace(" - 1)", ")"), "every weight is 1"),
             (JUMP.replace("b / T", "b"), "only b/T"),
             (JUMP.replace(" / N)", ") / N"), "half the error"),
             (JUMP.replace("(1 + np.tanh(b / T) ** 2) ** n - 1", "n * np.tanh(b / T) ** 2"), "list the 4 states"),
+            (JUMP.replace("np.tanh(b / T) ** 2", "np.tanh(2 * b / T) ** 2"), "one unit"),
+            (JUMP.replace("np.sqrt(", "("), "half the error"),
         ],
-        "rises_by_log_2": letter("rises_by_log_2", "AC", "what is 0.69"),
     },
     "04_mean_field": {
         "bias_lets_go": [
-            ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
+            (
+                "bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)",
+                "the wrong valley is at negative m",
+            ),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
@@ -353,29 +361,37 @@ WRONG = {
         ],
         "fooled": [
             ("fooled = bmlab.toy()", "four to twelve units"),
-            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            ("fooled = np.ones((5, 5))", "make it: bmlab.BoltzmannMachine"),
             (FOOLED + ".at(2)", "at T = 1"),
-            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it first"),
             (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
-            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
-            ("fooled = bmlab.medium()", "which way do the biases send it"),
-            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it first"),
+            ("fooled = bmlab.medium()", "which way do the biases send it first"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "have the wrong sign, and all should"),
         ],
     },
     "04b_can_it_be_proved": {
-        "my_damped_tap": [
-            (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
-            (TAP.replace(" - echo", ""), "is the echo subtracted"),
-            (TAP.replace("T**2", "T"), "the echo over T squared"),
-            (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        "my_interval": [
+            ("def my_interval(yes, no):\n    return 1 / (1 + np.exp(no - yes))", "return two ends"),
+            (INTERVAL.replace("yes.lower)", "yes.upper)"), "the lower end first"),
+            (INTERVAL.replace("no.upper", "no.lower"), "the other way round it is"),
+            (INTERVAL.replace("no.upper - yes.lower", "yes.upper - no.lower"), "the lower end first"),
+            (
+                "def my_interval(yes, no):\n    return np.exp(yes.lower - no.upper), np.exp(yes.upper - no.lower)",
+                "alike",
+            ),
+            ("def my_interval(yes, no):\n    return yes.lower / no.upper, yes.upper / no.lower", "alike"),
+            (INTERVAL.replace("1 + np.exp", "1 + 2 * np.exp"), "alike"),
+            (INTERVAL.replace("return ", "return 1 - ", 1).replace(", 1 /", ", 1 - 1 /"), "the lower end first"),
         ],
         "pair_corr": [
             (PAIR.replace("t0 * t1) /", "t0) /"), "the two are equals"),
             (PAIR.replace("w / T", "w"), "all is over T"),
             (PAIR.replace(" / (1 + t * t0 * t1)", ""), "is it normalised"),
-            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "off by"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "should be"),
+            (PAIR.replace("1 + t *", "1 - t *"), "is it normalised"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "t"), "is it normalised"),
         ],
-        "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
     "07_hidden_units": {
         "small_start": [
@@ -406,13 +422,15 @@ WRONG = {
         ],
     },
     "10_after_1985": {
-        "third": [
-            ("third = -np.tanh(beta * s1)", "which pattern fits it"),
-            ("third = np.tanh(s1 / 2)", "not that of section 1"),
-            ("third = 1 / (1 + np.exp(-2 * beta * s1))", "that is a share"),
-            ("third = -1 / (1 + np.exp(2 * beta * s1))", "that is a share"),
-            ("third = -1.3", "lies between them"),
-            ("third = 0", "the overlaps are s1 and -s1"),
+        "critical": [
+            ("critical = differ", "too large"),
+            ("critical = 1 / length", "too small"),
+            ("critical = 2 / differ", "too large"),
+            ("critical = 1 / (2 * differ)", "too small"),
+            ("critical = 0.5", "too large"),
+            ("critical = -1 / differ", "too small"),
+            ("critical = 1 / (length - differ)", "too"),
+            ("critical = 0", "too small"),
         ],
         "my_recall": [
             (
@@ -428,7 +446,19 @@ WRONG = {
                 ),
                 "go on from the last",
             ),
-            (RECALL.replace("patterns, s, beta", "patterns, s, 2 * beta"), "wrong for six"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, 2 * beta"), "0.731 and 0.269"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, 1 / beta"), "0.731 and 0.269"),
+            (RECALL.replace("patterns, s, beta", "patterns, s, -beta"), "0.731 and 0.269"),
+            (
+                RECALL.replace("my_attention(patterns, s, beta)", "patterns.mean(axis=0) + 0 * s + beta / rounds"),
+                "0.731",
+            ),
+            (RECALL.replace("return s", "return cue"), "count for nothing"),
+            (RECALL.replace("return s", "return np.sign(s)"), "go on from the last"),
+            (
+                RECALL.replace("np.where(seen, cue, my_attention", "np.where(seen, 0.5, my_attention"),
+                "comes back as it was",
+            ),
         ],
         "my_score_matching": [
             (SCORE.replace("K @ mean, K", "mean, K"), "another b is better"),
@@ -438,8 +468,13 @@ WRONG = {
                 ),
                 "K",
             ),
-            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "G is lower"),
-            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "G is lower"),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean) / (len(x) - 1)"), "not N - 1"),
+            (SCORE.replace("(x - mean).T @ (x - mean)", "x.T @ x"), "are better"),
+            (SCORE.replace("(x - mean) / len(x)", "(x - mean)"), "are better"),
+            (SCORE.replace("@ mean, K", "@ mean, -K"), "another b is better"),
+            (SCORE.replace("@ mean, K", "@ mean, 2 * K"), "another b is better"),
+            (SCORE.replace("return K @ mean", "return 0 * mean"), "another b is better"),
+            (SCORE + "my_score_matching = lambda x: (x, x)", "one row a unit"),
             (SCORE.replace("@ mean, K", "@ mean, np.tril(K)"), "K is symmetric"),
         ],
     },
@@ -569,12 +604,9 @@ WRONG = {
                 ),
                 "pulls its own bias to its own side",
             ),
-            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
-            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
-            (
-                ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb otherwise",
-            ),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
                     "(machine).mean)", "(machine).mean[known])"

@@ -12,9 +12,11 @@ function cube(colours, pressed) {
     const [x, y] = corner(k), name = signs(k, 3);
     const bar = (dx, fill) => make("svg:rect", { x: x + dx, y, width: 10, height: 0, fill });
     const exact = bar(-11, "currentColor"), count = bar(1, colours.gibbs);
-    const label = make("svg:text", { x, y: y + 15, "text-anchor": "middle", class: "bml-state bml-halo" }, name);
+    const label = make("svg:text", { x, y: y + 15, class: "bml-state bml-drawn" }, name);
+    const state = discs(3, x, y + 15, 24);
+    showState(state, k, colours);
     const spot = make("svg:rect", { x: x - 22, y: y - TALL, width: 44, height: TALL + 20, class: "bml-hit" });
-    const g = make("svg:g", { class: "bml-row", onclick: () => pressed(k) }, exact, count, label, spot);
+    const g = make("svg:g", { class: "bml-row", onclick: () => pressed(k) }, exact, count, label, ...state, spot);
     return { g, exact, count, y };
   });
   const walker = make("svg:circle", { r: 7, class: "bml-walker", fill: colours.gibbs });

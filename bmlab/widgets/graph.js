@@ -1,6 +1,22 @@
 // A machine as a graph, its units in a circle; press(i) is called for a unit that is pressed.
 const word = (x, y, text, more = {}) => make("svg:text", { x, y, "text-anchor": "middle", ...more }, text);
 
+// The units of a state as small discs within `size`: in their circle, or in a line where there is no room for one.
+function discs(n, x, y, size) {
+  const r = size < 20 ? 4 : size * (n < 3 ? 0.17 : 0.14), far = size / 2 - r - 1, turn = (i) => 2 * Math.PI * i / n;
+  const place = (i) => size < 20 ? [x + 10 * (i - (n - 1) / 2), y]
+    : [x + far * Math.sin(turn(i)), y - far * Math.cos(turn(i))];
+  return Array.from({ length: n }, (_, i) => {
+    const [cx, cy] = place(i);
+    return make("svg:circle", { cx, cy, r, class: "bml-disc" });
+  });
+}
+
+function showState(parts, k, colours) {
+  const plus = (i) => (k >> (parts.length - 1 - i)) & 1;
+  parts.forEach((disc, i) => disc.setAttribute("fill", plus(i) ? colours.gibbs : colours.minus));
+}
+
 function graph({ weights, biases }, names, colours, pressed) {
   const n = biases.length, few = n <= 4, radius = few ? 24 : 16;
   const largest = Math.max(...weights.flat().map(Math.abs)) || 1;
@@ -25,7 +41,7 @@ function graph({ weights, biases }, names, colours, pressed) {
     const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
     const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
     const anchor = bx < 130 ? "end" : bx > 190 ? "start" : "middle";
-    const below = by > 150 ? Math.min(by + 22, 297) : by;
+    const below = Math.abs(by - 150) < 9 ? y + radius + 16 : by > 150 ? Math.min(by + 22, 297) : by;
     svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), below, name, { class: "bml-soft" })
       : word(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
     return { g, disc, sign };

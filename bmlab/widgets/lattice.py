@@ -38,7 +38,9 @@ class LatticeView(View):
             raise ValueError(
                 f"size must be even, or the checkerboard does not close on the torus, found {size}; try {size + 1}"
             )
-        super().__init__(snapshots(size, field, seed), size=size, temperature=temperature, field=field, seed=seed)
+        super().__init__(
+            snapshots(size, field, temperature, seed), size=size, temperature=temperature, field=field, seed=seed
+        )
 
     def __repr__(self):
         return f"LatticeView({self.size}, temperature={self.temperature:g}, field={self.field:g})"

@@ -4,20 +4,21 @@ function mount(model, el) {
   const n = machine.biases.length, next = uniforms(model.get("seed")), fixed = new Array(n).fill(0);
   const s = Array.from({ length: n }, () => next() < 0.5 ? 1 : -1), SHOWN = Math.min(2 ** n, 16);
   const names = model.get("names").length ? model.get("names") : s.map((_, i) => `unit ${i}`);
-  let T = model.get("temperature"), rate = 2, due = 0, unit = -1, factor = 1, left = 0;
+  let T = model.get("temperature"), rate = 2, due = 0, unit = -1, factor = 1, left = 0, age = 0, plain = true;
   let exact, counts, total, order, mine;
 
   const { svg, units } = graph(machine, names, colours, (i) => clamp(i));
 
   // The bars: press one to set its state
-  const row = 224 / SHOWN, thick = Math.min(row * 0.28, 8), from = Math.max(44, 9 * n + 12), wide = 400 - from - 8;
+  const row = 224 / SHOWN, thick = Math.min(row * 0.28, 8), from = Math.max(52, 9 * n + 12), wide = 400 - from - 8;
   const bars = make("svg:svg", { viewBox: "0 0 400 262", role: "group", "aria-label": "States, most probable first" });
   let scale = 1;
   const rows = Array.from({ length: SHOWN }, (_, r) => {
     const y = row * (r + 0.5) + 10, fills = ["currentColor", colours.gibbs, colours["mean field"]];
     const [sure, count, yours] = fills.map((fill, k) =>
       make("svg:rect", { x: from, y: y + (k - 1) * thick, height: thick, width: 0, fill }));
-    const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: "bml-state" });
+    const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: `bml-state${n <= 4 ? " bml-drawn" : ""}` });
+    const state = n <= 4 ? discs(n, from - 24, y, row - 1) : [];
     const hit = make("svg:rect", { x: 0, y: y - row / 2, width: 400, height: row, class: "bml-hit" });
     const press = (event) => {
       const to = { ArrowDown: r + 1, ArrowUp: r - 1 }[event.key];
@@ -27,13 +28,14 @@ function mount(model, el) {
       else set(order[r]);
     };
     const g = bars.appendChild(make("svg:g", { class: "bml-row", role: "button", tabindex: r ? -1 : 0, onclick: press,
-      onkeydown: press }, label, sure, count, yours, hit));
-    return { g, label, sure, count, yours };
+      onkeydown: press }, label, ...state, sure, count, yours, hit));
+    return { g, label, state, sure, count, yours };
   });
   const ends = [0, 0.5, 1].map((f) => [f, bars.appendChild(word(from + f * wide, 250, "", { class: "bml-tick" }))]);
   const corners = n === 3 ? cube(colours, (k) => set(k)) : null;
 
-  const numbers = note(), story = note(), name = (k) => signs(k, n);
+  const numbers = note(), story = note(), bit = (k, i) => (k >> (n - 1 - i)) & 1 ? "+1" : "−1";
+  const name = (k) => model.get("names").length ? names.map((x, i) => `${x} ${bit(k, i)}`).join(", ") : signs(k, n);
   story.classList.add("bml-story");
   story.setAttribute("role", "status");
   const restart = () => {
@@ -42,7 +44,8 @@ function mount(model, el) {
     order = [...exact.keys()].sort((a, b) => exact[b] - exact[a] || a - b).slice(0, SHOWN);
     scale = [0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8].find((x) => x > exact[order[0]] * 1.1) || 1;
     order.forEach((k, r) => {
-      rows[r].label.textContent = name(k);
+      rows[r].label.textContent = signs(k, n);
+      showState(rows[r].state, k, colours);
       rows[r].sure.setAttribute("width", exact[k] / scale * wide);
     });
     for (const [f, tick] of ends) tick.textContent = +(f * scale).toFixed(2);
@@ -64,21 +67,26 @@ function mount(model, el) {
     const h = field(machine, s, unit);
     return { h, p: chanceOfPlus(factor * h, T), u: next() };
   };
-  const said = ({ h, p, u }) =>
-    `${names[unit]}: field ${signed(h, 2, "+")}, p(+1) = ${p.toFixed(3)}; u = ${u.toFixed(3)}`;
+  const chance = ({ h, p }) => `${names[unit]}: field ${signed(h, 2, "+")}, p(+1) = ${p.toFixed(3)}`;
+  const said = (coin) => `${chance(coin)}; u = ${coin.u.toFixed(3)}`;
   const taken = ({ p, u }, kept) => {
     s[unit] = u < p ? 1 : -1;
     kept[numberOf(s)]++;
     return `is ${u < p ? "below" : "above"}, so it turns ${s[unit] > 0 ? "+1" : "−1"}.`;
   };
+  const told = (coin, words) => plain
+    ? `It is the turn of ${names[unit]}: all that pulls there adds up to ${signed(coin.h, 2, "+")}, ` +
+      `so blue has a chance of ${Math.round(100 * coin.p)} %. The coin says ${s[unit] > 0 ? "blue" : "white"}.`
+    : `${chance(coin)}. A number between 0 and 1 is drawn: u = ${coin.u.toFixed(3)}. It ${words}`;
   const update = () => {
     const coin = turn();
     if (!coin) return;
     const words = taken(coin, counts);
     total++;
-    if (rate <= 20) story.textContent = factor === 1 ? `${said(coin)} ${words}` : "";
+    if (rate <= 20) story.textContent = factor === 1 ? told(coin, words) : "";
   };
 
+  const RULE = "A number u is drawn, evenly between 0 and 1. Below p(+1) the unit turns +1, else −1.\n";
   // Be the sampler: ten updates with your own hand, or find out whether the sampler has lost its factor 2
   const play = make("div", { class: "bml-buttons bml-game" });
   const ask = (words, ...answers) => {
@@ -111,7 +119,7 @@ function mount(model, el) {
       ask(`${right ? "Found" : "No"}: ${truth}.`);
     };
     run.toggle(true);
-    pace.move(4);
+    go(4);
     ask("Perhaps this sampler has lost the factor 2 in p(+1) = 1 / (1 + exp(−2 h / T)). Watch the bars: has it?",
       ["It is right", guess(true)], ["The 2 is missing", guess(false)]);
   };
@@ -139,7 +147,13 @@ function mount(model, el) {
     numbers.textContent = `${total.toLocaleString("en")} updates.   ` +
       (total ? `In total, ${(100 * distance).toFixed(1)} % of the probability is in the wrong place.` : "");
   };
+  // Some turns to follow with the eye; then, if nobody has chosen a pace, fast enough to converge in ten seconds
   const step = (seconds) => {
+    age += seconds;
+    for (const [k, from] of [[2, 6], [4, 8]]) if (age - seconds < from && age >= from) {
+      go(k);
+      story.textContent = "Faster now, and each state that comes is counted: do the blue bars become the black ones?";
+    }
     due += seconds * rate;
     if (due < 1) return;
     for (; due >= 1; due--) update();
@@ -157,21 +171,23 @@ function mount(model, el) {
     make("div", { class: "bml-column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
     story, play, numbers);
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
-  const alone = (then) => () => { run.toggle(false); play.replaceChildren(); factor = 1; then(); };
+  const alone = (then) => () => { age = NaN; run.toggle(false); play.replaceChildren(); factor = 1; then(); };
   const pace = slider("updates a second", {
     min: 0, max: rates.length - 1, step: 1, value: 0, show: (k) => rates[k].toLocaleString("en"),
   }, (k) => {
-    [rate, due] = [rates[k], 0];
+    [rate, due, age] = [rates[k], 0, NaN];  // of one's own choice
     if (rate > 20 && !play.firstChild) story.textContent = "";
   });
+  const go = (k) => { [rate, due] = [rates[k], 0]; pace.set(k); };
   root.append(
     make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
       button("Count anew", restart),
-      button("Be the sampler", alone(() => { left = 10; mine.fill(0); toss(); })),
+      button("Be the sampler", alone(() => { left = 10; mine.fill(0); toss(RULE); })),
       button("A sampler with a secret", alone(secret))),
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),
+    choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el,
     note("Press a unit to hold it at +1, again for −1, again to free it: the bars become conditional. " +
       "Press a bar to set its state."));
   restart();

@@ -77,9 +77,13 @@ def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figu
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def snapshots(size: int, field: float, seed: int, sweeps: int = 200) -> Figure:
-    """Draw the lattice below, at and above the critical temperature, each after some sweeps from a random start."""
-    rng, temperatures = np.random.default_rng(seed), np.array([1.8, CRITICAL, 3.5])
+def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: int = 200) -> Figure:
+    """Draw the lattice below, at and above the critical temperature, each after some sweeps from a random start.
+
+    Below is its own temperature where that is low; another temperature brings another start.
+    """
+    rng = np.random.default_rng([seed, round(100 * temperature)])
+    temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL, 3.5])
     model = ising((size, size), field=field)
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
     chains.beta = 1 / temperatures
@@ -116,7 +120,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
 
 def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
-    figure, axes = subplots(1, 3, 10, 3.5)
+    figure, axes = subplots(1, 3, 8.4, 3.2)
     known = np.isfinite(steps[-1].log_likelihood.value)
     plot.learning(steps, axes[0], "log_likelihood" if known else "mismatch")
     return figure

@@ -157,9 +157,7 @@ def persistent_chains_stay():
 @claim("05-61")
 def cd_keeps_a_bias():
     """no amount of averaging removes that"""
-    for seed, n in product(
-        range(10), (15, 0)
-    ):  # four times the chains; other tables of all properties, and the animals
+    for seed, n in product(range(10), (15, 0)):  # four times the chains; other tables, and the animals
         yield lost("data", seed, n, copies=4) - max(0.02, lost("previous", seed, n))
 
 
@@ -169,7 +167,7 @@ def ten_sweeps_and_fifty():
     work."""
     for seed in SEEDS:  # the animals, with other random numbers
         ten, fifty = (lost(f"fresh {sweeps}", seed, 0) for sweeps in (10, 50))
-        yield min(ten - 0.1, 0.15 - ten, 0.01 - fifty)
+        yield min(ten - 0.05, 0.3 - ten, 0.02 - fifty)
 
 
 @cache
@@ -229,12 +227,26 @@ def flattery():
 @claim("platypus-answer")
 def who_breaks_a_rule():
     """where weights are too large, whoever breaks a rule is as good as impossible."""
-    for seed in SEEDS:  # the strangest animal of a table: likelier by mean field, and a hundredth by fresh chains
-        data, step, _ = deterministic(seed)
-        right, (fresh, _) = top(seed, 15), ended("fresh 1", "falling", seed, 15)
-        strangest = data[[bmlab.log_prob(right, data).argmin()]]
-        log_p = [bmlab.log_prob(model, strangest)[0] for model in (step.model, right, fresh)]
-        yield min(log_p[0] - log_p[1], log_p[1] - log_p[2] - np.log(100))
+    for seed in SEEDS:  # some animal of the table has a thousandth of what the summit gives it
+        data, right, (fresh, _) = table(seed, 15), top(seed, 15), ended("fresh 1", "falling", seed, 15)
+        yield (bmlab.log_prob(right, data) - bmlab.log_prob(fresh, data)).max() - np.log(1000)
+
+
+@cache
+def mean_field_on_the_platypus(seed):
+    """log p(platypus) by mean field less that on the summit, of a table with the platypus in it."""
+    animal = ANIMALS[[ZOO.names.index("platypus")]]
+    data = np.vstack([table(seed, 15)[:100], animal])
+    step = bmlab.fit(blank(15), data, bmlab.mean_field, rate=0.05, steps=401, penalty=PENALTY, every=401).steps[-1]
+    return bmlab.log_prob(step.model, animal)[0] - bmlab.log_prob(summit(data), animal)[0]
+
+
+@claim("platypus-answer")
+def its_sign_is_luck():
+    """on other tables drawn from this one it finds it too rare as well."""
+    for seed in SEEDS:  # among 15 tables at least two too rare, and two too common
+        signs = [mean_field_on_the_platypus(k) > 0 for k in np.random.default_rng(seed).choice(25, 15, replace=False)]
+        yield min(sum(signs), len(signs) - sum(signs)) - 1.5
 
 
 @claim("platypus-answer")
@@ -262,7 +274,7 @@ def errors(true, rows, seed):
 
 @claim("only-visible")
 def maximum_likelihood_gains_little():
-    """Judged by the weights of a glass, maximum likelihood gains next to nothing on it"""
+    """Judged by the weights of random machines, maximum likelihood gains next to nothing on it"""
     for seed in SEEDS:
         true = glass(10, seed, (0.7, 1, 2, 4)[seed % 4])
         both = np.array([errors(true, 10_000, [seed, draw]) for draw in range(10)])
@@ -332,9 +344,8 @@ def the_stated_error_holds():
 
 
 @claim("05-97")
-def too_small():
-    """Too small. Mean field does that: it stops at a spectral radius of about 1."""
+def too_large():
+    """Fresh chains: they see too little correlation, and make the weights too large."""
     for seed in SEEDS:
-        data, step, _ = deterministic(seed)
-        smaller = np.linalg.norm(summit(data).weights) - np.linalg.norm(step.model.weights)
-        yield min(smaller, 0.4 - abs(radius_of(step.model) - 1))
+        fresh, _ = ended("fresh 1", "falling", seed, 15)
+        yield np.linalg.norm(fresh.weights) - 1.1 * np.linalg.norm(top(seed, 15).weights)
