@@ -69,7 +69,7 @@ class Binary:
         if learn:
             self._validate_params()
         names_of(X)  # refuses a name that is there twice
-        read = validate_data(self, X, y, reset=learn)
+        read: Any = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if learn:
             spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())

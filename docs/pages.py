@@ -96,7 +96,8 @@ def smaller(png: str) -> str:
 
 
 # Which picture of a notebook stands for it on the first page.
-COVERS = {"00": 1, "01": 3, "02": 2, "03b": 2, "03c": 2, "04": 2, "04b": 1, "05": 1, "08": 3, "09": 1, "10": 1}
+COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 2, "06": 2, "07": 1, "08": 4}
+COVERS |= {"09": 1, "10": 3}
 
 
 # What people look for -> the pages that the search shows first.

@@ -32,6 +32,7 @@ from ..model import BoltzmannMachine, check_model
 from ..threads import one_thread
 from .likelihood import clamped_rows, gradient, restated
 from .observations import (
+    checked_biases,
     checked_couplings,
     checked_moments,
     checked_rows,
@@ -56,6 +57,7 @@ def ascend(
     chains: str = "previous",
     clamped: Callable[..., Estimate] | None = None,
     couplings: ArrayLike | None = None,
+    biases: ArrayLike | None = None,
     penalty: float = 0.0,
     l1: float = 0.0,
     momentum: float = 0.0,
@@ -70,6 +72,7 @@ def ascend(
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
     data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
+    learns = checked_biases(biases, step.model.n)
     batch = _checked_batch(data, batch, rng, chains, clamped, sample_weight)
     number, velocity, seed = step.loop
     if batch and seed is None:
@@ -87,6 +90,8 @@ def ascend(
             d_weights = d_weights - penalty * model.weights
         if mask is not None:
             d_weights = np.where(mask, d_weights, 0.0)
+        if learns is not None:
+            d_biases = np.where(learns, d_biases, 0.0)
         length = _length(model, d_weights, d_biases, l1)
         change: Any = partial(_change, model, before.model) if velocity else np.nan
         if velocity and momentum:

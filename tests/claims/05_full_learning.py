@@ -274,7 +274,7 @@ def errors(true, rows, seed):
 
 @claim("only-visible")
 def maximum_likelihood_gains_little():
-    """Judged by the weights of a glass, maximum likelihood gains next to nothing on it"""
+    """Judged by the weights of random machines, maximum likelihood gains next to nothing on it"""
     for seed in SEEDS:
         true = glass(10, seed, (0.7, 1, 2, 4)[seed % 4])
         both = np.array([errors(true, 10_000, [seed, draw]) for draw in range(10)])

@@ -105,7 +105,7 @@ def one_step_among_all_thousand():
 
 @claim("10-11")
 def hardly_more_is_possible():
-    """Hardly more is possible, with 760 different upper halves."""
+    """Hardly more is possible: there are 760 different upper halves, and some images are there twice."""
     for seed in SEEDS:  # whoever sees upper halves alone can restore the commonest image of each
         some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
         best = restored(some[(np.where(SEEN, some, 0) @ some.T).argmax(axis=1)], some)
