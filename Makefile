@@ -16,6 +16,9 @@ PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 CORE = plain contract mutants reading model estimate enumeration gibbs_sampling naive_mean_field belief_propagation \
 	ascent likelihood fitting
+# The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
+COMPILE = "import bmlab; walk = lambda m, n: bmlab.annealed(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
+	walk(bmlab.sherrington_kirkpatrick(40, 0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 # Without Jupyter's question about news.
@@ -41,6 +44,7 @@ $(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@$(INSTALL) uv && $(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
 	@$(INSTALL) --no-deps --editable . --editable teaching
+	@$(IN_VENV) -W ignore -c $(COMPILE)
 	@touch $@
 
 lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)

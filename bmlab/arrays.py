@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -226,8 +225,3 @@ class _Deferred:
 
     def __set__(self, record: Any, value: Any) -> None:
         vars(record)[self.name] = value
-
-
-def looked_at(record: Any) -> dict[str, Any]:
-    """Return the fields of a record by their names, with what was deferred worked out."""
-    return {part.name: getattr(record, part.name) for part in fields(record)}

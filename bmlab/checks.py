@@ -1,7 +1,6 @@
 """Arguments at the door: each check returns a value as the package wants it, or says in one sentence what to type.
 
-Numbers may come as Python's or NumPy's, whole ones also as 1e4; arrays as lists, tables, in any order and precision, or
-as anything sparse.  What is masked is missing, nan.  Every refusal is a ValueError: name, value, what to type.
+Numbers may be Python's or NumPy's, whole ones also 1e4; arrays lists, tables or sparse.  What is masked is nan.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Who is coupled to whom, whatever the numbers: the pattern of a machine, and classes of units not coupled inside.
 
-While a machine learns its numbers change and its couplings stay.  So what takes long to find and follows from the
-pattern alone (the classes here, the cheapest road to Z in infer.exact.planning) is kept for the last few patterns.
-
-Classes: each unit takes the first one in which it has no neighbour.  A lattice gives its checkerboard, a restricted
-machine its two layers, a full machine n classes of one.
+While a machine learns its numbers change and its couplings stay, so what follows from the pattern alone is kept for the
+last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard, a
+restricted machine its two layers, a full machine n classes of one.
 """
 
 from __future__ import annotations

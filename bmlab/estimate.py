@@ -18,7 +18,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .arrays import defer, looked_at
+from .arrays import defer
 from .budgets import check_memory
 from .checks import in_words, is_sparse
 from .model import BoltzmannMachine, same_machine
@@ -123,15 +123,10 @@ class Estimate:
     draws               samples (draws, chains, n), where they were asked for
     state               what the next call of the same method can start from
     info                what only a person needs
-    model               the machine that it is of, where the method says so: log_likelihood() and gradient() compare
+    model               the machine that it is of, where the method says so
 
-    >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
-    >>> answer = bmlab.exact(pair)
-    >>> answer
+    >>> bmlab.exact(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]))
     Estimate(exact, n=2, log Z = 1.8201 (exact))
-    >>> answer.covariance.round(2)  # tanh(1) = 0.76
-    array([[1.  , 0.76],
-           [0.76, 1.  ]])
     """
 
     mean: np.ndarray
@@ -158,9 +153,6 @@ class Estimate:
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.covariance / np.outer(spread, spread)
-
-    def __getstate__(self):  # a copy that was pickled has numbers, no functions
-        return looked_at(self)
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"

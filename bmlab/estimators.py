@@ -4,14 +4,10 @@
     BoltzmannClassifier   one such density a class, and Bayes' rule
     RestrictedBoltzmann   features of features: the probabilities of hidden units
 
-Input is 0/1, -1/+1 or boolean; as in BernoulliNB, what is above `binarize` counts as on, and all else as off, so that
-one threshold, 0, serves all three.  Grey values need their own: binarize=0.5 for 0 to 1.  Sparse input is refused.
-A `random_state` decides about everything random, and fitted models answer the same question with the same number.
-
+What is above `binarize` counts as on, and all else as off: 0/1, -1/+1 and booleans need no other threshold than 0.
 The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
-w_ij^2, which has its maximum at a finite place (Besag 1975; the penalty is a normal prior).  log Z is a sum over the
-states where that is cheap, and else comes from annealed importance sampling, whose runs, chosen by their weights, are
-samples as well.
+w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states where that is cheap, and else comes
+from annealed importance sampling, whose runs, chosen by their weights, are samples as well.
 """
 
 from collections.abc import Callable
@@ -26,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arrays import names_of
 from .estimate import Bounded, Estimate, warned
@@ -42,14 +38,6 @@ from .machines import restricted
 from .model import BoltzmannMachine
 from .progress_bars import watched
 from .threads import one_thread, one_thread_only
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # scikit-learn 1.5
-
-    def validate_data(_estimator, /, X, y="no_validation", **options):  # pyright: ignore
-        return _estimator._validate_data(X, y, **options)
-
 
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 
@@ -81,7 +69,7 @@ class Binary:
         if learn:
             self._validate_params()
         names_of(X)  # refuses a name that is there twice
-        read = validate_data(self, X, y, reset=learn)
+        read: Any = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)
         if learn:
             spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
@@ -109,8 +97,7 @@ def generator(random_state: Any) -> np.random.Generator:
 class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     """Estimate the probability of binary patterns by a Boltzmann machine without hidden units.
 
-    alpha           L2 penalty: the weights maximise the sum over the patterns of sum_i log p(x_i | the others), less
-                    alpha * sum_{i<j} w_ij^2 (in -1/+1 units): more data, less shrinkage
+    alpha           L2 penalty, for -1/+1 units, on all patterns together: more data, less shrinkage
     binarize        values above are on
     random_state    used in fit where log Z must be estimated
 
@@ -163,7 +150,7 @@ def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tup
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
             found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
-        machine = warned(found, stacklevel=5).model
+        machine = warned(found, stacklevel=4).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
@@ -216,7 +203,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         check_classification_targets(y)
         self.classes_, self.class_count_ = np.unique(y, return_counts=True)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
-        self.densities_ = Parallel(n_jobs=self.n_jobs)(
+        self.densities_: Any = Parallel(n_jobs=self.n_jobs)(
             delayed(_learned)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
             for label, seed in zip(self.classes_, seeds, strict=True)
         )

@@ -89,10 +89,10 @@ def watch(notebook: str) -> None:
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
-        if Path(TABLES, f"{notebook}.checks").exists():
-            _display(f"<p>{_bar(notebook)}</p>{_script()}", _reached(notebook)[1])
-        else:
+        if not Path(TABLES, f"{notebook}.checks").exists():
             print(UNCHECKED.format(notebook))
+        elif words := _reached(notebook)[1]:  # in a class all is marked later
+            _display(f"<p>{_bar(notebook)}</p>{_script()}", words)
 
 
 def progress() -> None:
@@ -140,8 +140,8 @@ def _tell(result):
         with suppress(OSError):  # a folder that may only be read
             Path(DONE).write_text(json.dumps(sorted(_done() - {cell} | ({cell} if right else set()))), encoding="utf-8")
         points = tests[cell]["points"]
-        words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict} "
-        _display(f"<p>{escape(words)}{_bar(_notebook)}</p>", words + _reached(_notebook)[1])
+        words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
+        _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>", f"{words}\n{_reached(_notebook)[1]}")
     elif error and source.strip() in _checks(_notebook)["tries"]:
         wrong = [name for name in _instead if re.search(rf"\b{name}\b", source)]
         for name in wrong:

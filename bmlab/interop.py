@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from .checks import in_words, needed
 from .model import BoltzmannMachine, check_model
 
 
-def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[str, ...] = ()) -> BoltzmannMachine:
+def from_bits(
+    weights: ArrayLike, biases: ArrayLike, temperature: float = 1.0, names: tuple[str, ...] = ()
+) -> BoltzmannMachine:
     """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
 
     With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
@@ -24,10 +27,10 @@ def from_bits(weights: Any, biases: Any, temperature: float = 1.0, names: tuple[
     >>> bmlab.from_bits([[0, 4], [4, 0]], [0, 0]).energy([[1, 1], [1, -1]])  # both on, and one
     array([-4.,  0.])
     """
-    of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
-    weights, biases, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
-    offset = -rows.sum() / 8 - biases.sum() / 2
-    return replace(of_bits, weights=weights / 4, biases=biases / 2 + rows / 4, offset=offset)
+    given: Any = biases
+    of_bits = BoltzmannMachine(weights, given, temperature, names=names)
+    w, b, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
+    return replace(of_bits, weights=w / 4, biases=b / 2 + rows / 4, offset=-rows.sum() / 8 - b.sum() / 2)
 
 
 def to_dimod(model: BoltzmannMachine) -> Any:

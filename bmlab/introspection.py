@@ -4,7 +4,8 @@ import inspect
 import os
 import platform
 import sys
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
 
 from threadpoolctl import threadpool_info
 
@@ -14,7 +15,7 @@ from .checks import in_words
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
 
-def show(function: Any) -> None:
+def show(function: Callable | ModuleType) -> None:
     """Print the source of a function, a class or a module; in a notebook, highlighted.
 
     >>> bmlab.show(bmlab.toy)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy
@@ -25,11 +24,10 @@ from .checks import (
 from .model import BoltzmannMachine
 
 
-def sherrington_kirkpatrick(n: int, rng: Any, scale: float = 1.0) -> BoltzmannMachine:
+def sherrington_kirkpatrick(n: int, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
-    The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792;
-    the small biases, ours, break the tie between s and -s.
+    The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
 
     >>> bmlab.sherrington_kirkpatrick(100, np.random.default_rng(0))
     BoltzmannMachine(n=100, couplings=4950, T=1)

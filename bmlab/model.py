@@ -2,19 +2,16 @@
 
     E(s) = -1/2 s'Ws - b's + offset          p(s) = exp(-E(s)/T) / Z          Z = sum_s exp(-E(s)/T)
 
-Unit i feels the others through its field h_i = sum_j w_ij s_j + b_i, and nothing else:
-p(s_i = +1 | the others) = 1 / (1 + exp(-2 h_i / T)).
+Unit i feels the others through its field h_i = sum_j w_ij s_j + b_i:  p(s_i = +1 | the others) = 1/(1 + exp(-2 h_i/T)).
+Clamped units turn into biases of the free units, and their own energy into the offset.
 
-Clamping some units gives a smaller machine of the same kind: they turn into biases of the free units,
-and their own energy into the offset.  That one fact carries the whole package.
-
-Hinton and Sejnowski (1983), Optimal perceptual inference, CVPR; Ackley, Hinton and Sejnowski
-(1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.
+Ackley, Hinton and Sejnowski (1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -40,6 +37,8 @@ from .checks import (
 )
 from .couplings import Classes, classes
 from .files import check_path, read_arrays, write_arrays
+
+Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,10 +152,11 @@ class BoltzmannMachine:
         """
         return -self.energy(s) / self.temperature - check_number("log_z", log_z)
 
-    def indices(self, units: Any) -> np.ndarray:
+    def indices(self, units: Units) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
-        asked: Any = [units] if single else units if isinstance(units, (slice, np.ndarray)) else list(units)
+        listed: Any = [units] if single else units
+        asked: Any = listed if isinstance(units, (slice, np.ndarray)) else list(listed)
         if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
             asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
         try:
@@ -179,7 +179,7 @@ class BoltzmannMachine:
         """Return the same machine at another temperature."""
         return replace(self, temperature=temperature)
 
-    def clamp(self, units: Any, values: ArrayLike) -> BoltzmannMachine:
+    def clamp(self, units: Units, values: ArrayLike) -> BoltzmannMachine:
         """Hold `units` (indices, names, a mask) at `values` (-1/+1); return the machine of the others, in their order.
 
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.

@@ -1,13 +1,8 @@
 """Parts of a long computation, done side by side: by the cores of this machine, or by an executor.
 
-    with bmlab.workers(client.get_executor()):  # here of Dask
-        bmlab.exact(machine_of_46_units, max_seconds=np.inf)
-
-The answer is the same to the bit, however many workers there are, and whichever of them die, because
-    the parts follow from the question, never from the number of workers;
-    a part is a pure function of its arguments, done with one thread: it may be done again elsewhere;
-    the answers are put together in the order of the parts.
-Bits are those of one kind of processor and one version of NumPy: a mixed cluster agrees to rounding.
+The answer is the same to the bit, however many workers there are, and whichever of them die: the parts follow from the
+question, each is a pure function of its arguments and done with one thread, and their answers are put together in their
+order.  Bits are those of one kind of processor and one version of NumPy.
 """
 
 import os
@@ -31,8 +26,7 @@ _inside = ContextVar("this is done inside a part", default=False)
 def workers(executor: Executor) -> AbstractContextManager[None]:
     """Let an executor do the parts of every long computation inside a `with` block.
 
-    executor   a concurrent.futures.Executor, or what has its submit(); docs/workers.md tells how to get one from Dask,
-               ipyparallel, MPI and Ray
+    executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
     Without it the parts are done on the cores of this machine.  Workers need the same versions of Python, NumPy and
     bmlab.  Where a worker dies Dask does its parts again; other executors raise an error of their own.
     Raises ValueError for what is no executor.

@@ -97,6 +97,7 @@ def at_lines(ax: Axes) -> Axes:
     <Axes: >
     """
     _check_axes(ax)
+    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date, which transData does not
     named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
     ax.get_ylim()  # brings limits that are still to be chosen up to date
     for line in named:
@@ -245,7 +246,7 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Sequence = (), ma
     """
     _check_axes(ax)
     n = _same_units("awake", awake, "asleep", asleep)
-    called: Any = _check_labels(names, n)
+    called: Any = _check_labels(names, n, "names")
     called = [*(called if len(called) else [f"s{i}" for i in range(n)])]
     pairs = np.triu_indices(n, 1)
     rows = called + [f"{called[i]}, {called[j]}" for i, j in zip(*pairs, strict=True)]
@@ -674,11 +675,11 @@ def _check_axes(ax):
         raise ValueError(f"ax must be matplotlib's Axes, found {in_words(ax)}; try plt.subplot()")
 
 
-def _check_labels(labels, count):
+def _check_labels(labels, count, name="labels"):
     """Return labels, one for each of `count` lines of a matrix, or none."""
     labels = () if labels is None else labels
     if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray) or len(labels) not in (0, count):
-        raise ValueError(f"labels must be {count}, one a line, found {in_words(labels)}; leave them out for none")
+        raise ValueError(f"{name} must be {count}, one a line, found {in_words(labels)}; leave them out for none")
     return labels
 
 

@@ -1,4 +1,4 @@
-"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher]
+"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher] [--covers]
 
 A notebook becomes a page as a student gets it, with the outputs that it stores: without solutions and hidden tests
 (--teacher: with both), a place to think in the place of each answer, and the visible part of a test as a hint behind a
@@ -96,7 +96,8 @@ def smaller(png: str) -> str:
 
 
 # Which picture of a notebook stands for it on the first page.
-COVERS = {"00": 1, "01": 3, "02": 2, "03b": 2, "03c": 2, "04": 2, "04b": 1, "05": 1, "08": 3, "09": 1, "10": 1}
+COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 2, "06": 2, "07": 1, "08": 4}
+COVERS |= {"09": 1, "10": 3}
 
 
 # What people look for -> the pages that the search shows first.
@@ -129,21 +130,30 @@ def indexed(name: str) -> str:
 
 def small(png: str, alt: str, width: int) -> str:
     """The HTML of a picture at most so wide, on a page of the first folder."""
+    return picture(base64.b64encode(shrunk(png, width)).decode(), alt, dense=1).replace('src="../', 'src="')
+
+
+def shrunk(png: str, width: int) -> bytes:
+    """A picture at most so wide and high, as a file; its ground stays clear."""
     image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
     image.thumbnail((width, width))
-    image.save(buffer, "png", optimize=True)
-    return picture(base64.b64encode(buffer.getvalue()).decode(), alt, dense=1).replace('src="../', 'src="')
+    image.quantize(128).save(buffer, "png", optimize=True)
+    return buffer.getvalue()
+
+
+def cover(path: Path) -> str:
+    """The picture that stands for a notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    found = [x.data["image/png"] for cell in cells for x in cell.get("outputs", []) if "image/png" in x.get("data", {})]
+    return found[min(COVERS.get(path.stem.partition("_")[0], 0), len(found) - 1)]
 
 
 def card(path: Path) -> str:
     """A notebook on the first page: its picture, question, minutes and level."""
-    cells = nbformat.read(path, as_version=4).cells
-    found = [x.data["image/png"] for cell in cells for x in cell.get("outputs", []) if "image/png" in x.get("data", {})]
-    number, opening = path.stem.partition("_")[0], cells[0].source
-    cover = found[min(COVERS.get(number, 0), len(found) - 1)]
+    number, opening = path.stem.partition("_")[0], nbformat.read(path, as_version=4).cells[0].source
     minutes = re.search(r"\*\*Time\*\* (\d+)", opening)[1]
     return (
-        f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover, "", 400)}'
+        f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover(path), "", 400)}'
         f"<b>{escape(opening.splitlines()[0].strip('# '))}</b>"
         f"<span>{number} · {minutes} minutes · {level(path)}</span></a>"
     )
@@ -263,7 +273,13 @@ def mathjax() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--teacher", action="store_true", help="with solutions and all tests")
-    teacher = parser.parse_args().teacher
+    parser.add_argument("--covers", action="store_true", help="only the small pictures of the README, in docs/covers")
+    options = parser.parse_args()
+    if options.covers:
+        for path in NOTEBOOKS:
+            write(ROOT / f"docs/covers/{path.stem}.png", shrunk(cover(path), 240))
+        return
+    teacher = options.teacher
     pages = BUILD / ("pages-teacher" if teacher else "pages")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(views.of, NOTEBOOKS))

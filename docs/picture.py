@@ -13,7 +13,6 @@ from playwright.sync_api import sync_playwright
 from bmlab import plot
 from bmlab.widgets import DrawView
 from bmlab.widgets.page import live
-from bmlab.widgets.pictures import ENDS
 
 FRAMES, PAUSE, COLOURS = 96, 125, 40  # PAUSE in milliseconds
 UNLEARN = 76  # the first frame of it
@@ -50,9 +49,7 @@ def frames() -> list[Image.Image]:
 if __name__ == "__main__":
     moving = frames()
     late = moving[UNLEARN - 1].copy()
-    for x, colour in enumerate(
-        [*ENDS.values(), plot.COLOURS["gibbs"]]
-    ):  # thin lines are few pixels: none would be left
+    for x, colour in enumerate([plot.APART, plot.TOGETHER, plot.PLUS]):  # thin lines are few pixels: none would be left
         late.paste(colour, (60 * x, 500, 60 * x + 60, 560))
     palette = late.quantize(COLOURS)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in moving]

@@ -691,14 +691,7 @@ calls(
     + same(*[f for f in same_rows(PATTERNS)]),
 )
 for name in ("invert_bethe", "invert_mean_field", "invert_tap"):
-    extra = {"diagonal": FLAGS} if name == "invert_mean_field" else {}
-    calls(
-        name,
-        {"data": ROWS},
-        data=rows(ROWS, missing=False) + good(EXACT),
-        noise=numbers(0.1, [0.5, -0.1, 1, INF]),
-        **extra,
-    )
+    calls(name, {"data": ROWS}, data=rows(ROWS, missing=False) + good(EXACT), noise=numbers(0.1, [0.5, -0.1, 1, INF]))
 calls(
     "ising",
     {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
@@ -883,7 +876,7 @@ draws(
     x=bad(None, 3, "", [1], [[1, 2], [3, 4]]) + NONSENSE,
     lines=bad(None, 3, "", {"exact": [1]}, {"exact": None}, {3: [0, 1]}, [[0, 1]]) + NONSENSE,
 )
-draws("flows", {"matrix": np.eye(3)}, matrix=MATRIX, labels=LABELS)
+draws("flows", {"matrix": np.eye(3)}, matrix=MATRIX, labels=LABELS, model=good(None))
 draws(
     "images",
     {"rows": TWO_DIGITS},
@@ -893,6 +886,7 @@ draws(
     limit=positive(1.0)[1:],
     names=bad(3, [None]) + NONSENSE[1:2],
     marked=bad(3, "", ROWS > 0) + NONSENSE,
+    kind=bad(None, 3, "pixels") + NONSENSE,
 )
 draws(
     "learning",
@@ -900,12 +894,15 @@ draws(
     steps=bad(None, 3, "", [], FIT, [EXACT], FIT.steps[0]) + NONSENSE,
     what=bad(None, 3, "", "loglik") + NONSENSE,
     label=same("here"),
+    pair=good((0, 1)),
 )
 draws(
     "moments",
     {"reference": EXACT, "estimate": EXACT},
     reference=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
     estimate=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
+    pair=bad(3, (0, 0), (0, 9), "ab"),
+    named=good("two"),
 )
 draws(
     "network",
@@ -914,8 +911,34 @@ draws(
     layers=bad(3, [[0]], [[0, 1], [1, 2, 3, 4]], [0, 1, 2, 3, 4]) + NONSENSE[1:],
     states=bad(3, [1], [2] * 5, [NAN] * 5, "") + NONSENSE,
     held=bad(3, [9], [-1], ["a"], 1.5) + NONSENSE[1:2],
+    places=bad(3, [[0, 1]], "anywhere"),
+    sizes=bad(3, [1], "") + NONSENSE,
+    messages=bad(3, [(0, 1)], ""),
 )
 calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
+calls("plot.dress", {"figure": DRAWN}, figure=bad(None, 3, AX) + NONSENSE)
+draws("headline", {"text": "It climbs"}, text=bad(None, 3), below=bad(None, 3))
+draws("at_lines", {})
+SMALL = bad(3, 0.5, [2, 1], [NAN, 1], [1] * 5, []) + NONSENSE
+draws("states", {"rows": bmlab.states(2)}, rows=SMALL, bars=bad(3, [1, 2, 3, 4], {"p": [1]}), model=bad(3, "a"))
+draws(
+    "glyph",
+    {"state": [1, -1], "xy": (0, 0)},
+    state=SMALL,
+    xy=good((0.5, 1)),
+    model=bad(3, "a"),
+    size=positive(30.0)[1:],
+    offset=good((0, -20)),
+    coords=good("axes fraction"),
+)
+draws(
+    "phases",
+    {"awake": EXACT, "asleep": EXACT},
+    awake=bad(None, 3),
+    asleep=bad(None, 3),
+    names=LABELS[:2],
+    mark=good("s0"),
+)
 
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}

@@ -24,7 +24,6 @@ ASKED = {
     "ais": lambda k: bmlab.ais(M, rng=0, n_chains=k),
     "ais, temperatures": lambda k: bmlab.ais(M, rng=0, n_temperatures=k),
     "sample": lambda k: bmlab.sample(M, k, R),
-    "completions": lambda k: bmlab.complete(M, np.full(10, np.nan)).sample(k, R),
     "clamped_gibbs": lambda k: bmlab.clamped_gibbs(M, ROWS, rng=0, n_chains=k),
     "pcd": lambda k: bmlab.pcd(RBM, ROWS, rng=0, rate=0.1, steps=k),
     "raster": lambda k: bmlab.data.raster(k, R),

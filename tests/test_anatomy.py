@@ -16,7 +16,6 @@ from bmlab.working_copies import is_teachers, without_teachers
 FOLD = re.compile(r"\A<details><summary>Answer</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE, SECONDS_A_PREDICTION = 100, 10, 60, 120
 HEART = 45  # minutes, before the exercises
-TO_BE_CUT = ("03c_",)  # hearts that are still longer
 KINDS = {"Do", "Make", "Think", "Stretch"}
 RICHER = {"Derive", "Data", "Explain"}  # at least one of them in each notebook
 
@@ -82,7 +81,7 @@ def test_it_is_an_evening_and_says_how_long(path, notebook):
     stated = re.search(r"\*\*Time\*\* (\d+) minutes, and (\d+) for the exercises", prose(notebook)[0])
     found = minutes(heart(notebook))
     assert abs(int(stated[1]) - found) <= 1, found
-    assert found <= HEART + 1 or path.name.startswith(TO_BE_CUT)
+    assert found <= HEART + 1
 
 
 def test_what_is_further_is_folded_short_and_needed_by_nothing(notebook):

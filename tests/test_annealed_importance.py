@@ -4,10 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 import bmlab
-from bmlab.infer.sampling import annealed_importance, chains
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -58,25 +56,26 @@ def test_machines_without_couplings_are_exact():
     law_uncoupled()
 
 
-@quietly
-def test_stored_weights_of_zero_are_no_couplings():
-    weights = sparse.csr_array((np.zeros(4), ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3))
-    answer = bmlab.ais(bmlab.BoltzmannMachine(weights, np.zeros(3)), rng=0, n_chains=10, n_temperatures=5)
-    assert abs(answer.log_z - 3 * np.log(2)) < 1e-12
+def test_the_stated_error_of_log_z_covers_and_is_no_larger_than_it_must_be():
+    """|error| < 2 stderr in 95.4 % of 200 runs, known to 1.5 %, of which four; < 4 in all but one at most.
 
-
-def test_the_stated_error_of_log_z_covers():
-    """|error| < 2 stderr in 95.4 % of 200 runs, known to 1.5 %, of which four; < 4 in all but one at most."""
+    In units of stderr errors have spread 1, known from 200 runs to 1/sqrt(400); four of these are allowed.
+    """
     error, stderr = log_ratios(glass(6), 200, n_chains=200, n_temperatures=10)
     two, four = (np.mean(np.abs(error) < k * stderr) for k in (2, 4))
-    assert two > 0.954 - 0.06 and four >= 0.995
+    assert two > 0.954 - 0.06 and four >= 0.995 and abs(np.std(error / stderr) - 1) < 0.2
 
 
 @quietly
-def test_the_error_is_no_larger_than_it_must_be():
-    """Errors in units of stderr have spread 1, known from 200 runs to 1/sqrt(400); four of these are allowed."""
-    error, stderr = log_ratios(glass(6), 200, n_chains=200, n_temperatures=10)
-    assert abs(np.std(error / stderr) - 1) < 0.2
+def test_the_stated_error_covers_where_weights_are_heavy_tailed():
+    """A restricted machine whose layers pull hard, few temperatures: 2 stderr cover as often as they should, at least.
+
+    Of 150 runs 95 %, known to 1.8 %, of which four.  The spread of the weights alone covers less.
+    """
+    rng = np.random.default_rng(0)
+    model = bmlab.restricted(rng.normal(size=(30, 10)), rng.normal(size=30), np.zeros(10)).at(0.6)
+    error, stderr = log_ratios(model, 150, n_chains=50, n_temperatures=12)
+    assert np.mean(np.abs(error) < 2 * stderr) > 0.95 - 0.072
 
 
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
@@ -101,38 +100,9 @@ def test_the_largest_class_is_summed_over():
     assert len(np.unique(answer.state.log_weights.round(9))) <= 2 * 2  # two states, on each of two steps
 
 
-@quietly
-def test_the_fields_that_the_weights_need_are_those_of_the_sweep(monkeypatch):
-    """The product is made once for both; forgotten before the sweep, it is made anew, and the runs are the same."""
-    rng = np.random.default_rng(0)
-    model = bmlab.restricted(rng.normal(size=(40, 33)), np.linspace(-1, 1, 40), np.zeros(33))
-    once = bmlab.ais(model, rng=0, n_chains=50, n_temperatures=20).state
-    handed = []
-
-    class Forgetful(chains.Chains):
-        def sweep(self, count=1):
-            handed.append(self.felt)
-            self.felt = None
-            super().sweep(count)
-
-    monkeypatch.setattr(annealed_importance, "Chains", Forgetful)
-    anew = bmlab.ais(model, rng=0, n_chains=50, n_temperatures=20).state
-    assert any(felt is not None for felt in handed)
-    assert (once.s == anew.s).all() and np.allclose(once.log_weights, anew.log_weights, atol=1e-9)
-
-
 def test_the_schedule_goes_from_the_start_to_the_machine():
     betas = bmlab.ais(glass(8, 3.0), rng=np.random.default_rng(0), n_temperatures=50).state.betas
     assert betas[0] == 0 and betas[-1] == 1 and len(betas) == 51 and (np.diff(betas) > 0).all()
-
-
-@quietly
-def test_start_is_ignored_and_the_same_generator_gives_the_same_answer():
-    one, other = (
-        bmlab.ais(glass(5), rng=np.random.default_rng(3), start=start, n_chains=20, n_temperatures=5)
-        for start in (None, np.ones((3, 5)))
-    )
-    assert one.log_z == other.log_z and (one.state.s == other.state.s).all() and one.state.s.shape == (20, 5)
 
 
 def test_a_machine_without_free_units_has_the_log_z_of_its_state():
@@ -146,13 +116,7 @@ def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300)
-    assert answer.converged and answer.message.endswith("of its 100 runs, where a tenth is asked for.")
+    assert answer.converged and answer.message.endswith("of its 100 runs, where a fifth is asked for.")
     with pytest.warns(bmlab.NotConverged, match="of its 100 runs.*Raise n_temperatures") as caught:
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=4)
     assert not answer.converged and answer.info["ess"] < 10 and caught[0].filename == __file__
-
-
-@pytest.mark.parametrize("settings", [{"n_chains": 1}, {"n_temperatures": 1}])
-def test_too_few_runs_or_steps_are_refused(settings):
-    with pytest.raises(ValueError, match="must be at least 2, found"):
-        bmlab.ais(bmlab.toy(), rng=np.random.default_rng(0), **settings)

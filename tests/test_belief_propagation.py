@@ -43,15 +43,6 @@ def test_it_is_exact_on_forests():
     law_forests()
 
 
-@pytest.mark.parametrize("kept", [0.7, 1.0])
-def test_two_sweeps_settle_a_forest_and_the_response_agrees_with_the_beliefs(kept):
-    """One sweep goes from the leaves to the roots and back; the second finds nothing to move."""
-    for seed in range(20):
-        answer = bmlab.bethe(forest(12, np.random.default_rng(seed), 1.5, kept))
-        assert answer.converged and answer.info["sweeps"] <= 2
-        assert answer.info["stable"] and answer.info["inconsistency"] < 1e-12
-
-
 def test_the_inconsistency_shows_a_frustrated_loop():
     """Three units that all push each other apart; C_ij of the beliefs is -tanh(1/2) on each side."""
     loop = bmlab.BoltzmannMachine(np.eye(3) - 1, np.zeros(3), 2.0)

@@ -25,7 +25,7 @@ def test_mean_field_is_that_of_one_pattern_after_the_other(data):
     assert np.abs(one.corr - products)[~np.eye(7, dtype=bool)].max() < 1e-12 and (np.diag(one.corr) == 1).all()
 
 
-def law_lower():
+def test_its_bound_holds():
     """Its log Z is below the exact one, converged or not, at any temperature."""
     for seed in range(20):
         model = machine(7, seed, temperature=0.8)
@@ -34,11 +34,7 @@ def law_lower():
             assert found.log_z.lower <= bmlab.clamped(model, missing(DATA, seed)).log_z.value
 
 
-def test_its_bound_holds():
-    law_lower()
-
-
-def law_covers():
+def test_chains_cover():
     """Chains are right within their stated error: 5 % beyond two of it, as of 50 groups, counted over machines."""
     inside = []
     for seed in range(12):
@@ -52,11 +48,7 @@ def law_covers():
     assert np.mean(inside) > 0.945 - 4 * np.sqrt(0.05 * 0.95 / 12)
 
 
-def test_chains_cover():
-    law_covers()
-
-
-def law_holes():
+def test_missing_entries_are_drawn():
     """A missing entry of one row is drawn in that row only."""
     model, data = uncoupled_hidden(), missing(DATA)
     answer = bmlab.clamped_gibbs(model, data, rng=np.random.default_rng(0), n_chains=400)
@@ -64,10 +56,6 @@ def law_holes():
     known = ~np.isnan(data)
     assert (answer.state.reshape(400, len(data), 7)[:, :, :4][:, known] == data[known]).all()
     assert (np.abs(answer.mean - true.mean) < 6 * answer.mean_stderr + 1e-12).all()
-
-
-def test_missing_entries_are_drawn():
-    law_holes()
 
 
 def test_states_go_on():

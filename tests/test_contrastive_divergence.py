@@ -129,7 +129,7 @@ def test_the_step_after_many_sweeps_is_the_gradient():
     law_step(n_sweeps=40)
 
 
-def law_persistence():
+def test_persistent_chains_reach_equilibrium():
     """Chains go on where they were: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
     model, data = harmonium(), some_data(rows=20)
     climb = begun(model, data, 20_000, np.random.default_rng(3))
@@ -141,11 +141,7 @@ def law_persistence():
     assert (np.abs(climb.h[:, :-1].mean(0) - mean) <= STDERRS * np.sqrt((1 - mean**2) / 20_000)).all()
 
 
-def test_persistent_chains_reach_equilibrium():
-    law_persistence()
-
-
-def law_penalty():
+def test_the_penalty():
     """With the same chances the penalty takes rate * penalty of each weight away, whatever the temperature."""
     model, data = harmonium(), some_data()
     with_it, without = (
@@ -153,10 +149,6 @@ def law_penalty():
         for penalty in (0.5, 0.0)
     )
     assert np.abs(with_it.weights - without.weights + 0.2 * 0.5 * model.weights).max() < SINGLE
-
-
-def test_the_penalty():
-    law_penalty()
 
 
 # The climb
@@ -219,7 +211,7 @@ def by_definition(model, data):
     return np.log(p[index][:, None] / (p[index][:, None] + p[turned]))
 
 
-def law_score():
+def test_the_score_is_its_definition():
     """Restricted machines, visible units coupled too, nothing hidden, sparse weights; any temperature."""
     half = machine(8, 3, temperature=0.8)
     weights = half.weights.copy()
@@ -235,10 +227,6 @@ def law_score():
         true = by_definition(model, data)
         assert np.abs(log_conditionals(model, data) - true).max() < 1e-12
         assert abs(pseudo_log_likelihood(model, data) - true.sum(1).mean()) < 1e-12
-
-
-def test_the_score_is_its_definition():
-    law_score()
 
 
 def test_coupled_hidden_units_are_refused():

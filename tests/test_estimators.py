@@ -153,14 +153,10 @@ def check_frequencies(density, size, effective):
     assert (np.abs(share - p / p.sum()) <= STDERRS * np.sqrt(p / effective)).all()
 
 
-def law_frequencies():
+def test_samples_have_the_probabilities():
     density = BoltzmannDensity().fit(patterns()[0])
     check_frequencies(density, 20_000, 20_000)
     assert (density.sample(5, random_state=1) == density.sample(5, random_state=1)).all()
-
-
-def test_samples_have_the_probabilities():
-    law_frequencies()
 
 
 def test_samples_from_annealing_runs_have_the_probabilities(by_annealing):
@@ -169,16 +165,7 @@ def test_samples_from_annealing_runs_have_the_probabilities(by_annealing):
     check_frequencies(density, 2000, 1 / (1 / 2000 + 1 / density._runs.info["ess"]))
 
 
-def test_a_weak_penalty_finds_the_true_density():
-    """With all patterns in proportion: relative errors fall below what 50,000 samples leave, 1/sqrt(50,000 p)."""
-    model = bmlab.toy()
-    X = bmlab.sample(model, 50_000, np.random.default_rng(0))
-    found = np.exp(BoltzmannDensity(alpha=1e-3).fit(X).score_samples(bmlab.states(3)))
-    true = bmlab.probabilities(model)
-    assert (np.abs(found / true - 1) < STDERRS / np.sqrt(50_000 * true)).all()
-
-
-def law_laplace():
+def test_features_that_never_vary_follow_the_rule_of_laplace():
     X, _ = patterns(4, rows=18)
     X = np.column_stack([X[:, :2], np.ones(18), X[:, 2:]])
     density = BoltzmannDensity().fit(X)
@@ -186,10 +173,6 @@ def law_laplace():
     assert abs(p[bmlab.states(5)[:, 2] > 0].sum() - 19 / 20) < 1e-12 and not density.model_.weights[2].any()
     rest = BoltzmannDensity().fit(np.delete(X, 2, axis=1)).model_
     assert np.abs(np.delete(density.model_.biases, 2) - rest.biases).max() < 1e-12
-
-
-def test_features_that_never_vary_follow_the_rule_of_laplace():
-    law_laplace()
 
 
 @pytest.mark.parametrize("alpha", [0, -1, np.inf])
@@ -201,7 +184,7 @@ def test_a_penalty_that_is_none_is_refused(alpha):
 # Classifier
 
 
-def law_bayes():
+def test_bayes_rule():
     X, y = patterns()
     classifier = BoltzmannClassifier().fit(X, y)
     joint = np.array(
@@ -209,23 +192,6 @@ def law_bayes():
     )
     assert np.abs(classifier.predict_proba(X) - (joint / joint.sum(0)).T).max() < 1e-12
     assert (classifier.predict(X) == np.array(["no", "yes"])[joint.argmax(0)]).all()
-
-
-def test_bayes_rule():
-    law_bayes()
-
-
-def test_couplings_tell_digits_apart():
-    """The same with a penalty that leaves the units independent is wrong much more often."""
-    digits = bmlab.data.digits()
-    error, alone = (
-        1
-        - BoltzmannClassifier(alpha, random_state=0)
-        .fit(digits.train[:500], digits.train_labels[:500])
-        .score(digits.test, digits.test_labels)
-        for alpha in (5.0, 1e7)
-    )
-    assert error < alone - STDERRS / 2 * np.sqrt((error + alone) / len(digits.test))
 
 
 def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
@@ -248,7 +214,7 @@ def test_classes_are_learned_side_by_side_the_same_to_the_bit(monkeypatch):
 # Restricted
 
 
-def law_features():
+def test_features_are_probabilities_of_hidden_units():
     X, _ = patterns()
     shell = RestrictedBoltzmann(3, random_state=0).fit(X)
     for x, row in zip(X[:8], shell.transform(X[:8]), strict=True):
@@ -256,17 +222,6 @@ def law_features():
         assert np.abs(row - (1 + bmlab.exact(clamped).mean) / 2).max() < 1e-12
     assert shell.components_.shape == (3, 5)
     assert abs(shell.score(X) - bmlab.pseudo_log_likelihood(shell.model_, 2 * X - 1)) < 1e-12
-
-
-def test_features_are_probabilities_of_hidden_units():
-    law_features()
-
-
-def test_hidden_units_learn_what_independent_units_cannot():
-    """Digits: two thirds of what independent pixels leave unexplained, on images not seen."""
-    digits = bmlab.data.digits()
-    alone = BoltzmannDensity(1e7, random_state=0).fit(digits.train).score(digits.test)
-    assert RestrictedBoltzmann(random_state=0).fit(digits.train).score(digits.test) > alone * 2 / 3
 
 
 def test_features_read_shifted_digits_better_than_pixels_and_grey_ones_better_still():

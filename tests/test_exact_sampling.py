@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse, stats
 
 import bmlab
-from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, planning
+from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products
 
 MODEL = bmlab.medium().at(2.0)
 
@@ -70,28 +70,6 @@ def test_samples_have_the_exact_means_along_every_road(model):
     assert s.shape == (20_000, model.n) and (np.abs(s) == 1).all()
 
 
-def test_parts_are_drawn_each_on_its_own():
-    two = bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(15).weights.toarray()), np.full(30, 0.1))
-    assert len(planning.plan(two).parts) == 2
-    s = bmlab.sample(two, 20_000, np.random.default_rng(2))
-    across = (s[:, :15] * s[:, 15:]).mean(0) - s[:, :15].mean(0) * s[:, 15:].mean(0)
-    assert np.abs(across).max() < stats.norm.isf(1e-6) / np.sqrt(20_000)
-
-
-def test_a_stored_weight_of_zero_hides_no_coupling():
-    """Unit 0 is coupled to 1 and 2, and stores zeros towards 3 and 4, which are coupled to each other."""
-    w = np.zeros((6, 6))
-    w[0, 1:3] = w[1:3, 0] = w[3, 4] = w[4, 3] = 1.5
-    row, col = np.nonzero(~np.eye(6, dtype=bool))
-    model = bmlab.BoltzmannMachine(sparse.csr_array((w[row, col], (row, col)), shape=(6, 6)), np.zeros(6))
-    assert model.weights.nnz == 30
-    listed = cutset_conditioning.cutset_of(model.weights)
-    assert not w[np.ix_(*[np.setdiff1d(np.arange(6), listed)] * 2)].any()
-    s = bmlab.sample(model, 20_000, np.random.default_rng(0))
-    expected = bmlab.exact(model, pairs="all").corr[3, 4]
-    assert abs((s[:, 3] * s[:, 4]).mean() - expected) < 5 * np.sqrt((1 - expected**2) / len(s))
-
-
 @pytest.mark.parametrize(
     "model",
     [bmlab.toy().at(1.7), bmlab.medium().clamp([2], [1]), bmlab.ising((3, 3), field=0.3), bmlab.toy().clamp([0], [1])],
@@ -108,11 +86,6 @@ def test_probabilities_hold_little_more_than_the_answer():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.5 * p.nbytes
-
-
-def test_too_many_probabilities_are_refused():
-    with pytest.raises(ValueError, match=r"list 2\^60 states, .* to spend; use sample\(\) or exact\(\)"):
-        bmlab.probabilities(bmlab.ising(60))
 
 
 def whole_machine(n, seed):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab import budgets, files
+from bmlab import files
 
 DATA = bmlab.states(3)
 
@@ -55,17 +55,3 @@ def test_under_a_small_address_space_what_is_too_large_is_a_sentence():
     script = Path(__file__).with_name("starving.py")
     done = subprocess.run([sys.executable, script, "8"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_memory_to_spend_is_at_most_half_of_the_address_space(monkeypatch):
-    resource = pytest.importorskip("resource")
-    before = budgets.memory_to_spend()
-    monkeypatch.setattr(budgets.resource, "getrlimit", lambda kind: (2**30, resource.RLIM_INFINITY))
-    monkeypatch.setattr(budgets, "_mapped", lambda: 2.0**29)
-    assert budgets.memory_to_spend() == 2.0**28
-    monkeypatch.setattr(budgets, "_mapped", lambda: 0.0)
-    assert budgets.memory_to_spend() == 2.0**29 < before
-    with pytest.raises(
-        ValueError, match=r"states\(\) would list 2\^26 states, .* where 0.5 GiB are to spend; use exact"
-    ):
-        bmlab.states(26)

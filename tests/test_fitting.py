@@ -48,7 +48,7 @@ def test_a_step_is_where_the_loop_goes_on():
     assert len(rest) == 12 and all(map(alike, whole, half + rest))
 
 
-def law_batches():
+def test_batches_meet_every_row_equally_often():
     """Whatever the length of a batch, each row is met exactly once in as many rows as there are."""
     for total, size in ((10, 3), (7, 7), (12, 5), (5, 1)):
         order = np.concatenate(list(islice(batches(total, size, np.random.default_rng(3)), 2 * total)))
@@ -56,10 +56,6 @@ def law_batches():
         for epoch in range(2 * size):
             assert sorted(order[epoch * total : (epoch + 1) * total]) == list(range(total))
         assert total < 5 or (order[:total] != order[total : 2 * total]).any()
-
-
-def test_batches_meet_every_row_equally_often():
-    law_batches()
 
 
 def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
@@ -77,7 +73,8 @@ def test_momentum_keeps_a_share_of_the_last_move():
     assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
 
 
-def law_l1(momentum=0.0):
+@pytest.mark.parametrize("momentum", [0.0, 0.8])
+def test_l1_makes_weights_zero(momentum):
     """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
     last = bmlab.fit(
         blank(4), DATA, steps=3000, rate=0.3 * (1 - momentum), momentum=momentum, l1=0.1, gradient_norm=1e-9
@@ -88,29 +85,12 @@ def law_l1(momentum=0.0):
     assert np.allclose(slope[w != 0], 0.1 * np.sign(w[w != 0]), atol=1e-8)
 
 
-@pytest.mark.parametrize("momentum", [0.0, 0.8])
-def test_l1_makes_weights_zero(momentum):
-    law_l1(momentum)
-
-
 def test_the_clamped_phase_of_whole_rows_is_asked_once():
     one, two = bmlab.fit(blank(4), DATA, steps=2, rate=0.1).steps
     assert two.clamped.mean is one.clamped.mean and two.clamped.log_z != one.clamped.log_z
     for model, options in ((machine(5), {}), (blank(4), {"batch": 2, "rng": 0})):
         one, two = bmlab.fit(model, DATA, steps=2, rate=0.1, **options).steps
         assert two.clamped.mean is not one.clamped.mean
-
-
-def test_a_clamped_phase_of_ones_own_is_asked_at_each_step():
-    """As with the noisy clamping of 1985: what it answers may differ each time, though nothing is hidden."""
-    rng, seen = np.random.default_rng(0), []
-
-    def noisy(model, data, start=None):
-        seen.append(bmlab.clamped(model, np.where(rng.random(data.shape) < 0.1, -data, data)))
-        return seen[-1]
-
-    steps = bmlab.fit(blank(4), DATA, steps=4, rate=0.1, clamped=noisy).steps
-    assert [step.clamped for step in steps] == seen and (seen[0].mean != seen[1].mean).any()
 
 
 @pytest.mark.parametrize(

@@ -430,7 +430,7 @@ def law_conditional(name, given, answer):
 
 
 def law_complete(name, given, answer):
-    model, (found, _) = given["model"], answer
+    model, found = given["model"], answer
     known = given["known"]
     if isinstance(known, dict):
         row = np.full(model.n, np.nan)

@@ -16,7 +16,7 @@ def some_data(n=5, rows=200):
     return bmlab.gibbs(model, rng=np.random.default_rng(3), n_chains=rows, n_sweeps=1000).state
 
 
-def law_fixed_point():
+def test_the_means_of_the_data_are_a_fixed_point():
     """The data's means solve the mean-field equations with the pull w_ii of each unit on itself."""
     data = some_data()
     model, mean = bmlab.invert_mean_field(data).model, data.mean(0)
@@ -82,10 +82,6 @@ def law_orders():
     biases = np.random.default_rng(4).normal(scale=0.7, size=6)
     assert (np.abs(np.log2(np.divide(*weight_errors(biases))) - [2, 3, 3]) < 10 * 0.04).all()
     assert (np.abs(np.log2(np.divide(*weight_errors(0 * biases))) - [3, 3, 4]) < 10 * 0.04).all()
-
-
-def test_the_means_of_the_data_are_a_fixed_point():
-    law_fixed_point()
 
 
 @pytest.mark.parametrize("name", INVERSIONS)

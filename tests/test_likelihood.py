@@ -132,17 +132,13 @@ def test_log_prob_of_each_row():
         assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.gibbs, rng=0, n_sweeps=2))).all()
 
 
-def law_weighted():
+def test_a_weight_is_so_many_rows():
     """A weight is so many rows: the same moments and log Z, with hidden units of all kinds and missing entries."""
     counts = np.array([2, 1, 3, 0, 1, 2])
     for model in MACHINES:
         for data in (DATA, missing(DATA)):
             weighted = bmlab.clamped(model, data, sample_weight=counts / 7)
             assert_equal(weighted, bmlab.clamped(model, np.repeat(data, counts, axis=0)))
-
-
-def test_a_weight_is_so_many_rows():
-    law_weighted()
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

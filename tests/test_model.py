@@ -93,11 +93,6 @@ def test_units_may_be_named_in_several_ways(units):
     assert (part.weights == same.weights).all() and (part.biases == same.biases).all() and part.offset == same.offset
 
 
-def test_names_and_numbers_may_be_mixed():
-    assert NAMED.indices(["b", 0, "j"]).tolist() == [1, 0, 9] and NAMED.indices([]).tolist() == []
-    assert bmlab.toy().clamp(0, 1).n == 2 and bmlab.toy().clamp([0, 1], 1).n == 1
-
-
 # Names
 
 
@@ -175,16 +170,6 @@ def test_save_and_load_keep_every_bit(model, tmp_path):
     assert (back.temperature, back.offset) == (model.temperature, model.offset)
 
 
-def test_a_torn_file_is_refused_in_one_sentence(tmp_path):
-    path = tmp_path / "machine.npz"
-    bmlab.medium().save(path)
-    whole = path.read_bytes()
-    for size in range(0, len(whole), 97):
-        path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"holds no whole machine .*write it again with model\.save"):
-            bmlab.load(path)
-
-
 @pytest.mark.parametrize(
     "write",
     [
@@ -220,9 +205,7 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
             lambda: bmlab.BoltzmannMachine([[0, 1], [0.7, 0]], [0, 0]),
             r"largest \|W - W'\| is 0.3 at \[0, 1\]\); see bmlab.symmetric",
         ),
-        (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 2]], [0, 0]), r"w\[1, 1\] is 2"),
         (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [0.7, 0]]), [0, 0]), r"is 0.3 at \[0, 1\]"),
-        (lambda: bmlab.BoltzmannMachine(sparse.csr_array([[0, 1], [1, 2.0]]), [0, 0]), r"w\[1, 1\] is 2"),
         (lambda: bmlab.BoltzmannMachine([[0, np.nan], [np.nan, 0]], [0, 0]), "weights must be finite, found nan"),
         (lambda: bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0, 0]), r"weights must be \(3, 3\) to go with 3 biases"),
         (lambda: bmlab.BoltzmannMachine([[0.0]], [[0.0]]), r"biases .* found shape \(1, 1\)"),
@@ -231,52 +214,21 @@ def test_weights_that_miss_symmetry_by_rounding_are_made_symmetric(kind):
         (lambda: bmlab.toy().clamp([0, 0], [1, 1]), r"units must not repeat, found \[0, 0\]"),
         (lambda: bmlab.spins([0, 2]), r"bits must be 0/1, found \{0, 2\}"),
         (lambda: bmlab.bits([0.5, 1]), r"spins must be -1/\+1, found \{0.5, 1\}; threshold it first"),
-        (lambda: bmlab.BoltzmannMachine([[0.0]], [np.inf]), "biases must be finite, found inf"),
-        (lambda: bmlab.toy().at("hot"), "temperature must be positive and finite, found 'hot'"),
-        (lambda: bmlab.toy().clamp([[0, 1]], 1), r"units must be among 0 to 2, found \[\[0, 1\]\]; count from 0"),
-        (lambda: bmlab.toy().clamp(np.array([True]), 1), "units must be among 0 to 2"),
-        (lambda: bmlab.toy().clamp([[0, 1], [2]], 1), "units must be among 0 to 2"),
         (lambda: bmlab.toy().clamp(0.5, 1), "units must be among 0 to 2, found 0.5"),
-        (lambda: bmlab.toy().clamp(None, 1), "units must be among 0 to 2, found None"),
         (lambda: bmlab.toy().clamp("eggs", 1), "'eggs' is no unit; the units have no names, write a number up to 2"),
         (lambda: NAMED.clamp(["a", "bb"], 1), "'bb' is no unit; did you mean 'b'"),
-        (lambda: NAMED.clamp("zoo", 1), r"'zoo' is no unit; see machine\.names"),
-        (lambda: NAMED.clamp(["a", 0], 1), r"units must not repeat, found \[0, 0\]"),
-        (lambda: replace(NAMED, names="a"), r"names must be 10, one a unit, found 1; pass names=\(\) for none"),
         (lambda: replace(NAMED, names=range(10)), "names must be strings, found 0; try names="),
         (
             lambda: replace(NAMED, names=list("abcdefghia")),
             "names must differ from each other, found 'a' twice; rename",
         ),
-        (lambda: bmlab.from_bits(np.zeros((2, 2)), np.zeros(3)), r"weights must be \(3, 3\) to go with 3 biases"),
-        (lambda: bmlab.symmetric(sparse.csr_array(np.ones((2, 3)))), r"matrix must be square .* found shape \(2, 3\)"),
-        (lambda: bmlab.toy().clamp([5], [1]), r"units must be among 0 to 2, found \[5\]; count from 0"),
         (lambda: bmlab.toy().clamp([0, 1], [1, 1, 1]), r"clamp\(\) got 2 units and values of shape \(3,\)"),
         (lambda: bmlab.toy().energy([1, 1]), r"states must have 3 units along their last axis, found shape \(2,\)"),
         (lambda: bmlab.symmetric(np.ones((2, 3))), r"matrix must be square .* found shape \(2, 3\)"),
         (lambda: bmlab.states(40), r"would list 2\^40 states, .*GiB .* to spend; use exact\(\) or sample\(\)"),
         (lambda: bmlab.ising(-3), "shape must be at least 1, found -3; try shape=10"),
-        (
-            lambda: bmlab.sample(bmlab.toy(), 3, -1),
-            r"rng must be a NumPy generator or a seed, found -1; pass np\.random\.default_rng\(0\)",
-        ),
-        (lambda: bmlab.gibbs(bmlab.toy(), rng="zero"), "rng must be a NumPy generator or a seed, found 'zero'"),
-        (
-            lambda: bmlab.gibbs(bmlab.toy(), rng=np.random.default_rng(0), n_chains=0),
-            "n_chains must be at least 1, found 0; try n_chains=10",
-        ),
-        (
-            lambda: bmlab.fit(bmlab.toy(), [[1, 1, 1]], steps=2, rate=0.1, couplings=np.ones((2, 2))),
-            r"couplings must be a symmetric \(3, 3\) mask, found an array of shape \(2, 2\); try W != 0",
-        ),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
-
-
-def test_how_many_pairs_are_coupled():
-    dense = np.array([[0, 1.0, 0], [1.0, 0, 2.0], [0, 2.0, 0]])
-    for weights in (dense, sparse.csr_array(dense)):
-        assert bmlab.BoltzmannMachine(weights, np.zeros(3)).coupling_count() == 2

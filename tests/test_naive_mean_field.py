@@ -44,14 +44,6 @@ def test_the_free_energy_is_that_of_independent_units():
     assert abs(bmlab.free_energy(model, m) - (q @ model.energy(s) + 1.3 * q @ np.log(q))) < 1e-11
 
 
-def test_the_binomial_sum_is_exact():
-    """It referees the next tests at sizes where no other sum is possible."""
-    model, (log_z, mean, pair) = curie_weiss(12, 1.2, 0.1, 1.3), curie_weiss_moments(12, 1.2, 0.1, 1.3)
-    true = bmlab.exact(model)
-    assert abs(true.log_z.value - log_z) < 1e-12
-    assert np.abs(true.mean - mean).max() < 1e-12 and abs(true.corr[0, 1] - pair) < 1e-12
-
-
 @pytest.mark.parametrize("temperature", [0.7, 1.5])
 def test_many_equal_units_end_in_the_equation_of_the_textbook(temperature):
     """A unit hears n - 1 others, so m differs from the limit in 1/n: half as much for twice the units."""
@@ -105,9 +97,3 @@ def test_a_failed_response_is_shown_and_not_clipped():
 def test_it_shows_its_own_update(capsys):
     bmlab.show(bmlab.mean_field)
     assert "np.tanh(field)" in capsys.readouterr().out
-
-
-def test_too_few_sweeps_are_reported_with_advice():
-    with pytest.warns(bmlab.NotConverged, match="after 2 sweeps; the bound on log Z holds.*Raise max_steps"):
-        answer = bmlab.mean_field(bmlab.medium(), max_steps=2)
-    assert not answer.converged and "NOT CONVERGED" in repr(answer)

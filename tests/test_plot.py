@@ -65,6 +65,13 @@ def test_curves_of_one_colour_are_told_apart(ax):
     assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "sweeps")
 
 
+def test_words_stand_where_a_line_ends_though_nobody_has_set_limits(ax):
+    ax.plot([0, 2, 1], [0, 6, 3], "o", label="rises")  # its last point is not the rightmost
+    plot.at_lines(ax)
+    (text,) = ax.texts
+    assert np.allclose(ax.transAxes.transform(text.xy), ax.transData.transform((2, 6)), atol=1)
+
+
 def test_words_at_lines_do_not_touch_and_keep_their_order(ax):
     ends = [0.5, 0.5001, 0.9, 0.5002, 2.0]  # the last leaves the axes
     for k, end in enumerate(ends):

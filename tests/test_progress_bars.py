@@ -89,17 +89,6 @@ def test_a_bar_counts_every_thing_of_a_loop_and_is_closed(monkeypatch):
     assert not tqdm._instances
 
 
-def test_no_bar_is_left_of_a_loop_that_a_traceback_keeps(monkeypatch):
-    def interrupted(things):
-        for _ in things:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(progress_bars, "DELAY", -1)
-    with pytest.raises(KeyboardInterrupt) as kept, bmlab.progress():
-        interrupted(filter(None, progress_bars.watched("abcd", "letter")))
-    assert kept.traceback and not tqdm._instances
-
-
 def test_without_tqdm_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ModuleNotFoundError, match="pip install tqdm"), bmlab.progress():

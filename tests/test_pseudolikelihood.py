@@ -27,7 +27,8 @@ def directions(mask):
     return np.array(found)
 
 
-def law_pair(penalty=0.0):
+@pytest.mark.parametrize("penalty", [0.0, 0.1, 2.0])
+def test_a_pair_in_closed_form(penalty):
     """Two units without biases: the correlation c, and c = tanh w + penalty * w."""
     data = np.repeat(bmlab.states(2), [7, 3, 3, 7], axis=0)
     model = pseudolikelihood(data, penalty=penalty).model
@@ -47,11 +48,6 @@ def test_at_the_maximum_the_slope_of_plain_is_that_of_the_penalty(penalty, latti
     off = np.abs(d_weights - 2 * penalty * found.weights)
     assert np.abs(d_biases).max() < 1.1e-6 and off[coupled].max() < 1.1e-6
     assert (found.weights[~coupled] == 0).all() == lattice and (off[~coupled].max() > 1e-3) == lattice
-
-
-@pytest.mark.parametrize("penalty", [0.0, 0.1, 2.0])
-def test_a_pair_in_closed_form(penalty):
-    law_pair(penalty)
 
 
 def test_the_error_falls_as_one_over_the_root_of_the_data():
@@ -88,7 +84,7 @@ def says_that_it_has(s):
             return False
 
 
-def law_infinity():
+def test_maxima_at_infinity_are_found_out():
     """What is refused or warned of is what linear programming finds unbounded: about two thirds of these data."""
     verdicts = []
     for seed in range(40):
@@ -97,10 +93,6 @@ def law_infinity():
         verdicts.append(says_that_it_has(data))
         assert verdicts[-1] == has_maximum(data)
     assert 8 < sum(verdicts) < 32
-
-
-def test_maxima_at_infinity_are_found_out():
-    law_infinity()
 
 
 def majority():

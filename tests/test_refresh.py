@@ -1,11 +1,14 @@
 """Refreshing a notebook stores what it prints now, and changes nothing that did not change."""
 
+import base64
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib.image import imread
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -67,9 +70,15 @@ def test_only_the_metadata_of_the_course_is_kept(refreshed, cells):
     assert [cell.id for cell in cells] == [f"cell-{number}" for number in range(6)]
 
 
+def wide(output):
+    return imread(BytesIO(base64.b64decode(output.data["image/png"]))).shape[1]
+
+
 def test_the_words_for_a_picture_are_kept_and_read_out(refreshed, cells):
     (picture,) = cells[3].outputs
-    assert picture.metadata == {"image/png": {"alt": "A line that rises."}}
+    about = picture.metadata["image/png"]
+    assert set(picture.metadata) == {"image/png"} and set(about) == {"alt", "width", "height"}
+    assert about["alt"] == "A line that rises." and 2 * about["width"] == pytest.approx(wide(picture), abs=1)
     page, _ = HTMLExporter(template_name="classic").from_filename(refreshed)
     assert 'alt="A line that rises."' in page
 

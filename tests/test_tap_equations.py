@@ -74,25 +74,6 @@ def test_without_biases_the_terms_are_sums_of_pairs_and_of_triangles(to):
     )
 
 
-def test_summed_to_third_order_its_log_z_is_right_to_the_fourth():
-    """At its own means, which are of second order wrong, and at which log Z is stationary but for the third order."""
-    errors = []
-    for scale in (0.04, 0.02):
-        model = machine(6, 3, scale, temperature=1.4)
-        found, true = bmlab.tap(model), bmlab.exact(model).log_z.value
-        errors.append([found.log_z.value - true, found.info["orders"].sum() - true])
-    assert (np.abs(np.log2(np.divide(*errors)) - [3, 4]) < 10 * 0.04).all()
-
-
-def test_all_units_at_once_run_in_circles_where_one_by_one_they_settle():
-    model = bmlab.medium()
-    m = np.tanh(model.biases)
-    for _ in range(1000):
-        m, before = np.tanh(model.field(m) - reaction(model, m)), m
-    assert np.abs(m - before).max() > 0.1
-    assert bmlab.tap(model).converged
-
-
 def test_a_glass_above_its_transition_has_the_annealed_log_z():
     """log 2 + (scale/T)^2 / 4 * (n - 1)/n a unit on average over glasses: the sum of the J^2 / 2, exact as n grows.
 
@@ -113,8 +94,3 @@ def test_one_unit_is_solved_at_any_size(echo):
     field = np.concatenate([-np.geomspace(1e5, 1e-9, 50), [0], np.geomspace(1e-9, 1e5, 50)])
     x = tap_equations._without_echo(field, np.full(101, echo))
     assert (np.abs(x + echo * np.tanh(x) - field) <= 1e-13 * (1 + np.abs(field)) * (1 + echo)).all()
-
-
-def test_too_few_sweeps_are_reported():
-    with pytest.warns(bmlab.NotConverged, match=r"tap\(\) .* after 1 sweeps; neither its means nor log Z.*Raise max_s"):
-        assert not bmlab.tap(bmlab.medium(), max_steps=1).converged

@@ -7,13 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, local
 
-import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import bmlab
 from bmlab import threads
-from bmlab.infer.exact import matrix_products
 from bmlab.threads import all_threads, one_thread
 
 
@@ -80,7 +77,7 @@ def overlap(first, second, count):
     return seen
 
 
-def law_overlap():
+def test_overlapping_limits_leave_nothing_behind():
     """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
 
     def limited(call):
@@ -89,10 +86,6 @@ def law_overlap():
 
     with three_threads() as count:
         assert overlap(limited, limited, count) == [1, 1]
-
-
-def test_overlapping_limits_leave_nothing_behind():
-    law_overlap()
 
 
 def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
@@ -115,27 +108,6 @@ def test_all_threads_respects_what_another_thread_holds(count):
                 return count()
 
         assert pool.submit(lifted).result() == 1
-
-
-def law_wide_products():
-    """The three products get all threads, and the narrow ones beside them one, whoever asks."""
-    wide, narrow = [], []
-
-    @contextmanager
-    def lifted():
-        with all_threads():
-            wide.append(count())
-            yield
-        narrow.append(count())
-
-    with three_threads() as count, pytest.MonkeyPatch.context() as patch, one_thread():
-        patch.setattr(matrix_products, "all_threads", lifted)
-        bmlab.exact(bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)))
-    assert wide == [3] * 3 and narrow == [1] * 3
-
-
-def test_exact_has_its_cores_inside_a_limit():
-    law_wide_products()
 
 
 def test_each_python_thread_is_limited_where_the_number_is_its_own():

@@ -39,7 +39,7 @@ def wild(model, graph, rng):
     return share, rng.normal(scale=rng.exponential(), size=len(graph.j))
 
 
-def law_shares():
+def test_edges_are_shared_out_as_random_trees_have_them():
     """Five units have 125 spanning trees: how often each edge is in one, weighted, dense and sparse."""
     model, rng = machine(5, 2), np.random.default_rng(0)
     graph, thin = graph_of(model), replace(model, weights=sparse.csr_array(model.weights))
@@ -71,7 +71,7 @@ def test_rounding_does_not_decide():
         assert not first.converged and abs(bmlab.trw(other).log_z.upper - first.log_z.upper) < 1e-5
 
 
-def law_average():
+def test_the_bound_is_an_average_over_trees():
     """The trees' parameters average to the machine's; B is the average of their log Z, or above."""
     model, rng = machine(5, 3, temperature=1.3), np.random.default_rng(1)
     graph, b = graph_of(model), model.biases / model.temperature
@@ -105,7 +105,7 @@ def test_the_bound_holds_whatever_the_weights_and_messages():
         assert bound - model.offset / model.temperature > true - 1e-13 * abs(true)
 
 
-def law_floor():
+def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
         rng = np.random.default_rng(seed)
@@ -133,18 +133,6 @@ def law_slope(move=1e-4):
     assert abs((up.value - down.value) / known - 1) < 1e-6
 
 
-def test_edges_are_shared_out_as_random_trees_have_them():
-    law_shares()
-
-
-def test_the_bound_is_an_average_over_trees():
-    law_average()
-
-
-def test_the_gap_is_proven_where_messages_hardly_agree():
-    law_floor()
-
-
 def test_the_information_is_the_slope_of_the_bound():
     law_slope()
 
@@ -160,25 +148,6 @@ def test_the_gap_is_proven(model):
     lowest = min(bound for bound, _ in steps)
     assert all(bound - gap < lowest + 1e-9 for bound, gap in steps) and steps[-1][1] < 0.01
     assert (np.diff(np.array(steps), axis=0) <= 0).all()
-
-
-def test_messages_that_agree_slowly_do_not_stop_the_weights():
-    """Their part of the bound is larger here than what a step gains."""
-    weights = bmlab.sherrington_kirkpatrick(36, rng := np.random.default_rng(1)).weights
-    slow = bmlab.BoltzmannMachine(weights, 0.1 * rng.normal(size=36))
-    assert bmlab.trw(slow, max_steps=50).info["gap"] < 0.01
-
-
-@every_machine
-def test_shares_are_those_of_trees(model):
-    """They sum to the edges of a spanning tree of each part; the best tree has a unit at each place, below another."""
-    graph = graph_of(model)
-    share, _ = wild(model, graph, np.random.default_rng(0))
-    missing = 3 if model is MACHINES["in parts"] else 1
-    assert abs(share.sum() / 2 - (model.n - missing)) < 1e-9 and (share == share[graph.back]).all()
-    tree = best_tree(model, graph, -share)
-    assert sorted(tree.unit) == list(range(model.n)) and (tree.above[1:] < np.arange(1, model.n)).all()
-    assert (tree.own < len(share)).sum() == model.n - missing
 
 
 def test_the_best_tree_has_the_least_price():

@@ -5,7 +5,7 @@ import pytest
 
 import bmlab
 from bmlab.infer.sampling import visited as visited_states
-from bmlab.infer.sampling.visited import distinct, log_sum, merged, visited
+from bmlab.infer.sampling.visited import distinct, log_sum, visited
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -41,20 +41,6 @@ def test_it_is_a_lower_bound_always():
 
 def test_no_state_counts_twice():
     law_once()
-
-
-@pytest.mark.parametrize("n", [1, 7, 8, 64, 65, 70])
-def test_states_are_the_same_where_all_units_are(n):
-    """Flipping any one unit gives another state, also in the last bit of a byte and the first of the next."""
-    model = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    s = np.vstack([np.ones((1, n)), 1 - 2 * np.eye(n), np.ones((2, n))])
-    assert sorted(distinct(model, s).visits) == [1] * n + [3]
-
-
-def test_parts_are_merged_as_if_they_had_come_at_once():
-    model, s = glass(6), np.random.default_rng(0).choice([-1.0, 1.0], size=(50, 6))
-    parts, whole = merged(distinct(model, s[:20]), distinct(model, s[20:])), distinct(model, s)
-    assert all((a == b).all() for a, b in zip(parts, whole, strict=True))
 
 
 def test_all_states_visited_is_exact():
@@ -120,15 +106,3 @@ def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch
     assert answer.info["states"] <= 100 and answer.info["dropped"] > 0 and not answer.converged
     assert answer.log_z.value <= bmlab.exact(model).log_z.value
     assert answer.log_z.value >= np.log(np.exp(-energies[:50]).sum()) - 1e-12  # 100,000 draws: these were met
-
-
-@quietly
-def test_a_machine_without_free_units_has_one_state():
-    model = bmlab.toy().clamp([0, 1, 2], [1, 1, -1])
-    answer = visited(model, rng=np.random.default_rng(0))
-    assert answer.log_z.value == -model.offset and answer.converged and answer.mean.shape == (0,)
-
-
-def test_a_single_sweep_has_no_halves():
-    with pytest.raises(ValueError, match="n_sweeps must be at least 2, found 1; try n_sweeps=10"):
-        visited(bmlab.toy(), rng=np.random.default_rng(0), n_sweeps=1)

@@ -277,12 +277,3 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
 
 
 # Exact sums in parts
-
-
-def test_samples_in_parts_follow_the_law():
-    """Of 4000 samples no mean may be further off than 5 standard errors."""
-    for model in (drawn(16), drawn(16, temperature=0.002)):
-        answer, s = bmlab.exact(model), bmlab.sample(model, 4000, np.random.default_rng(1))
-        assert (np.abs(s.mean(0) - answer.mean) <= 5 * np.sqrt((1 - answer.mean**2) / 4000) + 1e-9).all()
-        across = np.abs(s.T @ s / 4000 - answer.corr)
-        assert (across <= 5 * np.sqrt(np.maximum(1 - answer.corr**2, 0) / 4000) + 1e-9).all()

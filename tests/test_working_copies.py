@@ -128,8 +128,8 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
     ]
     assert shown == [
         "0 of 2 points. Open: exercises 1, 2.",
-        "Exercise 1. Do (1 point): ✓ done. 1 of 2 points. Open: exercise 2.",
-        "Exercise 2. Make (1 point): ○ open. 1 of 2 points. Open: exercise 2.",
+        "Exercise 1. Do (1 point): ✓ done.\n1 of 2 points. Open: exercise 2.",
+        "Exercise 2. Make (1 point): ○ open.\n1 of 2 points. Open: exercise 2.",
     ]
 
 
@@ -219,14 +219,14 @@ def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(st
     shell = studied(hidden=True)
     left = "0 of 2 points. Open: exercises 1, 2."
     shell.run_cell("letter = 'C'\ndef my_sum(x):\n    return x[0]")
-    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ A or B {left}"]  # as the test shows it
+    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ A or B\n{left}"]  # as the test shows it
     shell.run_cell("letter = 'A'")
-    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ try it {left}"]
-    assert said_below(shell, MORE[1][2]) == [f"Exercise 2. Do (1 point): ✗ a sum of two {left}"]
+    assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ try it\n{left}"]
+    assert said_below(shell, MORE[1][2]) == [f"Exercise 2. Do (1 point): ✗ a sum of two\n{left}"]
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0] / x[0]")
-    right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes 1 of 2 points. Open: exercise 2."
+    right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes\n1 of 2 points. Open: exercise 2."
     assert said_below(shell, MORE[0][2]) == [right]
-    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): ✓ done. 2 of 2 points."]
+    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): ✓ done.\n2 of 2 points."]
     shell.run_cell("def my_sum(x):\n    return x[0] if not x[1:] else x.sum()")
     (words,) = said_below(shell, MORE[1][2])
     assert "✗ it fails where another case is tried: AttributeError" in words and "1 of 2 points" in words
@@ -237,10 +237,13 @@ def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(st
 
 def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     shell = studied(hidden=False)
+    assert said_below(shell, "exercises.watch('one')") == []
     assert b"sum of two" not in zlib.decompress(Path("tables/one.checks").read_bytes())
     shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
-    assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later. "]
-    assert said_below(shell, MORE[1][2]) == ["Exercise 2. Do (1 point): the form is right; the value is marked later. "]
+    assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later.\n"]
+    assert said_below(shell, MORE[1][2]) == [
+        "Exercise 2. Do (1 point): the form is right; the value is marked later.\n"
+    ]
 
 
 IN_THE_STORY = "assert my_half(4) == 2, 'half of it'\nlater = my_half(10)"

@@ -74,6 +74,7 @@ def my_block_error(x, blocks):
     averages = np.reshape(x[:length * blocks], (blocks, length)).mean(axis=1)
     return averages.std(ddof=1) / np.sqrt(blocks)
 """
+Z_JUMP = "z_jump = Z4 * (times @ np.exp(-energies * (1 - 1 / 4))) / 400"
 ESS = """
 def my_weight_ess(log_w):
     w = np.exp(log_w - np.max(log_w))
@@ -90,13 +91,9 @@ def pair_corr(w, h0, h1, T):
     t, t0, t1 = np.tanh(w / T), np.tanh(h0 / T), np.tanh(h1 / T)
     return (t + t0 * t1) / (1 + t * t0 * t1)
 """
-TAP = """
-def my_damped_tap(model, m, keep, rounds=500):
-    W, b, T = model.weights, model.biases, model.temperature
-    for _ in range(rounds):
-        echo = m * (W**2 @ (1 - m**2)) / T**2
-        m = keep * m + (1 - keep) * np.tanh((W @ m + b) / T - echo)
-    return m
+INTERVAL = """
+def my_interval(yes, no):
+    return 1 / (1 + np.exp(no.upper - yes.lower)), 1 / (1 + np.exp(no.lower - yes.upper))
 """
 PARITY = """
 def my_parity(K):
@@ -321,28 +318,39 @@ WRONG = {
         ],
     },
     "03c_z_from_samples": {
-        "z_count": [
-            ("z_count = np.exp(1.5) * 400 / count", "here it is e^(-E/T)"),
-            ("z_count = np.exp(1.5 / T) * count / 400", "divided by"),
-            ("z_count = np.exp(-1.5 / T) * 400 / count", "mind the sign"),
-            ("z_count = np.exp(1.5 / T) * 400", "over the share"),
+        "z_jump": [
+            (Z_JUMP.replace("(1 - 1 / 4)", "1"), "the old factor e^(-E/4)"),
+            (Z_JUMP.replace("-energies", "energies"), "the sign"),
+            (Z_JUMP.replace("(1 - 1 / 4)", "(4 - 1)"), "1/1 - 1/4"),
+            (Z_JUMP.replace("Z4 * ", ""), "Z over the Z at T = 4"),
+            (Z_JUMP.replace(" / 400", ""), "the mean of the weights"),
+            ("z_jump = Z4", "the Z at T = 4"),
+            (Z_JUMP.replace("400", "800"), "it should be close to"),
+            (Z_JUMP.replace("times @ ", "sum(").replace("))) / 400", ")))) / 5"), "it should be close to"),
         ],
         "my_weight_ess": [
             (ESS.replace(" - np.max(log_w)", ""), "overflow"),
-            (ESS.replace("(w**2).sum()", "w.sum()"), "sum of squares"),
+            (ESS.replace("(w**2).sum()", "w.sum()"), "36 over 1 + 4 + 9"),
             (ESS.replace("np.exp(log_w - np.max(log_w))", "log_w - np.min(log_w) + 1"), "worth one"),
+            (ESS.replace("w.sum() ** 2 / (w**2).sum()", "w.mean() ** 2 / (w**2).mean()"), "seven equal weights"),
+            (ESS.replace("w.sum() ** 2", "w.sum()"), "seven equal weights"),
+            ("my_weight_ess = len", "worth one"),
         ],
         "my_jump_error": [
             (JUMP.replace(" - 1)", ")"), "every weight is 1"),
             (JUMP.replace("b / T", "b"), "only b/T"),
             (JUMP.replace(" / N)", ") / N"), "half the error"),
             (JUMP.replace("(1 + np.tanh(b / T) ** 2) ** n - 1", "n * np.tanh(b / T) ** 2"), "list the 4 states"),
+            (JUMP.replace("np.tanh(b / T) ** 2", "np.tanh(2 * b / T) ** 2"), "one unit"),
+            (JUMP.replace("np.sqrt(", "("), "half the error"),
         ],
-        "rises_by_log_2": letter("rises_by_log_2", "AC", "what is 0.69"),
     },
     "04_mean_field": {
         "bias_lets_go": [
-            ("bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)", "the one at negative m"),
+            (
+                "bias_lets_go = lambda T: T * np.arctanh(np.sqrt(1 - T)) - np.sqrt(1 - T)",
+                "the wrong valley is at negative m",
+            ),
             ("bias_lets_go = lambda T: 0.266", "the colder, the deeper"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', 'T**2 *')}", "is too large"),
             (f"bias_lets_go = lambda T: {TOUCH.replace('T *', '0.5 *')}", "T = 0.8"),
@@ -353,29 +361,37 @@ WRONG = {
         ],
         "fooled": [
             ("fooled = bmlab.toy()", "four to twelve units"),
-            ("fooled = np.ones((5, 5))", "make it with bmlab.BoltzmannMachine"),
+            ("fooled = np.ones((5, 5))", "make it: bmlab.BoltzmannMachine"),
             (FOOLED + ".at(2)", "at T = 1"),
-            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it"),
+            (FOOLED.replace("-0.2", "0.2"), "which way do the biases send it first"),
             (FOOLED.replace("[2.4] + 7 * [-0.2]", "8 * [0]"), "from its usual start it should converge"),
-            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it"),
-            ("fooled = bmlab.medium()", "which way do the biases send it"),
-            (FOOLED.replace("[2.4]", "[4.2]"), "means have the wrong sign"),
+            (FOOLED.replace("0.4", "0.04"), "which way do the biases send it first"),
+            ("fooled = bmlab.medium()", "which way do the biases send it first"),
+            (FOOLED.replace("[2.4]", "[4.2]"), "have the wrong sign, and all should"),
         ],
     },
     "04b_can_it_be_proved": {
-        "my_damped_tap": [
-            (TAP.replace("keep * m + (1 - keep)", "(1 - keep) * m + keep"), "keep = 1 keeps all"),
-            (TAP.replace(" - echo", ""), "is the echo subtracted"),
-            (TAP.replace("T**2", "T"), "the echo over T squared"),
-            (TAP.replace("(W @ m + b) / T", "W @ m + b"), "the field is over T"),
+        "my_interval": [
+            ("def my_interval(yes, no):\n    return 1 / (1 + np.exp(no - yes))", "return two ends"),
+            (INTERVAL.replace("yes.lower)", "yes.upper)"), "the lower end first"),
+            (INTERVAL.replace("no.upper", "no.lower"), "the other way round it is"),
+            (INTERVAL.replace("no.upper - yes.lower", "yes.upper - no.lower"), "the lower end first"),
+            (
+                "def my_interval(yes, no):\n    return np.exp(yes.lower - no.upper), np.exp(yes.upper - no.lower)",
+                "alike",
+            ),
+            ("def my_interval(yes, no):\n    return yes.lower / no.upper, yes.upper / no.lower", "alike"),
+            (INTERVAL.replace("1 + np.exp", "1 + 2 * np.exp"), "alike"),
+            (INTERVAL.replace("return ", "return 1 - ", 1).replace(", 1 /", ", 1 - 1 /"), "the lower end first"),
         ],
         "pair_corr": [
             (PAIR.replace("t0 * t1) /", "t0) /"), "the two are equals"),
             (PAIR.replace("w / T", "w"), "all is over T"),
             (PAIR.replace(" / (1 + t * t0 * t1)", ""), "is it normalised"),
-            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "off by"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)"), "should be"),
+            (PAIR.replace("1 + t *", "1 - t *"), "is it normalised"),
+            (PAIR.replace("(t + t0 * t1) / (1 + t * t0 * t1)", "t"), "is it normalised"),
         ],
-        "flattered": letter("flattered", "BC", "on the toy L changes by"),
     },
     "07_hidden_units": {
         "small_start": [
@@ -464,8 +480,8 @@ WRONG = {
     },
     "09_handwritten_digits": {
         "p_b": [
-            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "that is if both are as common"),
-            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is the common one"),
+            ("p_b = 1 / (1 + np.exp(-1.386 - (4 - 4.129)))", "if both were as common"),
+            ("p_b = often / (often + np.exp(-1.386 - (4 - 4.129)))", "A is common"),
             ("p_b = np.exp(4) / (often + np.exp(4))", "take its log Z off"),
             ("p_b = 1 - 1 / (1 + often * np.exp(-1.386 - (4 - 4.129)))", "the probability of A"),
             ("p_b = np.exp(4 - 4.129)", "times how common k is, normalised"),
@@ -487,7 +503,7 @@ WRONG = {
             (OWN_DIGIT + "my_image = -my_image", "it is no digit"),
             (OWN_DIGIT + "my_digit = 8", "it reads a 3"),
             (OWN_DIGIT + "before = np.log(before)", "not log p"),
-            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off?"),
+            (OWN_DIGIT.replace("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), "), "is log_z off"),
             (OWN_DIGIT.replace("axis=1).ravel", "axis=0).ravel"), "axis=1"),
             (OWN_DIGIT + "after = before", "axis=1"),
             (OWN_DIGIT.replace("), 1, axis=1", "), -1, axis=1"), "axis=1"),
@@ -588,12 +604,9 @@ WRONG = {
                 ),
                 "pulls its own bias to its own side",
             ),
-            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T"),
-            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb otherwise"),
-            (
-                ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"),
-                "nudged biases climb otherwise",
-            ),
+            (ROW_SLOPE.replace(" / machine.temperature", ""), "clamped minus free, over T?"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = 0"), "nudged biases climb by"),
+            (ROW_SLOPE.replace(ASKED, "clamped[~known] = bmlab.exact(machine).mean[~known]"), "nudged biases climb by"),
             (
                 ROW_SLOPE.replace("return (clamped", "return (clamped[known]").replace(
                     "(machine).mean)", "(machine).mean[known])"

@@ -32,6 +32,7 @@ from ..model import BoltzmannMachine, check_model
 from ..threads import one_thread
 from .likelihood import clamped_rows, gradient, restated
 from .observations import (
+    checked_biases,
     checked_couplings,
     checked_moments,
     checked_rows,
@@ -56,6 +57,7 @@ def ascend(
     chains: str = "previous",
     clamped: Callable[..., Estimate] | None = None,
     couplings: ArrayLike | None = None,
+    biases: ArrayLike | None = None,
     penalty: float = 0.0,
     l1: float = 0.0,
     momentum: float = 0.0,
@@ -70,15 +72,14 @@ def ascend(
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
     data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
+    learns = checked_biases(biases, step.model.n)
     batch = _checked_batch(data, batch, rng, chains, clamped, sample_weight)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
     clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch, sample_weight)
     warm = chains == "previous"
-    orders = batches(len(data), batch, np.random.default_rng(seed)) if batch else repeat(slice(None))
-    for size, order in islice(zip(_sizes(rate), orders, strict=False), number + 1, None):
-        rows = data[order] if batch else data
+    for size, rows in islice(zip(_sizes(rate), _rows(data, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
         with quietly():
             seen = clamped_phase(model, rows, before.clamped.state if warm and not batch else None)
@@ -89,6 +90,8 @@ def ascend(
             d_weights = d_weights - penalty * model.weights
         if mask is not None:
             d_weights = np.where(mask, d_weights, 0.0)
+        if learns is not None:
+            d_biases = np.where(learns, d_biases, 0.0)
         length = _length(model, d_weights, d_biases, l1)
         change: Any = partial(_change, model, before.model) if velocity else np.nan
         if velocity and momentum:
@@ -114,11 +117,18 @@ def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
 
 def _sizes(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
-    before = 0.0
-    for size in rate if np.iterable(rate) else repeat(rate):
+    before, one = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
+    for size in repeat(rate) if one else rate:
         size = check_positive("rate", size, 0.05, zero=True)
         yield before
         before = size
+
+
+def _rows(data, batch, seed):
+    """Yield the rows of each step."""
+    if not batch:
+        return repeat(data)
+    return (data[order] for order in batches(len(data), batch, np.random.default_rng(seed)))
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -188,7 +198,7 @@ def _check(infer, chains, clamped, penalty, l1, momentum):
     check_share("momentum", momentum)
 
 
-def _checked_data(model, data):
+def _checked_data(model, data) -> Any:
     """Return data as the loop takes them: moments, or rows (N, v)."""
     if isinstance(data, Estimate):
         return check_possible(checked_moments(model, data))

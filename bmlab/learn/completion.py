@@ -1,9 +1,7 @@
 """What is missing, given what is known: clamp the known units, and ask for the others.
 
-    <s_i> given the known  =  <s_i> of the clamped machine
-    p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
-
-Ackley, Hinton and Sejnowski (1985), Cognitive Science 9, 147.
+<s_i> given the known  =  <s_i> of the clamped machine
+p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
 """
 
 from __future__ import annotations

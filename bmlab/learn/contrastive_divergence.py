@@ -18,7 +18,6 @@ ends each layer, in single precision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -42,7 +41,7 @@ def pcd(
     *,
     rng: np.random.Generator | int,
     steps: int,
-    rate: float | Sequence[float],
+    rate: ArrayLike,
     batch: int = 100,
     n_chains: int = 100,
     n_sweeps: int = 1,
@@ -182,7 +181,7 @@ def _check_restricted(model, visible):
 
 def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
-    rates = check_array("rate", rate)
+    rates = check_array("rate", list(rate) if hasattr(rate, "__next__") else rate)
     if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
         raise ValueError(
             f"rate must be a number, 0 or more, or one for each of {steps} steps, found {in_words(rate)}; "

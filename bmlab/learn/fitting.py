@@ -37,6 +37,7 @@ def fit(
     chains: str = "previous",
     clamped: Callable[..., Estimate] | None = None,
     couplings: ArrayLike | None = None,
+    biases: ArrayLike | None = None,
     penalty: float = 0.0,
     l1: float = 0.0,
     momentum: float = 0.0,
@@ -60,6 +61,7 @@ def fit(
     chains     where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
     clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
     couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    biases     boolean (n,): the biases that learn, the others stay as they are; None: all
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
@@ -82,13 +84,13 @@ def fit(
     """
     steps, every = check_count("steps", steps), check_count("every", every)
     check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
-    options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "penalty": penalty}
-    options |= {"l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
+    options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
+    options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
     rng = None if rng is None else generator(rng)
     run = {"model": model, "data": data, "infer": infer, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)
     step = (file and file.load()) or model
-    kept: list[Step] = [] if step is model else [step]
+    kept: list[Any] = [] if step is model else [step]
     wanted = -1.0 if gradient_norm is None else gradient_norm
     more = 0 if kept and kept[0].gradient_norm <= wanted else max(0, _number(model) + steps - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)

@@ -265,26 +265,26 @@ def _with_known(model, known, v, unknown, answer):
 
 def _averaged(model, answers, share, info):
     """Return the mean of independent answers about different rows, by their share of all rows."""
-    mean, corr, mean_error, corr_error, ends, error, states, doubt = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, [], None
-    for p, answer in zip(share, answers, strict=True):
-        mean, corr = mean + p * answer.mean, corr + p * answer.corr
-        mean_error = mean_error + (p * answer.mean_stderr) ** 2
-        corr_error = corr_error + (p * answer.corr_stderr) * (p * answer.corr_stderr)
-        log_z = answer.log_z
-        ends = ends + p * np.array([log_z.value, log_z.lower, log_z.upper])
-        error += (p * log_z.stderr) ** 2
-        states.append(answer.state)
-        doubt = answer if doubt is None or (doubt.converged and not answer.converged) else doubt
+    sums: Any = [0.0] * 6
+    told = []
+    for p, a in zip(share, answers, strict=True):
+        log_z, error, errors = a.log_z, p * a.mean_stderr, p * a.corr_stderr
+        ends = np.array([log_z.value, log_z.lower, log_z.upper])
+        parts = p * a.mean, p * a.corr, p * ends, error * error, errors * errors, (p * log_z.stderr) ** 2
+        sums = [total + part for total, part in zip(sums, parts, strict=True)]
+        told.append((a.converged, a.message, a.state))
+    mean, corr, (value, lower, upper), error, errors, noise = sums
+    converged, message, _ = min(told, key=lambda one: one[0])  # the first doubt, or the first
     return Estimate(
         mean,
         corr,
-        Bounded(ends[0], np.sqrt(error), *ends[1:]),
-        np.sqrt(mean_error),
-        np.sqrt(corr_error),
-        method=doubt.method,
-        converged=doubt.converged,
-        message=doubt.message,
-        state=states,
+        Bounded(value, np.sqrt(noise), lower, upper),
+        np.sqrt(error),
+        np.sqrt(errors),
+        method="clamped",
+        converged=converged,
+        message=message,
+        state=[state for *_, state in told],
         info=info,
         model=model,
     )

@@ -166,6 +166,19 @@ def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
     return (mask != 0) & ~np.eye(n, dtype=bool)
 
 
+def checked_biases(biases: Any, n: int) -> np.ndarray | None:
+    """Return the mask of the biases that learn, (n,), or None for all; raise ValueError where it is no mask."""
+    if biases is None:
+        return None
+    mask = check_array("biases", biases, "try np.arange(model.n) < 3")
+    if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
+        raise ValueError(
+            f"biases must be a mask of {n} units that says which learn, found {in_words(biases)}; "
+            "try np.arange(model.n) < 3, and set values in the model"
+        )
+    return mask != 0
+
+
 def check_each_varies(mean: np.ndarray, way_out: str) -> None:
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)

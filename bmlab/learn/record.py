@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import defer, looked_at
+from ..arrays import defer
 from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
 from ..model import BoltzmannMachine
@@ -40,9 +40,6 @@ class Step:
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
     loop: Loop = field(default_factory=Loop)
-
-    def __getstate__(self):  # a copy that was pickled has numbers, no functions
-        return looked_at(self)
 
     def __repr__(self):
         return (

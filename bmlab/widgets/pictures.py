@@ -120,7 +120,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
 
 def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
-    figure, axes = subplots(1, 3, 10, 3.5)
+    figure, axes = subplots(1, 3, 8.4, 3.2)
     known = np.isfinite(steps[-1].log_likelihood.value)
     plot.learning(steps, axes[0], "log_likelihood" if known else "mismatch")
     return figure

@@ -12,15 +12,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="the sources, with solutions")
     commands = parser.add_subparsers(dest="command", required=True)
     handouts = commands.add_parser("handouts", help="make the student version and a zip of every notebook")
-    handouts.add_argument("--out", type=Path, default=Path("handouts"))
     grade = commands.add_parser("grade", help="grade what was returned")
     grade.add_argument("delivery", type=Path, help="a folder or a zip, as a learning platform delivers it")
     grade.add_argument("--seconds", type=float, default=300, help="for one notebook; a cell gets a fifth of it")
     grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
     grade.add_argument("--trust", action="store_true", help="run without a sandbox, as you: all of it has been read")
     mark = commands.add_parser("mark", help="write the tables again, with the points in by_hand.csv")
-    for command in grade, mark:
-        command.add_argument("--out", type=Path, default=Path("graded"))
+    for command, place in (handouts, "handouts"), (grade, "graded"), (mark, "graded"):
+        command.add_argument("--out", type=Path, default=Path(place))
     return parser.parse_args()
 
 
@@ -31,23 +30,16 @@ def run(options: argparse.Namespace) -> None:
     if options.command == "handouts":
         from .handouts import hand_out
 
-        hand_out(options.notebooks, options.out, say=print)
-        return
+        return hand_out(options.notebooks, options.out, say=print)
     if os.name != "posix":
         raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
-    from . import grading, marks
+    from . import grading
     from .sandbox import Limits
 
-    if options.command == "grade":
-        if not options.delivery.exists():
-            raise ValueError(f"there is no {options.delivery}")
-        limits = Limits(options.seconds, options.gigabytes, options.trust)
-        grading.grade(options.notebooks, options.delivery, options.out, say=print, limits=limits)
-    elif not (rows := grading.load(options.out / "records")):
-        raise ValueError(f"nobody was graded into {options.out} yet; make grade IN=delivery comes first")
-    else:
-        marks.write_tables(options.out, rows, grading.course(options.notebooks))
-        print(f"{options.out / 'by_hand.csv'} is read; the tables and pages are written again")
+    if options.command == "mark":
+        return grading.mark(options.notebooks, options.out, say=print)
+    limits = Limits(options.seconds, options.gigabytes, options.trust)
+    return grading.grade(options.notebooks, options.delivery, options.out, say=print, limits=limits)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import unicodedata
 import zipfile
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 TIME = r"(?P<order>\d{4}-\d\d-\d\d[- _]\d\d[-:]\d\d[-:]\d\d)"
 PLATFORMS = [  # what the platform itself writes in front of the name that a student chose
@@ -96,9 +96,6 @@ def senders(delivery: Path, notebooks: Collection[str]) -> list[Sender]:
 
 def by_hand(outer: str, notebooks: Iterable[str]) -> str:
     """The sender in a name that no platform wrote: ann, or ann_01_theory.ipynb."""
-    suffix = PurePosixPath(outer).suffix
-    stem = without_copy(outer.removesuffix(suffix) if suffix.lower() in (".ipynb", ".zip", ".txt", ".json") else outer)[
-        0
-    ]
+    stem = without_copy(re.sub(r"\.(ipynb|zip|txt|json)$", "", outer, flags=re.IGNORECASE))[0]
     known = next((name for name in notebooks if name in stem), None)
     return (stem.partition(known)[0] if known else stem).strip(" _-") or stem

@@ -66,17 +66,14 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
     reader, best, remarks, others = Reader(), {}, [], []
     try:
         for file in reader.files_of(sender.sources):
-            if file.problem or not is_notebook(file):
-                others.append(f"{file.name}: {file.problem or 'no notebook of this course'}")
-                continue
             try:
-                cells = read_cells(file.data)
-                name = which(handouts, cells, file.name)
+                cells = read_cells(file.data) if (mine := is_notebook(file) and not file.problem) else []
+                name = which(handouts, cells, file.name) if mine else None
             except ValueError as problem:
                 remarks.append(f"{file.name}: {problem}")
                 continue
             if name is None:
-                others.append(f"{file.name}: no notebook of this course")
+                others.append(f"{file.name}: {file.problem or 'no notebook of this course'}")
                 continue
             found = plan(handouts[name], cells)
             answers = len(found.open) < len(handouts[name].exercises)
@@ -123,6 +120,14 @@ def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limit
     say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:
         raise stopped
+
+
+def mark(notebooks: Path, out: Path, *, say: Say) -> None:
+    """Write the tables and pages again, with the points that stand in by_hand.csv."""
+    if not (rows := load(out / "records")):
+        raise ValueError(f"nobody was graded into {out} yet; make grade IN=delivery comes first")
+    write_tables(out, rows, course(notebooks))
+    say(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 
 
 def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, say: Say, limits: Limits):

@@ -23,7 +23,9 @@ OPEN = re.compile(
     re.MULTILINE,
 )
 WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n?")  # of any year's handout
-STUDENT = re.compile(r"^student[ \t]*=[ \t]*([^\n#]{1,200})", re.MULTILINE)
+STUDENT = re.compile(
+    r"""^student[ \t]*=[ \t]*("[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|[\w.]{1,20})[ \t]*(?:#.*)?$""", re.MULTILINE
+)
 
 
 class Plan(NamedTuple):
@@ -145,8 +147,8 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     run = {code[place]: source for place, source in kept.items()}
     steps = [("test", "", cell.name) if cell.kind == "test" else ("run", run[place], cell.name)
              for place, cell in enumerate(ordered) if cell.kind == "test" or place in run]  # fmt: skip
-    typed = [match[1].strip() for cell in ordered for match in STUDENT.finditer(cell.source)]
-    return Plan(steps, answers, unanswered, next((text for text in reversed(typed) if literal(text)), ""))
+    typed = [match[1] for cell in ordered for match in STUDENT.finditer(cell.source)]
+    return Plan(steps, answers, unanswered, typed[-1] if typed else "")
 
 
 def with_story(handout: Handout, cells: Sequence[Cell]) -> tuple[list, set[str]]:
@@ -159,11 +161,3 @@ def with_story(handout: Handout, cells: Sequence[Cell]) -> tuple[list, set[str]]
         if cell.cell_type == "code":
             placed.append(((at, number / len(story) / 2), Cell("code", cell.source, "")))
     return placed, {plain(cell.source) for cell in story}
-
-
-def literal(text: str) -> bool:
-    """Whether a text is a number or a text of Python."""
-    try:
-        return isinstance(ast.literal_eval(text), str | int | float)
-    except (*UNREADABLE, TypeError):
-        return False

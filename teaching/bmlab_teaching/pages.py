@@ -80,23 +80,19 @@ def feedback(line: Any, handout: Handout) -> str:
         for test in one.tests if not answer["open"] and not one.by_hand else ():
             hints = about["hints"].get(test, [])
             checks += [(check, hint) for check, hint in zip(handout.tests[test].checks, hints, strict=False)]
-        error = about["errors"].get(one.answer, "")
-        hints = list(dict.fromkeys(filter(None, [error, *(hint for _, hint in checks)])))
-        parts.append(
-            {
-                "title": one.title,
-                "question": markdown(one.question),
-                "answer": Markup(answer["html"]) if answer["html"] else "",
-                "words": "" if answer["html"] else answer["source"],
-                "said": about["said"].get(one.answer, ""),
-                "hints": hints,
-                "checks": [(check, hint) for check, hint in checks if check.name],
-                "open": still_open(one) if answer["open"] else "",
-                "points": points,
-                "full": one.points,
-                "comment": line.comments[name, one.answer],
-            }
-        )
+        hints = filter(None, [about["errors"].get(one.answer, ""), *(hint for _, hint in checks)])
+        about_part = {
+            "exercise": one,
+            "question": markdown(one.question),
+            "answer": Markup(answer["html"]) or Markup("<pre>{}</pre>").format(answer["source"]),
+            "said": about["said"].get(one.answer, ""),
+            "hints": list(dict.fromkeys(hints)),
+            "checks": [(check, hint) for check, hint in checks if check.name],
+            "open": still_open(one) if answer["open"] else "",
+            "points": points,
+            "comment": line.comments[name, one.answer],
+        }
+        parts.append(about_part)
     values = {"name": name, "student": line.row.name, "parts": parts, "total": line.totals[name], "full": handout.full}
     return ENVIRONMENT.get_template("feedback.html").render(**values, styles=STYLES)
 

@@ -15,12 +15,8 @@ from typing import Any, NamedTuple
 
 from .deliveries import SKIPPED, without_copy
 
-LARGEST, ALL, MANY, DEEPEST = (
-    30 * 2**20,
-    200 * 2**20,
-    2000,
-    2,
-)  # bytes of a file, of a delivery; its files; zips in zips
+LARGEST, ALL = 30 * 2**20, 200 * 2**20  # bytes of a file, and of a delivery
+MANY, DEEPEST = 2000, 2  # files of a delivery; zips in zips
 NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
 
 

@@ -239,20 +239,6 @@ def hebb_alone_never_stops():
         yield size[1] / size[0] - 5
 
 
-@claim("01-53")
-def the_best_nudge():
-    """A smaller $\\varepsilon$ would lower the first and raise the second."""
-    for seed in SEEDS:  # a hundred times larger, then a thousand times smaller: both are worse by a factor 10 or more
-        rng = np.random.default_rng(seed)
-        row, seen = rng.normal(size=10), data_of(rng, 3)
-        slope = judged(row[None], seen, 1.7)[1][0]
-        off = []
-        for e in (1e-3, 1e-5, 1e-8):
-            up, down = (judged(row + d, seen, 1.7)[0] for d in (e * np.eye(10), -e * np.eye(10)))
-            off.append(np.abs((up - down) / (2 * e) - slope).max())
-        yield min(off[0], off[2]) / off[1] - 10
-
-
 # What it learns
 
 

@@ -3,7 +3,6 @@
 import itertools
 import warnings
 from dataclasses import replace
-from math import lgamma
 
 import numpy as np
 from referee import claim
@@ -100,20 +99,6 @@ def off(answer, model):
     return np.sqrt(np.mean(np.r_[answer.mean - right.mean, (answer.corr - right.corr)[pairs]] ** 2))
 
 
-def crowd(n, T, bias):
-    """The Curie-Weiss machine."""
-    return bmlab.BoltzmannMachine((np.ones((n, n)) - np.eye(n)) / n, np.full(n, bias), T)
-
-
-def crowd_exact(n, T, bias):
-    """M, the probability of each M, and log Z."""
-    M = 2 * np.arange(n + 1) - n
-    ways = np.array([lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) for k in range(n + 1)])
-    logs = ways + ((M**2 - n) / (2 * n) + bias * M) / T
-    log_z = np.logaddexp.reduce(logs)
-    return M, np.exp(logs - log_z), log_z
-
-
 def menagerie(seed, penalty=None):
     """The machine of a zoo of 101 animals drawn with replacement, and the table; seed 0 is the zoo itself."""
     table, rng = bmlab.data.zoo(), np.random.default_rng(seed)
@@ -165,15 +150,6 @@ def in_the_wrong_valley():
             for _ in range(5000):
                 m = np.tanh((m[::-1] + part * edge) / T)
             yield -m.max() if bmlab.exact(pair).mean.min() > 0 else -1
-
-
-@claim("04-39")
-def like_one_over_n():
-    """in the end about $0.5/N$"""
-    for n in np.unique(np.geomspace(100, 1000, 20).astype(int)):
-        M, p, _ = crowd_exact(n, 1.5, 0.3)
-        error = bmlab.mean_field(crowd(n, 1.5, 0.3)).mean[0] - p @ M / n
-        yield 0.05 - abs(n * error - 0.5)
 
 
 @claim("04-zoo-why")

@@ -2,18 +2,11 @@
 
 A tree is drawn with a probability in proportion to the product of its edges' weights w.  Kirchhoff: it has edge e with
 
-    r_e = w_e R_ij,
+    r_e = w_e R_ij,      R_ij = P_ii + P_jj - 2 P_ij,
 
 its weight times the resistance between its ends in a network of conductors w (Lyons and Peres 2016, Probability on
-Trees and Networks, chapter 4).  Take the units out one by one, k having the conductance c_k to those that are left, and
-add w_ki w_kj / c_k between its neighbours i and j; nothing is subtracted, so no digit is lost (Grassmann, Taksar and
-Heyman 1985, Operations Research 33, 1107).  With a_ki the chance that a walk from i comes to k before any unit that is
-taken out later,
-
-    R_ij = sum_k (a_ki - a_kj)^2 / c_k.
-
-Large sparse machines take P, the inverse of L = sum_e w_e (1_i - 1_j)(1_i - 1_j)' with a ground in each part:
-R_ij = P_ii + P_jj - 2 P_ij, which loses digits.  Minimum spanning trees are SciPy's.
+Trees and Networks, chapter 4); P is the inverse of L = sum_e w_e (1_i - 1_j)(1_i - 1_j)' with a ground in each part.
+Minimum spanning trees are SciPy's.
 """
 
 from typing import NamedTuple
@@ -22,12 +15,11 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...threads import whole
 from ..variational.belief_propagation import Graph
 from ..variational.linear_response import inverse_at
 
 LARGEST = 300  # units of sparse machines for which n x n matrices are made
-RANGE, RANGE_BY_INVERSE = 45.0, 25.0  # of log w
+RANGE = 25.0  # of log w
 EPS = np.finfo(float).eps
 
 
@@ -66,41 +58,24 @@ def shares(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np
 
     As much as rounding may add is taken off: bounds hold for smaller r as well.
     """
-    is_large = model.is_sparse and model.n > LARGEST
-    resistance, reach = (_by_inverse, RANGE_BY_INVERSE) if is_large else (_by_elimination, RANGE)
-    w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -reach))
+    w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -RANGE))
     w = (w + w[graph.back]) / 2  # rounding must not tell the two directions of an edge apart
     lost = EPS * w.max(initial=1) / w.min(initial=1)
-    if not is_large:
-        lost = model.n * EPS * (1 + lost)  # the digits that a_ki - a_kj loses are squared
-    return np.minimum(w * resistance(model, graph, w), 1) * (1 - lost)
+    return np.minimum(w * _resistances(model, graph, w), 1) * (1 - lost)
 
 
-def _by_elimination(model, graph, w):
-    """Return R (edges,), in n^3 steps."""
-    n, network = model.n, _matrix(model, graph, w).toarray()
-    c = np.zeros(n)  # 0 stays that of the last unit of each part
-    for k in range(n - 1):
-        ahead = network[k, k + 1 :]
-        c[k] = ahead.sum()
-        if c[k]:
-            network[k + 1 :, k + 1 :] += ahead[:, None] * (ahead / c[k])
-    onward = np.divide(np.triu(network, 1), c[:, None], out=np.zeros((n, n)), where=c[:, None] > 0)
-    a = scipy.linalg.solve_triangular(np.eye(n) - onward.T, np.eye(n), lower=True, unit_diagonal=True)
-    place = (a[c > 0] / np.sqrt(c[c > 0, None])).T  # (n, -1): resistance is squared distance
-    distance = whole("scipy.spatial.distance")
-    return distance.squareform(distance.pdist(place, "sqeuclidean"))[graph.row, graph.col]
-
-
-def _by_inverse(model, graph, w):
-    """Return R (edges,), the inverse being needed on the edges alone."""
+def _resistances(model, graph, w):
+    """Return R (edges,)."""
     own = np.bincount(graph.row, w, model.n).astype(float)
     own[roots(model, graph)] += 1
-    inverse = inverse_at(
-        (scipy.sparse.diags_array(np.asarray(own, float)) - _matrix(model, graph, w)).tocsc(), graph.row, graph.col
-    )
-    assert inverse is not None, "a grounded network has an inverse"
-    between, at, _ = inverse
+    laplacian = (scipy.sparse.diags_array(own) - _matrix(model, graph, w)).tocsc()
+    if model.is_sparse and model.n > LARGEST:
+        inverse = inverse_at(laplacian, graph.row, graph.col)
+        assert inverse is not None, "a grounded network has an inverse"
+        between, at, _ = inverse
+    else:
+        dense = np.linalg.inv(laplacian.toarray())
+        between, at = dense[graph.row, graph.col], np.diag(dense)
     return (at[graph.row] + at[graph.col]) - (between + between[graph.back])
 
 

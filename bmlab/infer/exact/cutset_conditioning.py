@@ -7,8 +7,7 @@ Given the state S of the cutset, each unit of the rest is alone with its field f
 
 so 2^(units of the cutset) terms are enough, whatever the number of the others.  Where every pair is coupled the rest
 is a single unit and this is the plain sum over states.  The sum is kept relative to its largest term so far, so no
-temperature is too low.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6, for the restricted machine;
-Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.4.2, for conditioning.
+temperature is too low.  Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.4.2.
 """
 
 from collections.abc import Iterator

@@ -14,8 +14,7 @@ given its group are collected; two that come from different neighbours are indep
 
 The cost is 2^width, the width being the largest scope; all messages are logarithms, so no temperature is too low.
 
-Bertele and Brioschi (1972), Nonserial Dynamic Programming; Dechter (1999), Artificial Intelligence 113, 41; the
-order by least fill: Rose (1973).  For lattices this is the transfer matrix, one site at a time.
+Dechter (1999), Artificial Intelligence 113, 41.  For lattices this is the transfer matrix, one site at a time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Perfect samples, probabilities and ground states of every machine that exact() can solve.
 
-No chain, no burn-in: each state is drawn from p(s) itself, independently of the last, along the road that exact()
-takes.  Matrix products: two groups of units from their joint weights, then the third given these.  Cutset
-conditioning: the cutset from its probabilities, the others each alone.  Variable elimination: the last unit
-first, each given its scope.  So samplers can be judged by samples, and not only by moments.
+Each state is drawn from p(s) itself, independently of the last, along the road that exact() takes: two groups of units
+from their joint weights and the third given these, the cutset and then the others, or the last unit first.
 """
 
 from typing import NamedTuple

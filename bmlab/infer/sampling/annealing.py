@@ -5,9 +5,6 @@
 At a high temperature a chain goes anywhere; at a low one it only goes downhill.  Cooled slowly enough it ends in a
 deep valley: in the deepest with certainty only for schedules far slower than anybody waits for.  Kirkpatrick, Gelatt
 and Vecchi (1983), Science 220, 671.
-
-Ackley, Hinton and Sejnowski (1985) write [2@20, 2@15, 2@12, 4@10] for 2 sweeps at T = 20, 2 at 15, and so on:
-np.repeat([20, 15, 12, 10], [2, 2, 2, 4]).
 """
 
 from __future__ import annotations
@@ -51,7 +48,9 @@ def annealed(
 ) -> Annealed:
     """Cool `n_chains` chains along `schedule`, one sweep at each of its temperatures; return the best states met.
 
-    schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part
+    schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part.  From
+              twice a typical field to a fifth of the smallest energy that a turned unit costs, np.geomspace(hot, cold,
+              2000), is a good one: what is colder stands still
     start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units; None: 100 random states
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
@@ -66,10 +65,10 @@ def annealed(
     for temperature in watched(schedule, "sweep"):
         chains.beta[:] = 1 / temperature
         chains.sweep()
-        now = energy_of(model, chains.s.T)
+        now = chains.energies()
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]
-    return Annealed(energies, states)
+    return Annealed(energy_of(model, states), states)
 
 
 def _checked(schedule):

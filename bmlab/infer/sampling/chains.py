@@ -91,6 +91,10 @@ class Chains:
             self.count += len(k)
             yield out
 
+    def energies(self) -> np.ndarray:
+        """Return the energy of each chain (chains,), to rounding: what an engine keeps spares the product."""
+        return self.engine.energies(self)
+
     def first_bits(self, sweeps: int) -> np.ndarray:
         """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
         size = sweeps * self.s.size

@@ -21,6 +21,7 @@ import numpy as np
 import scipy
 from numba import njit
 
+from ...model import energy_of
 from ...parallel import on_cores, worker_count
 from ...threads import one_thread, uninterrupted
 from .chains import FEW, MOST
@@ -45,7 +46,8 @@ class NumbaEngine:
         if model.is_sparse or model.weight_count < FEW * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
             self.near = lattice_neighbours(self.weights) if chains.s.shape[1] >= BLOCK else None
-            self.kernel, self.arrays = _sparse, (self.weights.indptr, self.weights.indices, self.weights.data)
+            places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
+            self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # of one type: compiled once
         else:
             self.weights = _aligned(model.weights.shape)
             self.weights[:, : model.n] = model.weights
@@ -65,10 +67,18 @@ class NumbaEngine:
         _in_threads(self.kernel, (*self.arrays, self.fields), chains, k, self.line, out, every)
         self.seen, self.age = chains.s.copy(), self.age + len(k)
 
+    def energies(self, chains: Chains) -> np.ndarray:
+        """Return the energy of each chain (chains,): of fields h that are those of the states, -(h + b) s / 2."""
+        if not self._is_known(chains) or chains.biases is not chains.model.biases:
+            return energy_of(chains.model, chains.s.T)
+        return chains.model.offset - _called(_products, self.fields, chains.biases, chains.s) / 2
+
+    def _is_known(self, chains):
+        return self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
+
     def _follow(self, chains):
         """Sum the fields anew where they are not those of the states and biases, or have changed often."""
-        known = self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
-        if known and self.age < FRESH:
+        if self._is_known(chains) and self.age < FRESH:
             return
         if self.fields is None:
             self.fields = _aligned(chains.s.T.shape)
@@ -121,6 +131,16 @@ _U = np.uint64
 def _fill(words, key, first):
     for i in range(_U(len(words))):
         words[i] = _stream(key, first + i)
+
+
+@_compiled
+def _products(h, biases, s):
+    """Return sum_i (h_i + b_i) s_i of each chain."""
+    total = np.zeros(s.shape[1])
+    for c in range(_U(s.shape[1])):
+        for i in range(_U(len(s))):
+            total[c] += (h[c, i] + biases[i]) * s[i, c]
+    return total
 
 
 @_compiled

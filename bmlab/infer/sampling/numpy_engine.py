@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, energy_of
 from ...threads import one_thread
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ class NumpyEngine:
                 if len(out) and (t + 1) % every == 0:
                     out[t // every] = s
         chains.s[...] = s
+
+    def energies(self, chains: Chains) -> np.ndarray:
+        """Return the energy of each chain (chains,)."""
+        return energy_of(chains.model, chains.s.T)
 
 
 def _uniforms(seeds, k, place):

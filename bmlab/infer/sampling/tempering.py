@@ -5,22 +5,18 @@ Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each 
     a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
 
 which leaves the product of all p_k as it is.  So a state leaves its valley where there are none (beta = 0: units are
-tossed like coins), and comes back to another one.  Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607; Geyer (1991),
-Computing Science and Statistics 23, 156; Hukushima and Nemoto (1996), J. Phys. Soc. Jpn. 65, 1604.  Even and odd pairs
-take turns, which carries a replica on in its direction: Okabe and others (2001), Chem. Phys. Lett. 335, 435; Syed and
-others (2022), J. R. Stat. Soc. B 84, 321.
-
-The rungs stand where all neighbours swap about half of the time: near there round trips cost least (Syed and others).
+tossed like coins), and comes back to another one: Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607.  Even and odd
+pairs take turns, and the rungs stand where neighbours swap about half of the time, near which round trips cost least:
+Syed and others (2022), J. R. Stat. Soc. B 84, 321.
 
 The replicas know log Z, by thermodynamic integration of d log Z / d beta = -<E> from Z = 2^n at beta = 0:
 
     log Z_0 = n log 2 + sum_k d_k,      d_k = log(Z_k / Z_{k+1}) = -D_k M_k + log <f(D_k (M_k - E))>_{k+1}
                                                                            - log <f(D_k (E - M_k))>_k
 
-with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)).  For M_k half-way between the mean energies of k and k+1 the
-first term is the trapezoid rule; the two others are all that it leaves out, whatever M_k is (Bennett 1976, J. Comput.
-Phys. 22, 245, eq. 7).  So the sum has no discretisation error, and its noise is seen by comparing ladders.  It is least
-where the two averages are equal, D_k M_k = -d_k; elsewhere, in the cold, one may rest on states that nobody ever sees.
+with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)), whatever M_k is (Bennett 1976, J. Comput. Phys. 22, 245,
+eq. 7).  There is no discretisation error, and the noise is seen by comparing ladders.  It is least where the two
+averages are equal, D_k M_k = -d_k; elsewhere, in the cold, one may rest on states that nobody ever sees.
 """
 
 from __future__ import annotations
@@ -175,7 +171,7 @@ class Replicas:
 
     def energies(self) -> np.ndarray:
         """Return the energies at each rung, (n_chains, rungs)."""
-        return energy_of(self.model, self.chains.s.T)[self.at]
+        return self.chains.energies()[self.at]
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""

@@ -9,8 +9,7 @@ independent draws from p(s) this is expected to be
     sum_s p(s) (1 - p(s))^M,
 
 and it can be measured without knowing p: by the share of further draws that fall on none of the visited states.  So
-the second half of the sweeps tells what the first half has missed.  (Good 1953, Biometrika 40, 237, measures it by
-the states seen just once; here successive draws are alike, and that would be too few.)
+the second half of the sweeps tells what the first half has missed.
 """
 
 from __future__ import annotations
