@@ -5,6 +5,7 @@ the notebooks as students get them, with their tables, and installs bmlab from a
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,8 +23,22 @@ EXTENSIONS = {  # name -> where it is installed; the kernel by `make lite`, wher
     "@jupyterlite/pyodide-kernel-extension": ROOT / "build/lite-kernel",
     "anywidget": sys.prefix,
 }
+PYTHON = re.compile(r"https://[^\"'\s]*/pyodide\.mjs")
 INSTALL = """# The first time some minutes: Python and its packages come to your browser, bmlab from the course itself.
 %pip install -q bmlab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
+
+# Without its network a cell would wait for ever; the probe asks for the very file that starts Python.
+OFFLINE = """<script>
+addEventListener("load", () => fetch("{python}", {{ method: "HEAD" }}).catch(() => {{
+  const said = document.createElement("p");
+  said.setAttribute("role", "alert");
+  said.style = "position: fixed; inset: auto 0 0; z-index: 9999; padding: 1em; background: #fec; color: #222";
+  said.textContent = "Python cannot start here: it comes from {host}, which this network does not reach. " +
+    "The pages of the site need no Python, and make lab needs no network once it is installed.";
+  document.body.append(said);
+}}));
+</script>
+</head>"""
 
 
 def in_the_browser(path: Path) -> NotebookNode:
@@ -57,6 +72,11 @@ def main() -> None:
     }
     (MADE / "jupyter_lite_config.json").write_text(json.dumps({"LiteBuildConfig": options}, indent=1))
     subprocess.run([sys.executable, "-m", "jupyterlite_core.app", "build", "--lite-dir", MADE], check=True, cwd=MADE)
+    scripts = (file.read_text(encoding="utf-8") for file in sorted((LITE / "extensions/@jupyterlite").rglob("*.js")))
+    python = next(found[0] for found in map(PYTHON.search, scripts) if found)
+    page = LITE / "lab/index.html"
+    said = OFFLINE.format(python=python, host=python.split("/")[2])
+    page.write_text(page.read_text(encoding="utf-8").replace("</head>", said, 1), encoding="utf-8")
 
 
 if __name__ == "__main__":
