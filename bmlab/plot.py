@@ -97,9 +97,9 @@ def at_lines(ax: Axes) -> Axes:
     <Axes: >
     """
     _check_axes(ax)
-    ax.get_xlim(), ax.get_ylim()  # brings the limits up to date, which transData does not
+    ax.get_xlim()  # brings limits that are still to be chosen up to date
     named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
-    ax.get_ylim()  # brings limits that are still to be chosen up to date
+    ax.get_ylim()
     for line in named:
         points = np.asarray(line.get_xydata(), dtype=float)
         points = points[np.isfinite(points).all(axis=1)]
