@@ -257,10 +257,10 @@ WRONG = {
         ],
         "cheat": [
             (CHEAT.replace("toy), 1000", "toy), 1"), "after one sweep only"),
-            (CHEAT + "cheat_misplaces = 2 * cheat_misplaces", "half of that"),
-            (CHEAT + "cheat_misplaces = cheat_misplaces / 4", "it should be close to"),
-            (CHEAT.replace("toy)", "toy.at(2))"), "it should be close to"),
-            (CHEAT + "cheat_misplaces = -cheat_misplaces", "it should be close to"),
+            (CHEAT + "cheat_misplaces = 2 * cheat_misplaces", "half: each excess"),
+            (CHEAT + "cheat_misplaces = cheat_misplaces / 4", "a high power"),
+            (CHEAT.replace("toy)", "toy.at(2))"), "a high power"),
+            (CHEAT + "cheat_misplaces = -cheat_misplaces", "a high power"),
             (
                 CHEAT.replace("max(", "min(") + "cheat_misplaces = max(misplaced(x[0], p) for x in powers.values())",
                 "keeps p",
@@ -310,10 +310,10 @@ WRONG = {
             (BLOCK_ERROR.replace("averages.std(ddof=1) / np.sqrt(blocks)", "averages / np.sqrt(blocks)"), "one number"),
         ],
         "my_trap": [
-            ("my_trap = bmlab.toy()", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.toy()", "where chains change sides nothing holds them"),
             ("my_trap = bmlab.ising((4, 4), field=0.05)", "at most 12 units"),
-            ("my_trap = bmlab.ising((3, 4))", "nothing holds it, or its starts are fair"),
-            ("my_trap = bmlab.medium()", "nothing holds it, or its starts are fair"),
+            ("my_trap = bmlab.ising((3, 4))", "where chains change sides nothing holds them"),
+            ("my_trap = bmlab.medium()", "where chains change sides nothing holds them"),
             ("my_trap = np.ones((10, 10)) - np.eye(10)", "a machine"),
         ],
     },

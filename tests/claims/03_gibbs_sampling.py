@@ -36,7 +36,7 @@ def any_order(seed):
 
 @claim("03-ergodic")
 def comes_to_p():
-    """**A sweep that keeps p and may lead from any state to any other comes to p.**"""
+    """**A sweep that keeps p and may lead, at once, from any state to any other comes to p.**"""
     for seed in SEEDS:
         model, P = any_order(seed)
         yield 1e-9 - np.abs(np.linalg.matrix_power(P, 2**12) - bmlab.probabilities(model)).max() if P.min() > 0 else -1

@@ -84,7 +84,7 @@ def the_error_bar_is_wrong_too():
 
 @claim("03-83")
 def a_third_of_the_error():
-    """At $T = 1$ ten times as many steps give a third of the error"""
+    """At $T = 1$, from ten steps on, ten times as many give a third of the error"""
     for seed in SEEDS:
         model = bmlab.medium() if seed == 0 else glass(10, seed)
         errors = [annealed(model, steps, 500, np.random.default_rng(seed))[1] for steps in (10, 100, 1000)]
@@ -93,7 +93,7 @@ def a_third_of_the_error():
 
 @claim("03-83")
 def right_together():
-    """With more steps value and error come right together."""
+    """With more steps value and error come right together"""
     for seed in SEEDS:
         cold = bmlab.medium().at(0.3) if seed == 0 else glass(10, seed, 0.3)
         log_z, stderr = annealed(cold, 1000, 200, np.random.default_rng(seed))

@@ -243,7 +243,7 @@ def mean_field_on_the_platypus(seed):
 
 @claim("platypus-answer")
 def its_sign_is_luck():
-    """on other tables drawn from this one it finds it too rare as well."""
+    """on some other tables drawn from this one it finds it too rare."""
     for seed in SEEDS:  # among 15 tables at least two too rare, and two too common
         signs = [mean_field_on_the_platypus(k) > 0 for k in np.random.default_rng(seed).choice(25, 15, replace=False)]
         yield min(sum(signs), len(signs) - sum(signs)) - 1.5
