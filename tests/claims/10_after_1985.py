@@ -27,7 +27,9 @@ def competing(patterns, beta, strength):
     p, n = patterns.shape
     upper = np.hstack([np.zeros((n, n)), beta / 2 * patterns.T])
     lower = np.hstack([beta / 2 * patterns, strength * (np.eye(p) - 1)])
-    return bmlab.BoltzmannMachine(np.vstack([upper, lower]), [0] * n + [strength * (2 - p)] * p)
+    return bmlab.BoltzmannMachine(
+        np.vstack([upper, lower]), [*beta / 2 * patterns.sum(axis=0)] + [strength * (2 - p)] * p
+    )
 
 
 def settle(net, images):
@@ -229,6 +231,4 @@ def attention_is_the_slope_of_its_energy():
         patterns, s = rng.choice([-1.0, 1.0], (p, n)), bmlab.states(n)
         fits = np.logaddexp.reduce(beta * s @ patterns.T, axis=1)
         found = [bmlab.exact(competing(patterns, beta, 60.0).clamp(range(n), row)).log_z.value for row in s]
-        # each hidden unit that is off sends -beta/2 of its pattern, which cancels against the bias of the visible ones
-        shift = beta / 2 * s @ patterns.sum(axis=0)
-        yield 1e-8 - np.ptp(np.array(found) + shift - fits)
+        yield 1e-8 - np.ptp(np.array(found) - fits)
