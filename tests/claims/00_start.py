@@ -26,7 +26,8 @@ def cooling_cannot_break_a_tie():
 
 @claim("00-turn3")
 def ten_sweeps_forget():
-    """After ten sweeps this triangle has forgotten how it began, and so had every other machine that we tried with weights of one half"""
+    """After ten sweeps this triangle has forgotten how it began, and so had every other machine that we tried with
+    weights of one half"""
     for seed in SEEDS:
         machine = bmlab.toy() if seed == 0 else triangle(seed, 0.5)
         yield 0.02 - remembered(machine)
