@@ -603,6 +603,7 @@ CLIMB = {
     "chains": choices("previous", "fresh", "data"),
     "clamped": BATCHED,
     "couplings": MASKS,
+    "biases": good(None, [True] * 5, np.ones(5)) + bad([True] * 4, 3, "all", np.full(5, 0.5)),
     "penalty": positive(0.01, zero=True),
     "l1": positive(0.01, zero=True),
     "momentum": numbers(0.5, [1, 1.5, -0.1, INF]),
@@ -728,6 +729,7 @@ calls(
     n_sweeps=counts(1),
     chains=choices("previous", "data"),
     penalty=positive(0.01, zero=True),
+    centred=good(True, False) + bad("yes", 2),
 )
 method("plan", {}, pairs=PAIRS, want=WANTED)
 method("probabilities", {})

@@ -14,7 +14,6 @@ import bmlab
 LIMIT = 3 * 2**29
 PRICE = "GiB where", "Use mean_field() or gibbs()", "Use pairs='couplings'"
 M, R, ROWS = bmlab.medium(), np.random.default_rng(0), bmlab.states(5)
-RBM = bmlab.restricted(np.ones((5, 2)), np.zeros(5), np.zeros(2))
 ASKED = {
     "gibbs": lambda k: bmlab.gibbs(M, rng=0, n_chains=k, n_sweeps=2, burn_in=0),
     "draws": lambda k: bmlab.gibbs(M, rng=0, draws=k, n_sweeps=10 * k),
@@ -25,7 +24,6 @@ ASKED = {
     "ais, temperatures": lambda k: bmlab.ais(M, rng=0, n_temperatures=k),
     "sample": lambda k: bmlab.sample(M, k, R),
     "clamped_gibbs": lambda k: bmlab.clamped_gibbs(M, ROWS, rng=0, n_chains=k),
-    "pcd": lambda k: bmlab.pcd(RBM, ROWS, rng=0, rate=0.1, steps=k),
     "raster": lambda k: bmlab.data.raster(k, R),
     "encoder": bmlab.data.encoder,
     "shifter": bmlab.data.shifter,

@@ -213,7 +213,14 @@ SLIPS = {
     "the size": abs,
     "one half": lambda x: 0 * x + 0.5,
 }
-OWN = {"fooled", "my_cheat", "my_group", "my_trap"}  # what a student brings: other numbers may be as right
+OWN = {
+    "fooled",
+    "my_cheat",
+    "my_gain",
+    "my_group",
+    "my_image",
+    "my_trap",
+}  # what a student brings: other numbers may be as right
 STYLES = {
     "as it is": lambda value: value,
     "plain Python": lambda value: (

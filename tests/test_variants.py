@@ -14,6 +14,7 @@ from wrong_answers import WRONG
 from bmlab.exercises import variant
 from bmlab_teaching.slicing import names
 
+LETTERS = {"cheat"}
 STUDENTS = [str(number) for number in range(200)]
 
 
@@ -35,7 +36,7 @@ def each_variant(source, made):
     of = {repr(variant(student, every)): student for student in STUDENTS}
     assert len(of) == len(every) >= 6, "a variant that nobody draws, or that stands there twice"
     for student in of.values():
-        here = dict(made)
+        here = made | {"student": student}
         exec(source.replace('student = "0"', f'student = "{student}"'), here)
         assert here["student"] == student
         yield here
@@ -60,7 +61,9 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
                 with pytest.raises(AssertionError) as refused:
                     exec(test.source, wrong)
                 assert hint in str(refused.value), (here["student"], source, str(refused.value))
-        for (here, _), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
+        for (here, mine), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
+            if exercise_name in LETTERS and mine == answers:
+                continue  # of three letters two neighbours may have the same
             with pytest.raises(AssertionError):
                 exec(test.source, here | answers)
 

@@ -781,7 +781,7 @@ MISSING = """if True:
         ("numba", {"07_hidden_units"}),
         ("tqdm", set()),
         ("sklearn", {"09_handwritten_digits"}),
-        ("pandas", {"06_your_own_data"}),
+        ("pandas", {"04_mean_field", "06_your_own_data"}),
     ],
 )
 def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, stops):

@@ -516,7 +516,7 @@ WRONG = {
                 ADVICE.replace(
                     "np.abs(np.linalg.eigvalsh(friend.weights)).max()", "np.linalg.eigvalsh(friend.weights)[-1]"
                 ),
-                "largest SIZE",
+                "SIZE",
             ),
             (
                 ADVICE + "radii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]",

@@ -115,7 +115,8 @@ def gibbs(
     """
     check_model(model)
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
-    measured = n_sweeps // check_count("every", every, 1, n_sweeps)
+    every = check_count("every", every, 1, n_sweeps)
+    measured = n_sweeps // every
     draws = check_count("draws", draws, 0, measured)
     s = first_states(model, rng, start, n_chains)
     check_memory(f"{draws:,} draws of {len(s):,} chains would be kept", 20.0 * draws * s.size, "keep fewer draws")
