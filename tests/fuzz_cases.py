@@ -663,7 +663,7 @@ method(
     n_chains=counts(5, none=True),
     burn_in=counts(5, 0),
     n_sweeps=counts(40),
-    every=counts(40),
+    every=counts(1),
     backend=choices("auto", "numpy", "numba"),
     draws=counts(3, 0) + bad(50),
 )
