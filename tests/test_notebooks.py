@@ -317,6 +317,7 @@ def changed_handout(path, notebook, blanks):
     Of the story only those cells stay that an exercise or one of the three needs: nbval runs all of it elsewhere.
     """
     notebook = without_teachers(notebook)
+    solved = [cell.source for cell in notebook.cells]  # what stands in for a blank needs what its solution needs
     for cell, blank in zip(notebook.cells, blanks, strict=False):  # and after these a line on how to hand in
         cell.source = blank.source
     chosen = digits_printed(notebook)[:3]
@@ -325,7 +326,7 @@ def changed_handout(path, notebook, blanks):
     changed = {row for row, _ in chosen}
     code = [row for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     wanted = [row in changed or bool(nbgrader(notebook.cells[row])) for row in code]
-    kept, _ = needed_cells([notebook.cells[row].source for row in code], wanted, whole=True)
+    kept, _ = needed_cells([solved[row] for row in code], wanted, whole=True)
     rows = [code[place] for place in sorted(kept)]
     wrong = changed | {row for row in rows if fails_where_unanswered(notebook.cells[row])}
     notebook.cells = [notebook.cells[row] for row in rows]
