@@ -208,7 +208,8 @@ def secrets(path):
     solved = [found for cell in cells for rule in (SOLUTION, hidden) for found in rule.findall(cell.source)]
     lines = {line.strip() for found in solved for line in found.splitlines() if not line.startswith("###")}
     kept = "\n".join(SOLUTION.sub("", hidden.sub("", cell.source)) for cell in cells)
-    kept += "\n".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))  # of plain.py
+    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    kept += "\n".join(data.get("text/plain", "") for data in shown)  # lines of plain.py
     return {line for line in lines if len(line) > 30 and line not in kept}
 
 
