@@ -32,9 +32,7 @@ DIGITS = """digits = bmlab.data.digits()
 machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1).model for k in range(10)]
 widgets.PaintView(machines, [bmlab.mean_field(machine).log_z.lower for machine in machines])"""
 DRAW = "widgets.DrawView()"
-ROW = (
-    "c => { const d = c.getContext('2d').getImageData(0, 0, 6, 1).data; return [0, 1, 2, 3, 4, 5].map(k => d[4 * k]); }"
-)
+ROW = "c => { const d = c.getContext('2d').getImageData(0, 0, 6, 1).data; return [0, 1, 2, 3, 4, 5].map(k => d[4 * k + 2]); }"
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
@@ -343,7 +341,7 @@ def test_a_fourth_pattern_is_drawn_and_a_cell_is_held_in_every_dream(shown):
     paper.hover(position={"x": wide - 5, "y": 5})
     notebook.page.mouse.up()
     view.get_by_role("button", name="Show it this").click()
-    assert view.locator(".bml-shelf canvas").nth(3).evaluate(ROW) == [34] * 6  # ink from end to end, without a gap
+    assert view.locator(".bml-shelf canvas").nth(3).evaluate(ROW) == [178] * 6  # the blue of #0072B2 from end to end
     web.focus()
     web.press(" ")  # row 4, column 4
     until(notebook, view, "Held in every dream")
