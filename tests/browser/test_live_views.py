@@ -32,7 +32,8 @@ DIGITS = """digits = bmlab.data.digits()
 machines = [bmlab.invert_mean_field(digits.train[digits.train_labels == k], noise=0.1).model for k in range(10)]
 widgets.PaintView(machines, [bmlab.mean_field(machine).log_z.lower for machine in machines])"""
 DRAW = "widgets.DrawView()"
-ROW = "c => { const d = c.getContext('2d').getImageData(0, 0, 6, 1).data; return [0, 1, 2, 3, 4, 5].map(k => d[4 * k + 2]); }"
+ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 1).data;
+               return [0, 1, 2, 3, 4, 5].map(k => d[4 * k + 2]); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
