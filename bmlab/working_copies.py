@@ -228,10 +228,10 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
             "later": bool(HIDDEN.search(test)) and not hidden,
             "hidden": "\n".join(HIDDEN.findall(test)) if hidden else "",
         }
-    opening = source.cells[0].source
+    texts = [cell.source for cell in source.cells]
     about = {
-        "title": opening.partition("\n")[0].strip("# "),
-        "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", opening)),
+        "title": texts[0].partition("\n")[0].strip("# "),
+        "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", "\n".join(texts))),
         "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
     }
     known = {"about": about, "tests": tests, "blanks": blanks_of(source), "tries": tries_of(source)}

@@ -96,7 +96,7 @@ def smaller(png: str) -> str:
 
 
 # Which picture of a notebook stands for it on the first page.
-COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 2, "06": 2, "07": 1, "08": 4}
+COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 2, "06": 3, "07": 1, "08": 4}
 COVERS |= {"09": 1, "10": 3}
 
 
@@ -150,11 +150,11 @@ def cover(path: Path) -> str:
 
 def card(path: Path) -> str:
     """A notebook on the first page: its picture, question, minutes and level."""
-    number, opening = path.stem.partition("_")[0], nbformat.read(path, as_version=4).cells[0].source
-    minutes = re.search(r"\*\*Time\*\* (\d+)", opening)[1]
+    number, cells = path.stem.partition("_")[0], nbformat.read(path, as_version=4).cells
+    minutes = next(found[1] for cell in cells if (found := re.search(r"\*\*Time\*\* (\d+)", cell.source)))
     return (
         f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover(path), "", 400)}'
-        f"<b>{escape(opening.splitlines()[0].strip('# '))}</b>"
+        f"<b>{escape(cells[0].source.splitlines()[0].strip('# '))}</b>"
         f"<span>{number} · {minutes} minutes · {level(path)}</span></a>"
     )
 
@@ -187,6 +187,8 @@ def page(path: Path, teacher: bool) -> NotebookNode:
         cell.outputs = [shown(output, cell.id, seen) for output in cell.get("outputs", [])]
         if about and not teacher:
             cell.outputs = []
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
         if cell.cell_type == "markdown":
             del cell["outputs"]
             cell.source = linked(cell.source, path)

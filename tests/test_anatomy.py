@@ -29,6 +29,11 @@ def minutes(notebook):
     return words / WORDS_A_MINUTE + (seconds + len(list(predictions(notebook))) * SECONDS_A_PREDICTION) / 60
 
 
+def front(notebook):
+    """What stands below the first view: what to do with it, then time, needs and goals."""
+    return prose(notebook)[1]
+
+
 def heart(notebook):
     """A notebook up to its exercises."""
     copy = without_teachers(notebook)
@@ -78,7 +83,7 @@ def test_it_has_thirty_to_seventy_cells_and_short_ones(notebook):
 
 
 def test_it_is_an_evening_and_says_how_long(path, notebook):
-    stated = re.search(r"\*\*Time\*\* (\d+) minutes, and (\d+) for the exercises", prose(notebook)[0])
+    stated = re.search(r"\*\*Time\*\* (\d+) minutes, and (\d+) for the exercises", front(notebook))
     found = minutes(heart(notebook))
     assert abs(int(stated[1]) - found) <= 1, found
     assert found <= HEART + 1
@@ -95,8 +100,16 @@ def test_what_is_further_is_folded_short_and_needed_by_nothing(notebook):
 # What it has
 
 
+def test_it_opens_on_something_that_moves(notebook):
+    title, setup, view, below = notebook.cells[:4]
+    assert len(title.source.split()) <= 60 and "\n## " not in title.source + below.source
+    assert setup.metadata["jupyter"]["source_hidden"] and not setup.outputs
+    assert re.search(r"widgets\.\w+View\(", view.source) and any(map(pictures, view.outputs))
+    assert 0 <= below.source.find("**Do this.**") < below.source.find("**Time**")
+
+
 def test_the_front_names_three_verbs_that_the_close_asks_back(notebook):
-    promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", prose(notebook)[0], re.MULTILINE)
+    promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", front(notebook), re.MULTILINE)
     close, _ = section(notebook, "Close")
     assert len(promised) == 3
     assert re.findall(r"^☐ I can \*\*(\w+)\*\* (.+)\.(?:  )?$", close, re.MULTILINE) == promised

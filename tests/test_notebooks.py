@@ -167,11 +167,9 @@ def test_outputsnumbers_are_rounded(notebook):
 # How it reads
 
 
-def test_the_title_is_the_question_and_the_front_matter_is_there(notebook):
+def test_the_title_is_the_question(notebook):
     title = prose(notebook)[0].splitlines()[0]
     assert kinds(notebook)[0] == "m" and re.fullmatch(r"# .+\?", title), title
-    front = " ".join(prose(notebook)[: kinds(notebook).index("c")])
-    assert "Time" in front and "Needs" in front
 
 
 def test_code_lines_fit_on_a_screen(notebook):

@@ -60,10 +60,14 @@ def test_every_link_leads_somewhere():
 def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \| (\d+) min \|", README)
-        opening = "".join(json.loads(path.read_text())["cells"][0]["source"])
+        title, front = texts(path)[:2]
         assert row, path.name
-        assert _letters(row[1]) == _letters(opening.splitlines()[0]), path.name
-        assert row[2] == re.search(r"(\d+) minutes", opening.split("Time")[1])[1], path.name
+        assert _letters(row[1]) == _letters(title.splitlines()[0]), path.name
+        assert row[2] == re.search(r"(\d+) minutes", front.split("Time")[1])[1], path.name
+
+
+def texts(path):
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"]
 
 
 def test_the_map_in_the_first_notebook_says_the_same():
@@ -103,8 +107,7 @@ def test_no_syllabus_gives_a_notebook_before_what_it_needs():
 def needed(number):
     """The numbers of the notebooks that a notebook says it needs."""
     (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
-    front = "".join(json.loads(path.read_text())["cells"][0]["source"])
-    needs = front.split("**Needs**")[1].split("\n")[0]
+    needs = texts(path)[1].split("**Needs**")[1].split("\n")[0]
     first_and_last = re.search(r"(\d\d) to (\d\d)", needs)
     through = range(int(first_and_last[1]), int(first_and_last[2]) + 1) if first_and_last else ()
     return set(re.findall(NUMBER, needs)) | {f"{k:02}" for k in through}

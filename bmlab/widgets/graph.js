@@ -1,5 +1,14 @@
-// A machine as a graph, its units in a circle; press(i) is called for a unit that is pressed.
+// A machine as a graph, its units in a circle, or, where it has two layers, the first `low` in a row below.
 const word = (x, y, text, more = {}) => make("svg:text", { x, y, "text-anchor": "middle", ...more }, text);
+
+// A long name in two lines.
+function lines(x, y, text, more) {
+  const words = text.split(" "), half = Math.ceil(words.length / 2);
+  if (text.length <= 12 || half === words.length) return word(x, y, text, more);
+  const line = (from, to, dy) => make("svg:tspan", { x, dy }, words.slice(from, to).join(" "));
+  const all = { x, y: y - 7, "text-anchor": "middle", ...more };
+  return make("svg:text", all, line(0, half, 0), line(half, words.length, 15));
+}
 
 // The units of a state as small discs within `size`: in their circle, or in a line where there is no room for one.
 function discs(n, x, y, size) {
@@ -17,11 +26,15 @@ function showState(parts, k, colours) {
   parts.forEach((disc, i) => disc.setAttribute("fill", plus(i) ? colours.gibbs : colours.minus));
 }
 
-function graph({ weights, biases }, names, colours, pressed) {
+function graph({ weights, biases, low }, names, colours, pressed) {
   const n = biases.length, few = n <= 4, radius = few ? 24 : 16;
   const largest = Math.max(...weights.flat().map(Math.abs)) || 1;
-  const svg = make("svg:svg", { viewBox: "0 0 320 300", role: "group", "aria-label": "The machine" });
-  const place = (i, r) => [160 + r * Math.sin(2 * Math.PI * i / n), 150 - r * Math.cos(2 * Math.PI * i / n)];
+  const wide = names.some((name) => name.length > 12) ? 40 : 0;
+  const svg = make("svg:svg", { viewBox: `${-wide} 0 ${320 + 2 * wide} 300`, role: "group",
+    "aria-label": "The machine" });
+  const row = (k, many) => 160 + (k - (many - 1) / 2) * Math.min(64, 280 / many);
+  const place = (i, r) => low ? [i < low ? row(i, low) : row(i - low, n - low), 150 + (i < low ? 0.9 : -0.9) * r]
+    : [160 + r * Math.sin(2 * Math.PI * i / n), 150 - r * Math.cos(2 * Math.PI * i / n)];
   for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
     const w = weights[i][j], [x1, y1] = place(i, 100), [x2, y2] = place(j, 100);
     if (w) svg.append(make("svg:line", { x1, y1, x2, y2, stroke: w > 0 ? colours.together : colours.apart,
@@ -40,10 +53,10 @@ function graph({ weights, biases }, names, colours, pressed) {
     };
     const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
     const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
-    const anchor = bx < 130 ? "end" : bx > 190 ? "start" : "middle";
+    const anchor = low ? "middle" : bx < 130 ? "end" : bx > 190 ? "start" : "middle";
     const below = Math.abs(by - 150) < 9 ? y + radius + 16 : by > 150 ? Math.min(by + 22, 297) : by;
     svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), below, name, { class: "bml-soft" })
-      : word(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
+      : lines(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
     return { g, disc, sign };
   });
   return { svg, units };

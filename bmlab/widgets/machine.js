@@ -1,11 +1,12 @@
 // A small machine as a graph: units flip one by one, and the counted states approach their exact probabilities.
 function mount(model, el) {
-  const machine = { weights: model.get("weights"), biases: model.get("biases") }, colours = model.get("colours");
+  const machine = Object.fromEntries(["weights", "biases", "low"].map((key) => [key, model.get(key)]));
+  const colours = model.get("colours");
   const n = machine.biases.length, next = uniforms(model.get("seed")), fixed = new Array(n).fill(0);
   const s = Array.from({ length: n }, () => next() < 0.5 ? 1 : -1), SHOWN = Math.min(2 ** n, 16);
   const names = model.get("names").length ? model.get("names") : s.map((_, i) => `unit ${i}`);
-  let T = model.get("temperature"), rate = 2, due = 0, unit = -1, factor = 1, left = 0, age = 0, plain = true;
-  let exact, counts, total, order, mine;
+  let T = model.get("temperature"), rate = 2, due = 0, unit = -1, age = 0, plain = true;
+  let exact, counts, total, order;
 
   const { svg, units } = graph(machine, names, colours, (i) => clamp(i));
 
@@ -14,8 +15,8 @@ function mount(model, el) {
   const bars = make("svg:svg", { viewBox: "0 0 400 262", role: "group", "aria-label": "States, most probable first" });
   let scale = 1;
   const rows = Array.from({ length: SHOWN }, (_, r) => {
-    const y = row * (r + 0.5) + 10, fills = ["currentColor", colours.gibbs, colours["mean field"]];
-    const [sure, count, yours] = fills.map((fill, k) =>
+    const y = row * (r + 0.5) + 10, fills = ["currentColor", colours.gibbs];
+    const [sure, count] = fills.map((fill, k) =>
       make("svg:rect", { x: from, y: y + (k - 1) * thick, height: thick, width: 0, fill }));
     const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: `bml-state${n <= 4 ? " bml-drawn" : ""}` });
     const state = n <= 4 ? discs(n, from - 24, y, row - 1) : [];
@@ -28,8 +29,8 @@ function mount(model, el) {
       else set(order[r]);
     };
     const g = bars.appendChild(make("svg:g", { class: "bml-row", role: "button", tabindex: r ? -1 : 0, onclick: press,
-      onkeydown: press }, label, ...state, sure, count, yours, hit));
-    return { g, label, state, sure, count, yours };
+      onkeydown: press }, label, ...state, sure, count, hit));
+    return { g, label, state, sure, count };
   });
   const ends = [0, 0.5, 1].map((f) => [f, bars.appendChild(word(from + f * wide, 250, "", { class: "bml-tick" }))]);
   const corners = n === 3 ? cube(colours, (k) => set(k)) : null;
@@ -40,7 +41,7 @@ function mount(model, el) {
   story.setAttribute("role", "status");
   const restart = () => {
     exact = enumerate(machine, T, fixed);
-    [counts, mine, total] = [new Float64Array(2 ** n), new Float64Array(2 ** n), 0];
+    [counts, total] = [new Float64Array(2 ** n), 0];
     order = [...exact.keys()].sort((a, b) => exact[b] - exact[a] || a - b).slice(0, SHOWN);
     scale = [0.02, 0.04, 0.1, 0.2, 0.4, 0.6, 0.8].find((x) => x > exact[order[0]] * 1.1) || 1;
     order.forEach((k, r) => {
@@ -65,13 +66,12 @@ function mount(model, el) {
     do unit = (unit + 1) % n; while (fixed[unit] && fixed.includes(0));
     if (fixed[unit]) return null;
     const h = field(machine, s, unit);
-    return { h, p: chanceOfPlus(factor * h, T), u: next() };
+    return { h, p: chanceOfPlus(h, T), u: next() };
   };
   const chance = ({ h, p }) => `${names[unit]}: field ${signed(h, 2, "+")}, p(+1) = ${p.toFixed(3)}`;
-  const said = (coin) => `${chance(coin)}; u = ${coin.u.toFixed(3)}`;
-  const taken = ({ p, u }, kept) => {
+  const taken = ({ p, u }) => {
     s[unit] = u < p ? 1 : -1;
-    kept[numberOf(s)]++;
+    counts[numberOf(s)]++;
     return `is ${u < p ? "below" : "above"}, so it turns ${s[unit] > 0 ? "+1" : "−1"}.`;
   };
   const told = (coin, words) => plain
@@ -81,52 +81,14 @@ function mount(model, el) {
   const update = () => {
     const coin = turn();
     if (!coin) return;
-    const words = taken(coin, counts);
+    const words = taken(coin);
     total++;
-    if (rate <= 20) story.textContent = factor === 1 ? told(coin, words) : "";
-  };
-
-  const RULE = "A number u is drawn, evenly between 0 and 1. Below p(+1) the unit turns +1, else −1.\n";
-  // Be the sampler: ten updates with your own hand, or find out whether the sampler has lost its factor 2
-  const play = make("div", { class: "bml-buttons bml-game" });
-  const ask = (words, ...answers) => {
-    story.textContent = words;
-    play.replaceChildren(...answers.map(([label, then]) => button(label, then)));
-    play.firstChild?.focus();
-  };
-  const toss = (before = "") => {
-    const coin = turn();
-    if (!left || !coin) {
-      return ask(left ? "All units are held; free one first." :
-        `${before} That was ten. Orange: your states. Now run the machine: how many does it take to look like black?`);
-    }
-    const answer = (sign) => () => {
-      const right = (coin.u < coin.p) === (sign > 0), words = taken(coin, mine);
-      left--;
-      show();
-      toss(`${right ? "Yes" : "No"}: ${coin.u.toFixed(3)} ${words}\n`);
-    };
-    show();
-    ask(`${before}${said(coin)}. Which way does it turn? ${left} to go.`, ["+1", answer(1)], ["−1", answer(-1)]);
-  };
-  const secret = () => {
-    factor = Math.random() < 0.5 ? 1 : 0.5;
-    restart();
-    const guess = (two) => () => {
-      const right = two === (factor === 1);
-      const truth = factor === 1 ? "this sampler is right" : "its 2 is missing, and it is as if T were twice as high";
-      factor = 1;
-      ask(`${right ? "Found" : "No"}: ${truth}.`);
-    };
-    run.toggle(true);
-    go(4);
-    ask("Perhaps this sampler has lost the factor 2 in p(+1) = 1 / (1 + exp(−2 h / T)). Watch the bars: has it?",
-      ["It is right", guess(true)], ["The 2 is missing", guess(false)]);
+    if (rate <= 20) story.textContent = told(coin, words);
   };
 
   const show = () => {
     story.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
-    const share = (k) => counts[k] / (total || 1), tossed = mine.reduce((a, b) => a + b) || 1;
+    const share = (k) => counts[k] / (total || 1);
     units.forEach(({ g, disc, sign }, i) => {
       disc.setAttribute("fill", s[i] > 0 ? colours.gibbs : colours.minus);
       sign.textContent = s[i] > 0 ? "+" : "−";
@@ -137,7 +99,6 @@ function mount(model, el) {
     });
     order.forEach((k, r) => {
       rows[r].count.setAttribute("width", Math.min(1, share(k) / scale) * wide);
-      rows[r].yours.setAttribute("width", Math.min(1, mine[k] / tossed / scale) * wide);
       rows[r].g.setAttribute("class", k === numberOf(s) ? "bml-row bml-now" : "bml-row");
       rows[r].g.setAttribute("aria-current", k === numberOf(s));
       rows[r].g.setAttribute("aria-label", `${name(k)}, probability ${exact[k].toFixed(3)}; press to set it`);
@@ -169,21 +130,19 @@ function mount(model, el) {
   if (corners) corners.svg.style.display = "none";
   const root = frame(el, "machine", make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
     make("div", { class: "bml-column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
-    story, play, numbers);
+    story, numbers);
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
-  const alone = (then) => () => { age = NaN; run.toggle(false); play.replaceChildren(); factor = 1; then(); };
+  const alone = (then) => () => { age = NaN; run.toggle(false); then(); };
   const pace = slider("updates a second", {
     min: 0, max: rates.length - 1, step: 1, value: 0, show: (k) => rates[k].toLocaleString("en"),
   }, (k) => {
     [rate, due, age] = [rates[k], 0, NaN];  // of one's own choice
-    if (rate > 20 && !play.firstChild) story.textContent = "";
+    if (rate > 20) story.textContent = "";
   });
   const go = (k) => { [rate, due] = [rates[k], 0]; pace.set(k); };
   root.append(
     make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
-      button("Count anew", restart),
-      button("Be the sampler", alone(() => { left = 10; mine.fill(0); toss(RULE); })),
-      button("A sampler with a secret", alone(secret))),
+      button("Count anew", restart)),
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),

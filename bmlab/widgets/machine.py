@@ -4,7 +4,7 @@ import traitlets
 
 from ..checks import check_count
 from ..model import BoltzmannMachine, check_model
-from .pictures import converging
+from .pictures import converging, two_layers
 from .view import View, script
 
 MOST = 10  # units: the page lists 2^n states anew whenever a slider moves
@@ -13,6 +13,7 @@ MOST = 10  # units: the page lists 2^n states anew whenever a slider moves
 class MachineView(View):
     """Show a machine of up to ten units as a graph, its units flipping, and counted against exact probabilities.
 
+    Units stand in a circle, the two layers of a restricted machine in two rows.
     Orange couplings pull together, dashed purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
     Raises ValueError for more units.
 
@@ -31,6 +32,7 @@ class MachineView(View):
     temperature = traitlets.Float().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
     names = traitlets.List().tag(sync=True)
+    low = traitlets.Int().tag(sync=True)
 
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
         check_model(model)
@@ -45,6 +47,7 @@ class MachineView(View):
             temperature=model.temperature,
             seed=seed,
             names=[str(name) for name in model.names],
+            low=len((two_layers(model) or [[]])[0]),
         )
 
     def __repr__(self):

@@ -95,12 +95,19 @@ def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: in
     return figure
 
 
+def two_layers(model: BoltzmannMachine) -> list[range]:
+    """Return the units of the two layers of a restricted machine, or nothing."""
+    low = max((k for k in range(2, model.n - 1) if not (model.dense_weights[:k, :k].any())), default=0)
+    return [range(low), range(low, model.n)] if low and not model.dense_weights[low:, low:].any() else []
+
+
 def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: int = 16) -> Figure:
     """Draw the machine, and the counts of 10 and of 10,000 states beside the exact probabilities."""
     rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
-    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    figure = Figure(figsize=(9, 3.9), layout="constrained")
     parts = figure.subplot_mosaic([["machine", 0], ["machine", 1]], width_ratios=[1, 1.7])
-    plot.network(model, parts["machine"], places="circle")
+    layers = two_layers(model)
+    plot.network(model, parts["machine"], layers=layers, places=None if layers else "circle")
     order = np.argsort(-p, kind="stable")[:most]
     for row, total in enumerate(totals):
         ax, s, counts = parts[row], rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))

@@ -243,22 +243,6 @@ def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
     until(notebook, view, re.compile("^0 and 5: .* in the data, .* weight"))
 
 
-def test_the_student_is_the_sampler_for_ten_updates(shown):
-    notebook, view = shown("machine")
-    view.get_by_role("button", name="Be the sampler").click()
-    assert view.get_attribute("data-playing") == "false"
-    for left in range(10, 0, -1):
-        until(notebook, view, f"{left} to go")
-        p, u = (
-            float(x)
-            for x in re.search(r"p\(\+1\) = ([\d.]+); u = (\d\.\d+)", text_of(view, ".bml-story")[-200:]).groups()
-        )
-        if left > 1:
-            assert left == 10 or "Yes: " in text_of(view, ".bml-story")
-        view.get_by_role("button", name="+1" if u < p else "−1", exact=True).click()
-    until(notebook, view, "That was ten")
-
-
 def test_a_bar_sets_its_state_and_the_cube_shows_the_same(shown):
     _, view = shown("machine")
     view.get_by_role("button", name="Pause").click()
@@ -270,15 +254,6 @@ def test_a_bar_sets_its_state_and_the_cube_shows_the_same(shown):
     view.get_by_role("button", name="cube").click()
     view.locator("svg[aria-label^='Eight'] .bml-row").nth(0).click()
     assert units.all_text_contents() == ["+"] * 3
-
-
-def test_a_sampler_without_its_factor_2_is_found(shown):
-    notebook, view = shown("machine")
-    view.get_by_role("button", name="A sampler with a secret").click()
-    until(notebook, view, re.compile(r"[1-9]\d,\d{3} updates"))
-    wrong = float(text_of(view).split(" % of")[0].split()[-1])
-    view.get_by_role("button", name="The 2 is missing" if wrong > 8 else "It is right").click()
-    until(notebook, view, "Found: ")
 
 
 def test_the_field_takes_a_lattice_round_a_loop_and_the_critical_point_catches_the_slider(shown):
