@@ -24,7 +24,8 @@ def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it where they start.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
-    What draw prints, and what it warns of, stands under its figure; a stored text has it for several values.
+    What draw prints, and what it warns of, stands under its figure; a stored text has it for several values.  Where it
+    prints "T = 2", the number can be dragged, too.
     The first line of draw's docstring says what it draws to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.

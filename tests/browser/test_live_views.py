@@ -143,6 +143,23 @@ def test_explore(shown):
     assert view.locator("img").get_attribute("src") != before
 
 
+def test_a_number_in_the_words_of_explore_is_dragged_and_keeps_the_focus(shown):
+    notebook, view = shown("explore")
+    until(notebook, view, "T = 3")
+    number, mouse = view.get_by_role("slider", name="T in the text"), notebook.page.mouse
+    box = number.bounding_box()
+    mouse.move(box["x"] + 4, box["y"] + 6)
+    mouse.down()
+    mouse.move(box["x"] + 13, box["y"] + 6)
+    until(notebook, view, "T = 4")
+    mouse.move(box["x"] - 5, box["y"] + 6)
+    until(notebook, view, "T = 2")
+    mouse.up()
+    number.press("ArrowLeft")
+    until(notebook, view, "T = 1")
+    assert number.get_attribute("aria-valuenow") == "1" and number.evaluate("el => el === document.activeElement")
+
+
 @pytest.mark.parametrize("notebook", [{"device_scale_factor": 2}], indirect=True)
 def test_on_a_dense_display_explore_answers_a_step_at_once_and_gets_sharp_at_rest(shown):
     notebook, view = shown("explore")
