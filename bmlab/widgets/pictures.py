@@ -115,7 +115,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
             s = sweep(model, s, rng.random(s.shape))
             np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
         bars = {"exact": p[order], "counted": counts[order] / total}
-        if model.n <= plot.FEW:
+        if model.n < plot.FEW:
             plot.states(states(model.n)[order], ax, bars, model=model)
         else:
             for shift, (name, heights) in zip((-0.2, 0.2), bars.items(), strict=True):
