@@ -67,7 +67,9 @@ def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
 
 
 def texts(path):
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"]
+    return [
+        "".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"
+    ]
 
 
 def test_the_map_in_the_first_notebook_says_the_same():
