@@ -17,6 +17,8 @@ exclude_patterns = ["**.ipynb_checkpoints"]
 # Notebooks show what they store; nothing is run here.
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}
+nb_code_prompt_show = "Code"
+nb_code_prompt_hide = "Code"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 # A notebook may go from its title to a smaller heading; a field may have the name of a type, such as bytes.

@@ -156,7 +156,7 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     figure, axes = subplots(1, 3, 9, 3)
-    for ax, image, title in zip(axes[0, :2], (start, mean), ("Known (grey: unknown)", "Expected"), strict=True):
+    for ax, image, title in zip(axes[0, :2], (start, mean), ("Known (pale: unknown)", "Expected"), strict=True):
         plot.images(image, ax, shape)
         plot.headline(ax, title)
     axes[0, 2].bar(names, p, color=plot.COLOURS["mean field"])
