@@ -5,16 +5,20 @@ const REST = 200; // ms without a step, after which a dense display gets twice t
 function handle(name, { move }) {
   let from = null;
   const label = `${name} in the text`;
-  const one = make("span", { class: "bml-drag", role: "slider", tabindex: 0, "aria-label": label, onkeydown: (event) => {
+  const onkeydown = (event) => {
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!steps) return;
     event.preventDefault();
     move(steps);
-  }, onpointerdown: (event) => { from = event.clientX; one.setPointerCapture(event.pointerId); },
-  onpointermove: (event) => {
+  };
+  const onpointerdown = (event) => { from = event.clientX; one.setPointerCapture(event.pointerId); };
+  const onpointermove = (event) => {
     const steps = from === null ? 0 : Math.trunc((event.clientX - from) / 8);
     if (steps) { from += 8 * steps; move(steps); }
-  }, onpointerup: () => { from = null; }, onpointercancel: () => { from = null; } });
+  };
+  const leave = () => { from = null; };
+  const one = make("span", { class: "bml-drag", role: "slider", tabindex: 0, "aria-label": label,
+    onkeydown, onpointerdown, onpointermove, onpointerup: leave, onpointercancel: leave });
   return one;
 }
 
