@@ -163,14 +163,15 @@ function mount(model, el) {
   const root = frame(el, "draw", probe, make("div", { class: "bml-dreamer" },
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken, keep),
     column("threads", "Its threads", web.canvas, web.spoken,
-      make("p", { class: "bml-note" }, gap, " shown minus dreamt, at most"),
+      make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt"),
       note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
     column("dreams", "It dreams", wall)));
   const run = player(root, step), twoDigits = (v) => v.toFixed(2);
   const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
+  root.prepend(make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, heat.el));
   root.append(
     make("p", { class: "bml-rule" }, "change of a thread = rate × ( ", halves[0], " − ", halves[1], " )"), words,
-    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, signs, free, again, heat.el));
+    make("div", { class: "bml-buttons" }, signs, free));
   restyle();
   arrange();
   // Who asks for less motion sees what comes of it.

@@ -122,7 +122,8 @@ function mount(model, el) {
   };
 
   const key = note(["var(--ink)", "■", "exact"], [colours.gibbs, "■", "counted"],
-    SHOWN < 2 ** n ? `the ${SHOWN} most probable of ${2 ** n} states` : "probability of each state");
+    SHOWN < 2 ** n ? `the ${SHOWN} most probable of ${2 ** n} states` + (machine.low ? "" : "; signs go clockwise")
+      : "probability of each state");
   const shape = corners && choice("Show", ["bars", "cube"], 0, (k) => {
     bars.style.display = k ? "none" : "";
     corners.svg.style.display = k ? "" : "none";
