@@ -778,7 +778,7 @@ MISSING = """if True:
     ("package", "stops"),
     [
         ("anywidget", set()),
-        ("numba", {"07_hidden_units"}),
+        ("numba", set()),
         ("tqdm", set()),
         ("sklearn", {"09_handwritten_digits"}),
         ("pandas", {"04_mean_field", "06_your_own_data"}),
