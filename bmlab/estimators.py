@@ -116,8 +116,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
-        patterns, counts = distinct(s, np.ones(len(s)))
-        self.model_ = penalised(patterns, counts, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
+        self.model_ = penalised(s, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
         log_z, self._runs = normalisation(self.model_, generator(self.random_state))
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
@@ -141,15 +140,15 @@ def independent(sums: np.ndarray, count: int) -> np.ndarray:
     return np.arctanh(sums / (count + PRIOR))
 
 
-def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
-    """Return the machine (T = 1) of patterns (K, n), -1/+1, seen `counts` times each; constant units stay alone."""
-    sums, total = counts @ patterns, counts.sum()
+def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
+    """Return the machine (T = 1) of rows s (N, n), -1/+1; constant units stay alone."""
+    sums, total = s.sum(0), len(s)
     biases, weights = independent(sums, total), np.zeros((len(sums), len(sums)))
     varies = np.abs(sums) < total
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
+            found = best_predicting(*distinct(s[:, varies]), alpha / total, every_pair)
         machine = warned(found, stacklevel=4).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)

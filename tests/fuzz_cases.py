@@ -552,7 +552,6 @@ calls(
     model=SMALL_MODELS,
     data=no_estimate(FIRST_UNITS),
     infer=METHODS,
-    sample_weight=ROW_WEIGHTS,
     start=bad("start", 3, NAN, EXACT) + good(None),
 )
 calls(
@@ -608,7 +607,6 @@ CLIMB = {
     "l1": positive(0.01, zero=True),
     "momentum": numbers(0.5, [1, 1.5, -0.1, INF]),
     "batch": counts(20, none=True) + bad(61),
-    "sample_weight": ROW_WEIGHTS,
     "rng": SEEDS,
 }
 # An L1 penalty, momentum and batches change the answer: each has its own call that works, in VARIANTS.
@@ -711,7 +709,6 @@ calls(
     infer=[replace(case, verdict="good") if case.verdict == "same" else case for case in METHODS],
     couplings=MASKS,
     penalty=positive(0.01, zero=True),
-    sample_weight=ROW_WEIGHTS,
     tolerance=positive(1e-6),
     max_seconds=BUDGETS["max_seconds"],
 )
@@ -742,7 +739,6 @@ calls(
     data=no_estimate(rows(ROWS, missing=False)),
     couplings=MASKS,
     penalty=positive(0.01, zero=True),
-    sample_weight=ROW_WEIGHTS,
 )
 LAYER = np.arange(6.0).reshape(3, 2) / 10
 calls(

@@ -162,6 +162,6 @@ def saved(path):
     infer, loop = parts()
     rng = loop.pop("rng")
     defaults = {"chains": "previous", "clamped": None, "couplings": None, "penalty": 0.0, "l1": 0.0}
-    told = {"model": blank(5), "data": DATA, "infer": infer, "sample_weight": None, **defaults, **loop}
+    told = {"model": blank(5), "data": DATA, "infer": infer, **defaults, **loop}
     state = fitting.Checkpoint(path, told, rng).load()
     return state.loop.number if state else -1

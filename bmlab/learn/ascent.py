@@ -40,7 +40,6 @@ from .observations import (
     named,
     ordered,
     padded,
-    shares,
 )
 from .record import Loop, Step
 
@@ -62,7 +61,6 @@ def ascend(
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
@@ -73,11 +71,11 @@ def ascend(
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
     data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
     learns = checked_biases(biases, step.model.n)
-    batch = _checked_batch(data, batch, rng, chains, clamped, sample_weight)
+    batch = _checked_batch(data, batch, rng, chains, clamped)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
-    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch, sample_weight)
+    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch)
     warm = chains == "previous"
     for size, rows in islice(zip(_sizes(rate), _rows(data, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
@@ -101,18 +99,16 @@ def ascend(
         yield step
 
 
-def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
+def _clamped_phase(model, data, infer, clamped, batch):
     """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, and restated for others."""
     if isinstance(data, Estimate):
         return lambda model, rows, start: restated(model, data)
     if clamped is not None:
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start, **weighted)
-    share = shares(sample_weight, len(data))
+        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start)
     if batch is None and hides_nothing(model, data):
-        once = clamped_rows(model, data, infer, None, share)
+        once = clamped_rows(model, data, infer)
         return lambda model, rows, start: restated(model, once)
-    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start, share)
+    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start)
 
 
 def _sizes(rate):
@@ -208,15 +204,10 @@ def _checked_data(model, data) -> Any:
     return data
 
 
-def _checked_batch(data, batch, rng, chains, clamped, sample_weight):
+def _checked_batch(data, batch, rng, chains, clamped):
     """Return how many rows a step has, or None for all; raise ValueError for options that do not go together."""
-    given, weighted = isinstance(data, Estimate), sample_weight is not None
-    if given and (batch is not None or clamped or chains == "data" or weighted):
-        raise ValueError("batch, clamped, sample_weight and chains='data' ask for rows, found moments; pass the rows")
-    if weighted:
-        shares(sample_weight, len(data))
-        if batch is not None or chains == "data":
-            raise ValueError("batches and chains='data' take each row as one; repeat rows instead of sample_weight")
+    if isinstance(data, Estimate) and (batch is not None or clamped or chains == "data"):
+        raise ValueError("batch, clamped and chains='data' ask for rows, found moments; pass the rows")
     if chains == "data" and np.isnan(data).any():
         raise ValueError(
             "chains='data' begins the free phase at rows of the data, and these have nan where an entry "

@@ -156,9 +156,9 @@ def _checked_start(start, shape):
     return np.reshape(start, shape)
 
 
-def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None = None) -> Estimate:
+def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
     """Answer as clamped(model, rows) for rows (N, n), nan where unknown, of a machine with dense weights."""
-    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows), share)
+    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows))
     with one_thread():
         s, log_z, covariance = over_states(model, patterns, share)
         pairs = pair_sums(model, s * np.sqrt(share)[:, None]) + covariance

@@ -42,7 +42,6 @@ def fit(
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
     gradient_norm: float | None = None,
     every: int = 1,
@@ -65,7 +64,6 @@ def fit(
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
-    sample_weight   how much each row counts, (N,)
     gradient_norm   end where Step.gradient_norm is no larger
     every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
@@ -85,7 +83,7 @@ def fit(
     steps, every = check_count("steps", steps), check_count("every", every)
     check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
-    options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
+    options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
     rng = None if rng is None else generator(rng)
     run = {"model": model, "data": data, "infer": infer, **options}
     file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)

@@ -27,7 +27,7 @@ from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
 from ..threads import all_threads, one_thread, whole
-from .likelihood import clamped, clamped_alike, gradient, restated
+from .likelihood import clamped_alike, clamped_rows, gradient, restated
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -35,7 +35,6 @@ from .observations import (
     checked_moments,
     checked_rows,
     named,
-    shares,
 )
 from .record import Fit, Loop, Step
 
@@ -56,7 +55,6 @@ def maximize(
     *,
     couplings: ArrayLike | None = None,
     penalty: float = 0.0,
-    sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-6,
     max_seconds: float = 600.0,
 ) -> Fit:
@@ -68,7 +66,6 @@ def maximize(
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
-    sample_weight   how much each row counts, (N,)
     tolerance   of the Euclidean length of the slope, Step.gradient_norm
     max_seconds what the whole climb may cost where infer is exact(), at its planned price, before it starts
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
@@ -91,7 +88,7 @@ def maximize(
     if getattr(infer, "func", infer) is exact:
         _refuse_if_too_dear(model, pairs, max_seconds)
     with one_thread():
-        step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
+        step, top = _maximized(model, data, infer, pairs, penalty, tolerance)
     weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
     ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
@@ -110,22 +107,21 @@ def _refuse_if_too_dear(model, pairs, max_seconds):
         )
 
 
-def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
+def _maximized(model, data, infer, pairs, penalty, tolerance):
     """Return the Step at the top, and the Top."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
         seen = check_possible(checked_moments(model, data))
     else:
         rows = checked_rows(model, data)
-        share = shares(sample_weight, len(rows))
         if np.isnan(rows).any():
 
             def phase(model, start):
-                return clamped(model, rows, infer, start=start, sample_weight=sample_weight)
+                return clamped_rows(model, rows, infer, start)
 
             theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
-        seen = clamped_alike(model, rows, np.arange(0), share=share)
+        seen = clamped_alike(model, rows, np.arange(0))
     check_each_varies(seen.mean, "leave the unit out")
     if penalty == 0:
         check_all_combinations(seen.mean, seen.corr, pairs)

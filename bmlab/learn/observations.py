@@ -120,21 +120,12 @@ def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     return data
 
 
-def shares(sample_weight: Any, count: int) -> np.ndarray | None:
-    """Return the share (N,) of each row, None where all are equal; raise ValueError for weights that are none."""
-    if sample_weight is None:
-        return None
-    weight = _checked_weight(sample_weight, count)
-    return weight / weight.sum()
-
-
-def _checked_weight(sample_weight, count=None):
+def _checked_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
-    right = weight.ndim == 1 and count in (None, len(weight))
-    if not right or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+    if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
-            f"sample_weight must be one number for each of the {count or 'N'} rows, 0 or more and not all 0, found "
-            f"{in_words(weight)}; pass np.ones({count or 'N'})"
+            "sample_weight must be one number for each of the N rows, 0 or more and not all 0, found "
+            f"{in_words(weight)}; pass np.ones(N)"
         )
     return weight
 
@@ -150,10 +141,10 @@ def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return first, which.ravel(), count
 
 
-def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each; rows count by `share`."""
-    first, which, count = alike(s)
-    return s[first], count / len(s) if share is None else np.bincount(which, share)
+def distinct(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each."""
+    first, _, count = alike(s)
+    return s[first], count / len(s)
 
 
 def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:

@@ -38,7 +38,6 @@ from .observations import (
     checked_units,
     checked_visible,
     distinct,
-    shares,
 )
 from .record import Fit
 
@@ -46,15 +45,12 @@ TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
-def pseudolikelihood(
-    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, sample_weight: ArrayLike | None = None
-) -> Fit:
+def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
     penalty    as strong as in fit(): PL meets each weight twice, the likelihood once, so PL/2 - penalty/2 *
                sum_{i<j} w_ij^2 is climbed, a pattern
-    sample_weight   how much each row counts, (N,)
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
     where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
@@ -72,8 +68,7 @@ def pseudolikelihood(
         mask &= checked_couplings(couplings, len(mask))
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        s, share = distinct(data, shares(sample_weight, len(data)))
-        s, share = s[share > 0], share[share > 0]
+        s, share = distinct(data)
         mean, second = share @ s, (s.T * share) @ s
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
