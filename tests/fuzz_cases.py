@@ -710,7 +710,6 @@ calls(
     couplings=MASKS,
     penalty=positive(0.01, zero=True),
     tolerance=positive(1e-6),
-    max_seconds=BUDGETS["max_seconds"],
 )
 RBM = bmlab.restricted(np.full((3, 2), 0.1), np.zeros(3), np.zeros(2))
 calls(

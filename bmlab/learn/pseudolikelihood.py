@@ -30,7 +30,7 @@ from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
-from .maximum_likelihood import RIDGE, Coordinates, climb, outcome
+from .maximum_likelihood import climb, outcome
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -41,6 +41,7 @@ from .observations import (
 )
 from .record import Fit
 
+RIDGE = 0.01  # added to a covariance in coordinates: it may be singular
 TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
@@ -80,15 +81,19 @@ def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, pen
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
 
-    def rise(w):
+    ahead, back, start = _coordinates(share @ s, (s.T * share) @ s, penalty, mask)
+
+    def rise(y):
+        w = ahead(y)
         value, weights, biases = _sums_of_rows(s, share, w)
         slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
-        return value - penalty / 2 * (w[:-1] ** 2).sum(), slope, np.abs(slope).max()  # each weight stands there twice
+        value -= penalty / 2 * (w[:-1] ** 2).sum()  # each weight stands there twice
+        return value, back(slope), np.abs(slope).max()
 
-    top = climb(rise, _coordinates(share @ s, (s.T * share) @ s, penalty, mask), TOLERANCE)
-    moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
-    machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
-    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
+    top = climb(rise, start, TOLERANCE)
+    found, moved = ahead(top.theta), np.abs(ahead(top.moved)).sum(0).max() if penalty == 0 else 0.0
+    machine = BoltzmannMachine(symmetric(found[:-1]), found[-1])
+    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved))
 
 
 def _sums_of_rows(s, share, w) -> Any:
@@ -107,8 +112,8 @@ def _by_units(s, share, w):
     return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
 
 
-def _coordinates(mean, second, penalty, mask) -> Coordinates:
-    """Return coordinates that begin at units alone."""
+def _coordinates(mean, second, penalty, mask):
+    """Return y -> parameters (linear), slope by parameters -> slope by y, and the y of units alone."""
     n = len(mean)
     covariance = second - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
     root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
@@ -124,7 +129,7 @@ def _coordinates(mean, second, penalty, mask) -> Coordinates:
         weights = mask * (slope[:n] - moved - moved.T) / 2
         return np.vstack([scale * (q.T @ weights @ q), root * slope[n]]).ravel()
 
-    return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
+    return ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root)
 
 
 def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
