@@ -620,7 +620,6 @@ calls(
     {"model": M, "data": ROWS, "rate": 0.01, "steps": 3},
     **CLIMB,
     steps=counts(3),
-    gradient_norm=positive(0.5, none=True, zero=True),
     every=counts(1),
     checkpoint=CHECKPOINTS,
 )
@@ -632,7 +631,6 @@ VARIANTS = {
     "couplings": {"couplings": MASK},
     "sample_weight": {"sample_weight": WEIGHING},
     "rng": {"batch": 20, "rng": 0},
-    "gradient_norm": {"gradient_norm": 0.5},
     "every": {"every": 1},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},

@@ -70,8 +70,8 @@ def test_biases_that_do_not_learn_stay_and_the_others_reach_their_summit():
     """With one bias held, every other moment is the data's, and its own is not."""
     data, learns = np.repeat(bmlab.states(3), [5, 1, 1, 2, 1, 3, 1, 2], axis=0), np.array([True, False, True])
     start = bmlab.BoltzmannMachine(np.zeros((3, 3)), [0, 0.7, 0])
-    last = bmlab.fit(start, data, steps=5000, rate=0.3, biases=learns, gradient_norm=1e-10)
-    assert last.converged and last.model.biases[1] == 0.7
+    last = bmlab.fit(start, data, steps=500, rate=0.3, biases=learns, every=500)
+    assert last.steps[-1].gradient_norm < 1e-9 and last.model.biases[1] == 0.7
     off = np.abs(bmlab.exact(last.model).mean - data.mean(0))
     assert off[learns].max() < 1e-9 < 0.01 < off[1]
     with pytest.raises(ValueError, match="mask of 3 units"):

@@ -38,13 +38,7 @@ from .clamped_batches import FEW, over_states, summed
 from .observations import alike, checked_rows, distinct
 
 
-def clamped(
-    model: BoltzmannMachine,
-    data: ArrayLike,
-    infer: Method = exact,
-    *,
-    start: list | None = None,
-) -> Estimate:
+def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
