@@ -1,6 +1,5 @@
 """The data that ships: shapes, units of -1/+1, and facts that anyone can check."""
 
-import gzip
 import subprocess
 import sys
 
@@ -139,46 +138,6 @@ def test_no_column_takes_the_place_of_another(names):
 def test_what_is_no_such_table_is_refused_in_a_sentence(frame):
     with pytest.raises(ValueError, match="frame "):
         data.yes_no(frame)
-
-
-# MNIST
-
-
-@pytest.fixture(scope="module")
-def mnist():
-    return data.mnist()
-
-
-def write_idx(folder, name, array, opener=open):
-    """Write an idx file as the original is laid out: two zeros, 8 for bytes, the axes, their lengths, the bytes."""
-    head = bytes([0, 0, 8, array.ndim]) + b"".join(length.to_bytes(4, "big") for length in array.shape)
-    with opener(folder / name, "wb") as file:
-        file.write(head + array.astype(np.uint8).tobytes())
-
-
-@pytest.fixture
-def originals(tmp_path):
-    """Three images to train and two to test, of 2 x 3 pixels; one file of the four is compressed."""
-    images = np.arange(30).reshape(5, 2, 3) * 8
-    write_idx(tmp_path, "train-images-idx3-ubyte.gz", images[:3], gzip.open)
-    write_idx(tmp_path, "t10k-images-idx3-ubyte", images[3:])
-    write_idx(tmp_path, "train-labels-idx1-ubyte", np.array([5, 0, 4]))
-    write_idx(tmp_path, "t10k-labels-idx1-ubyte", np.array([7, 2]))
-    return tmp_path
-
-
-def test_mnist_reads_the_originals_in_their_order(originals):
-    read = data.mnist(originals)
-    np.testing.assert_array_equal(read.train.ravel() == 1, np.arange(18) * 8 > 127)
-    np.testing.assert_array_equal(read.test, np.ones((2, 6)))
-    assert read.train.shape == (3, 6)
-    assert read.train_labels.tolist() == [5, 0, 4] and read.test_labels.tolist() == [7, 2]
-
-
-def test_mnist_with_a_file_missing_names_it_and_says_what_to_do(originals):
-    (originals / "t10k-labels-idx1-ubyte").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no t10k-labels-idx1-ubyte, nor .*\.gz; put .* or type mnist\(\)"):
-        data.mnist(originals)
 
 
 # Made by rule
