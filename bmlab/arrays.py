@@ -98,8 +98,6 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
 
     Raises ValueError where they are not finite, square, symmetric (to rounding), or have a diagonal.
     """
-    if isinstance(weights, np.ndarray) and weights.size > 10**6:  # fewer need no question
-        check_memory(f"a machine would hold {weights.size:,} weights", 8.0 * weights.size, "pass sparse weights")
     if not own or is_sparse(weights):  # check_scale() sees that a machine's own are numbers
         weights = check_entries("weights", weights)
     if weights.shape != (n, n):

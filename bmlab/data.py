@@ -11,7 +11,6 @@ import numpy as np
 import scipy
 
 from .arrays import spins, states
-from .budgets import check_memory
 from .checks import check_count, generator, in_words, needed
 
 MNIST = (
@@ -101,7 +100,6 @@ def encoder(v: int = 4) -> Encoder:
            [0, 1, 0, 1]], dtype=int8)
     """
     v = check_count("v", v)
-    check_memory(f"encoder() would list {v:,} patterns of {2 * v:,} units", 80.0 * v**2, "take fewer")
     return Encoder(spins(np.tile(np.eye(v), 2)))
 
 
@@ -116,9 +114,6 @@ def shifter(n: int = 8) -> Shifter:
     (array([0, 0, 1, 0, 1, 0, 1, 0, 0], dtype=int8), np.int64(-1))
     """
     n = check_count("n", n)
-    check_memory(
-        f"shifter() would list 3 * 2^{n} patterns", 3.0 * (2 * n + 3) * 24 * 2.0 ** min(n, 1000), "take fewer units"
-    )
     first, ways = states(n), np.repeat([-1, 0, 1], 2**n)
     second = np.vstack([np.roll(first, way, axis=1) for way in (-1, 0, 1)])
     third = np.where(ways[:, None] == (-1, 0, 1), 1.0, -1.0)
@@ -136,7 +131,6 @@ def raster(bins: int, rng: np.random.Generator | int) -> Raster:
     ((1000, 10), np.float64(1.0))
     """
     bins, rng = check_count("bins", bins), generator(rng)
-    check_memory(f"raster() would draw {bins:,} bins", 500.0 * bins, "draw fewer")
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law

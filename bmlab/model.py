@@ -22,7 +22,6 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .arrays import by_name, check_weights, near, read_only
-from .budgets import check_memory
 from .checks import (
     check_names,
     check_no_bits,
@@ -107,9 +106,6 @@ class BoltzmannMachine:
         """The weights as a read-only array (n, n), whatever their type; of a sparse machine a new one each time."""
         if not self.is_sparse:
             return self.weights
-        check_memory(
-            f"{self.n:,} x {self.n:,} weights would be listed", 8.0 * self.n**2, "use .weights, which is sparse"
-        )
         return read_only(self.weights.toarray())
 
     @property

@@ -807,7 +807,7 @@ calls(
     frame=good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3, "") + NONSENSE,
 )
 calls("data.encoder", {"v": 4}, v=counts(4))
-calls("data.shifter", {"n": 4}, n=counts(4) + bad(24, 40))
+calls("data.shifter", {"n": 4}, n=counts(4) + bad(40))
 calls("data.raster", {"bins": 20, "rng": 0}, bins=counts(20), rng=SEEDS)
 calls(
     "widgets.LatticeView",
