@@ -18,11 +18,10 @@ from typing import Any
 import dimod
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy import sparse
 
 import bmlab
-from bmlab import plot, widgets
+from bmlab import widgets
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 
@@ -834,96 +833,6 @@ calls(
     start=bad([0, 0, 0, NAN], [0, 0, 0, 5], [0], 3) + NONSENSE,
 )
 
-AX = Made(lambda: Figure().subplots())
-DRAWN = Made(lambda: Figure())
-
-
-def draws(name, arguments, **cases):
-    """A drawing: whatever is typed it draws or refuses; what it draws is looked at by eye."""
-    wrong = bad(None, 3, "", DRAWN) + NONSENSE
-    calls(f"plot.{name}", {**arguments, "ax": AX}, ax=wrong, **cases)
-
-
-LABELS = bad(["a"], "ab", 3, ["a"] * 9) + NONSENSE[1:2]
-MATRIX = bad(None, 3, "", ROWS[0], ROWS[:2], "a", RAGGED) + NONSENSE
-TWO_DIGITS = ROWS[:4, :4]
-draws("answers", {"frame": pd.DataFrame(HOLED)}, frame=bad(None, 3, "", RAGGED, pd.Series([1.0])) + NONSENSE)
-draws(
-    "bracket",
-    {"proven": bmlab.bracket(M, rng=0), "estimates": [EXACT]},
-    proven=bad(None, 3, EXACT, M) + NONSENSE,
-    estimates=bad(None, 3, EXACT, [None], [M], "") + NONSENSE,
-)
-draws(
-    "curves",
-    {"x": [1, 2], "lines": {"exact": [0, 1]}},
-    x=bad(None, 3, "", [1], [[1, 2], [3, 4]]) + NONSENSE,
-    lines=bad(None, 3, "", {"exact": [1]}, {"exact": None}, {3: [0, 1]}, [[0, 1]]) + NONSENSE,
-)
-draws("flows", {"matrix": np.eye(3)}, matrix=MATRIX, labels=LABELS, model=good(None))
-draws(
-    "images",
-    {"rows": TWO_DIGITS},
-    rows=bad(None, 3, "", RAGGED, ROWS, [[]], [[INF] * 4]) + NONSENSE,
-    shape=bad((3, 3), 4, (2.5, 1), "2x2", (NAN, 2)) + NONSENSE,
-    columns=counts(3)[1:],
-    limit=positive(1.0)[1:],
-    names=bad(3, [None]) + NONSENSE[1:2],
-    marked=bad(3, "", ROWS > 0) + NONSENSE,
-    kind=bad(None, 3, "pixels") + NONSENSE,
-)
-draws(
-    "learning",
-    {"steps": FIT.steps},
-    steps=bad(None, 3, "", [], FIT, [EXACT], FIT.steps[0]) + NONSENSE,
-    what=bad(None, 3, "", "loglik") + NONSENSE,
-    label=same("here"),
-    pair=good((0, 1)),
-)
-draws(
-    "moments",
-    {"reference": EXACT, "estimate": EXACT},
-    reference=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
-    estimate=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
-    pair=bad(3, (0, 0), (0, 9), "ab"),
-    named=good("two"),
-)
-draws(
-    "network",
-    {"model": M},
-    model=[c for c in MODELS if c.verdict == "bad"],
-    layers=bad(3, [[0]], [[0, 1], [1, 2, 3, 4]], [0, 1, 2, 3, 4]) + NONSENSE[1:],
-    states=bad(3, [1], [2] * 5, [NAN] * 5, "") + NONSENSE,
-    held=bad(3, [9], [-1], ["a"], 1.5) + NONSENSE[1:2],
-    places=bad(3, [[0, 1]], "anywhere"),
-    sizes=bad(3, [1], "") + NONSENSE,
-    messages=bad(3, [(0, 1)], ""),
-)
-calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
-calls("plot.dress", {"figure": DRAWN}, figure=bad(None, 3, AX) + NONSENSE)
-draws("headline", {"text": "It climbs"}, text=bad(None, 3), below=bad(None, 3))
-draws("at_lines", {})
-SMALL = bad(3, 0.5, [2, 1], [NAN, 1], [1] * 5, []) + NONSENSE
-draws("states", {"rows": bmlab.states(2)}, rows=SMALL, bars=bad(3, [1, 2, 3, 4], {"p": [1]}), model=bad(3, "a"))
-draws(
-    "glyph",
-    {"state": [1, -1], "xy": (0, 0)},
-    state=SMALL,
-    xy=good((0.5, 1)),
-    model=bad(3, "a"),
-    size=positive(30.0)[1:],
-    offset=good((0, -20)),
-    coords=good("axes fraction"),
-)
-draws(
-    "phases",
-    {"awake": EXACT, "asleep": EXACT},
-    awake=bad(None, 3),
-    asleep=bad(None, 3),
-    names=LABELS[:2],
-    mark=good("s0"),
-)
-
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
-BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "plot": plot, "widgets": widgets}
+BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "widgets": widgets}

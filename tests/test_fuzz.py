@@ -65,11 +65,10 @@ def public():
             found |= {f"{name}.{k}": getattr(BOUND[name], k) for k in own if name in BOUND}
         if callable(thing) and name not in RECORDS:
             found[name] = thing
-    for home in ("data", "widgets", "plot"):
+    for home in ("data", "widgets"):
         module = BOUND[home]
         names = [n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__]
         names = ["LatticeView", "MachineView", "PaintView"] if home == "widgets" else names
-        names = sorted({*names} & {*module.__all__}) if home == "plot" else names
         found |= {f"{home}.{n}": getattr(module, n) for n in names if not n.startswith("_")}
     return found
 
