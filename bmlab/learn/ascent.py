@@ -28,19 +28,10 @@ from ..checks import check_choice, check_count, check_positive, check_share, gen
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine, check_model
+from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .likelihood import clamped_rows, gradient, restated
-from .observations import (
-    checked_biases,
-    checked_couplings,
-    checked_moments,
-    checked_rows,
-    hides_nothing,
-    named,
-    ordered,
-    padded,
-)
+from .observations import checked_biases, checked_couplings, checked_moments, checked_rows, named, ordered, padded
 from .record import Loop, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -69,9 +60,8 @@ def ascend(
     """
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
-    data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
-    learns = checked_biases(biases, step.model.n)
-    batch = _checked_batch(data, batch, rng, chains, clamped)
+    data, batch = _checked(step.model, data, batch, rng, chains, clamped)
+    mask, learns = checked_couplings(couplings, step.model.n), checked_biases(biases, step.model.n)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
@@ -105,7 +95,7 @@ def _clamped_phase(model, data, infer, clamped, batch):
         return lambda model, rows, start: restated(model, data)
     if clamped is not None:
         return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start)
-    if batch is None and hides_nothing(model, data):
+    if batch is None and data.shape[1] == model.n and not np.isnan(data).any():
         once = clamped_rows(model, data, infer)
         return lambda model, rows, start: restated(model, once)
     return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start)
@@ -194,20 +184,17 @@ def _check(infer, chains, clamped, penalty, l1, momentum):
     check_share("momentum", momentum)
 
 
-def _checked_data(model, data) -> Any:
-    """Return data as the loop takes them: moments, or rows (N, v)."""
+def _checked(model, data, batch, rng, chains, clamped) -> Any:
+    """Return the data, moments or rows (N, v), and how many rows a step has, or None for all.
+
+    Raises ValueError for options that do not go together.
+    """
     if isinstance(data, Estimate):
-        return check_possible(checked_moments(model, data))
-    check_model(model)
+        if batch is not None or clamped or chains == "data":
+            raise ValueError("batch, clamped and chains='data' ask for rows, found moments; pass the rows")
+        return check_possible(checked_moments(model, data)), None
     data = ordered(model, data)
     checked_rows(model, data)
-    return data
-
-
-def _checked_batch(data, batch, rng, chains, clamped):
-    """Return how many rows a step has, or None for all; raise ValueError for options that do not go together."""
-    if isinstance(data, Estimate) and (batch is not None or clamped or chains == "data"):
-        raise ValueError("batch, clamped and chains='data' ask for rows, found moments; pass the rows")
     if chains == "data" and np.isnan(data).any():
         raise ValueError(
             "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
@@ -217,4 +204,4 @@ def _checked_batch(data, batch, rng, chains, clamped):
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
     if rng is not None:
         generator(rng)
-    return None if batch is None else check_count("batch", batch, 1, len(data))
+    return data, None if batch is None else check_count("batch", batch, 1, len(data))

@@ -61,10 +61,9 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
         raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
     groups = _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
-        return clamped_alike(model, rows, groups[0][0], infer, start)
+        return _alike(model, rows, groups[0][0], infer, start)
     answers = [
-        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k])
-        for k, (unknown, where) in enumerate(groups)
+        _alike(model, rows[where], unknown, infer, start and start[k]) for k, (unknown, where) in enumerate(groups)
     ]
     info = {"road": f"{len(answers)} sets of unknowns"}
     return _averaged(model, answers, [len(where) / len(rows) for _, where in groups], info)
@@ -167,9 +166,7 @@ def _coupled(model, unknown):
     return bool(among.nnz if model.is_sparse else among.any())
 
 
-def clamped_alike(
-    model: BoltzmannMachine, rows: np.ndarray, unknown: np.ndarray | None, infer: Method = exact, start: Any = None
-) -> Estimate:
+def _alike(model, rows, unknown, infer, start):
     """Return the clamped phase of rows (N, n) with the same unknown units, or few (None)."""
     if unknown is None:
         return summed(model, rows)
@@ -204,7 +201,7 @@ def _summed_out(model, rows, unknown):
     return s, log_z
 
 
-def _pattern_by_pattern(model, rows, unknown, infer, start=None):
+def _pattern_by_pattern(model, rows, unknown, infer, start):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
     patterns, share = distinct(rows[:, known])

@@ -21,7 +21,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
 from ..threads import all_threads, one_thread, whole
-from .likelihood import clamped_alike, clamped_rows, gradient, restated
+from .likelihood import clamped_rows, gradient, restated
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -92,7 +92,7 @@ def _start(model, data, infer, pairs, penalty):
         if np.isnan(rows).any():
             theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return theta, lambda model, start: clamped_rows(model, rows, infer, start)
-        seen = clamped_alike(model, rows, np.arange(0))
+        seen = clamped_rows(model, rows, infer)
     check_each_varies(seen.mean, "leave the unit out")
     if penalty == 0:
         check_all_combinations(seen.mean, seen.corr, pairs)

@@ -41,6 +41,7 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
 
     A unit without a column is hidden, nan.  Raises ValueError as units_of() does.
     """
+    check_model(model)
     rows = by_name("data", data, model.names, "pass rows (N, units) of -1/+1")
     if not rows.ndim:
         raise ValueError(f"data must be rows (N, units), found {in_words(data)}; pass [[1, -1, ...], ...]")
@@ -52,17 +53,8 @@ def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = Fals
 
     Expected values, anywhere between -1 and 1, are taken where they make sense.
     """
-    check_model(model)
-    rows = ordered(model, data)
-    seen = units_of(data, model.names)
-    if seen is not None and rows.shape[1] > len(seen):
-        lacking = model.names[np.setdiff1d(np.arange(rows.shape[1]), seen)[0]]
-        raise ValueError(f"unit {lacking!r} has no column, and units after it have; pass its column, too")
-    return _visible(model, rows, expected)
-
-
-def _visible(model, data, expected=False):
-    data = check_array("data", data) if expected else check_spins("data", data)
+    data = ordered(model, data)
+    data = data if expected else check_spins("data", data)
     if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(
             f"data must be -1/+1, or expected values between -1 and 1, found {some_values(data)}; "
@@ -77,9 +69,8 @@ def _visible(model, data, expected=False):
 
 def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
-    check_model(model)
     data = ordered(model, data)
-    _visible(model, np.where(np.isnan(data), 1.0, data))
+    checked_visible(model, np.where(np.isnan(data), 1.0, data))
     return padded(model, data)
 
 
@@ -96,11 +87,6 @@ def checked_units(data: Any) -> np.ndarray:
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     return data
-
-
-def hides_nothing(model: BoltzmannMachine, data: Any) -> bool:
-    """Whether the data of a climb, moments or rows (N, v), leave no unit hidden."""
-    return isinstance(data, Estimate) or (data.shape[1] == model.n and not np.isnan(data).any())
 
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
