@@ -197,7 +197,6 @@ def test_learning_from_moments_is_learning_from_rows():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"chains": "pcd"}, "chains must be 'previous', 'fresh' or 'data', found 'pcd'"),
         ({"data": bmlab.Estimate(np.zeros(3), np.eye(3))}, "moments must be of all 4 units"),
         ({"data": bmlab.Estimate(np.zeros(4), np.eye(4)), "batch": 2}, "ask for rows, found moments; pass the rows"),
     ],

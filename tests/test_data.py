@@ -132,14 +132,6 @@ def test_no_column_takes_the_place_of_another(names):
     }
 
 
-@pytest.mark.parametrize(
-    "frame", [None, [[1, 0]], table(age=[1, 2, 3]), table(), pd.concat([table(a=[0, 1])] * 2, axis=1)]
-)
-def test_what_is_no_such_table_is_refused_in_a_sentence(frame):
-    with pytest.raises(ValueError, match="frame "):
-        data.yes_no(frame)
-
-
 # Made by rule
 
 

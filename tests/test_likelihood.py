@@ -92,19 +92,6 @@ def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
     assert bmlab.log_likelihood(bmlab.clamped(model, DATA), unknown).upper == 0
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (bmlab.bits(DATA), r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-        (np.ones((2, 9)), r"1 to 7 columns, found \(2, 9\)"),
-        (np.ones((0, 4)), "at least one row"),
-    ],
-)
-def test_wrong_data_is_refused(data, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        bmlab.clamped(uncoupled_hidden(), data)
-
-
 def law_log_prob():
     """log p of each row: its mean is the log-likelihood, and over all visible states p sums to one."""
     for model in MACHINES:
