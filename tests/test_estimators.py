@@ -76,14 +76,6 @@ def test_frames_lend_their_names(kind):
         answers(estimator, frame[list("edcba")])
 
 
-@pytest.mark.parametrize("kind", [BoltzmannDensity, RestrictedBoltzmann])
-@pytest.mark.parametrize("values", [(0, 1), (-1, 1)])
-def test_samples_are_written_like_the_data(kind, values):
-    X, _ = patterns()
-    drawn = fitted(kind, np.array(values)[X], None).sample(200, random_state=1)
-    assert drawn.shape == (200, 5) and tuple(np.unique(drawn)) == values
-
-
 # Tools of scikit-learn
 
 
@@ -114,26 +106,6 @@ def test_the_estimated_density_sums_to_one_within_its_error(by_annealing):
     total = np.exp(density.score_samples(bmlab.states(5))).sum()
     assert 0 < density.log_z_stderr_ < 0.1
     assert abs(np.log(total)) < STDERRS * density.log_z_stderr_
-
-
-def check_frequencies(density, size, effective):
-    """Each of the 32 patterns as often as its probability says, within the noise of `effective` samples."""
-    drawn = density.sample(size, random_state=3)
-    p = np.exp(density.score_samples(bmlab.states(5)))
-    share = (drawn[:, None] == (bmlab.states(5) > 0)).all(2).mean(0)
-    assert (np.abs(share - p / p.sum()) <= STDERRS * np.sqrt(p / effective)).all()
-
-
-def test_samples_have_the_probabilities():
-    density = BoltzmannDensity().fit(patterns()[0])
-    check_frequencies(density, 20_000, 20_000)
-    assert (density.sample(5, random_state=1) == density.sample(5, random_state=1)).all()
-
-
-def test_samples_from_annealing_runs_have_the_probabilities(by_annealing):
-    """Of 2,000 samples several begin at one of the 200 runs: no better than so many, the effective ones."""
-    density = BoltzmannDensity(random_state=0).fit(patterns()[0])
-    check_frequencies(density, 2000, 1 / (1 / 2000 + 1 / density._runs.info["ess"]))
 
 
 def test_features_that_never_vary_follow_the_rule_of_laplace():
@@ -203,15 +175,3 @@ def test_grey_rows_have_no_score():
     shell = RestrictedBoltzmann(4, binarize=None, n_iter=1, random_state=0).fit(X / 16)
     with pytest.raises(ValueError, match="-1/\\+1"):
         shell.score(X / 16)
-
-
-@pytest.mark.parametrize("annealed", [False, True])
-def test_restricted_samples_have_the_machines_means(annealed, monkeypatch):
-    X, _ = patterns()
-    shell = RestrictedBoltzmann(4, random_state=0, n_iter=50).fit(X)
-    true = bmlab.exact(shell.model_).mean[:5]
-    if annealed:
-        monkeypatch.setattr(estimators, "WORK", 0)
-    effective = 1 / (1 / 5000 + annealed / 50)  # at least a quarter of the 200 runs count
-    off = (2 * shell.sample(5000, random_state=2) - 1).mean(0) - true
-    assert (np.abs(off) <= STDERRS * np.sqrt((1 - true**2) / effective)).all()
