@@ -201,25 +201,3 @@ def read_only(array: Any) -> Any:
     for part in (array.data, array.indices, array.indptr) if is_sparse(array) else (array,):
         part.flags.writeable = False
     return array
-
-
-def defer(record: type, *names: str) -> None:
-    """Let fields of a record be given as functions: what they return is worked out when somebody looks."""
-    for name in names:
-        setattr(record, name, _Deferred(name))
-
-
-class _Deferred:
-    def __init__(self, name: str):
-        self.name = name
-
-    def __get__(self, record: Any, kind: Any = None) -> Any:
-        if record is None:
-            raise AttributeError(f"{self.name} belongs to a record, not to its class")
-        value = vars(record)[self.name]
-        if callable(value):
-            value = vars(record)[self.name] = value()
-        return value
-
-    def __set__(self, record: Any, value: Any) -> None:
-        vars(record)[self.name] = value

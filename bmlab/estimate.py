@@ -18,7 +18,6 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .arrays import defer
 from .budgets import check_memory
 from .checks import in_words, is_sparse
 from .model import BoltzmannMachine, same_machine
@@ -152,10 +151,6 @@ class Estimate:
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
-
-
-# What a learner asks for at every step and seldom looks at: each takes as long as a pass over all correlations.
-defer(Estimate, "log_z", "mean_stderr", "corr_stderr")
 
 
 _silent = ContextVar("answers that have not converged are returned without a warning", default=False)

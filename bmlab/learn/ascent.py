@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from functools import partial
 from itertools import islice, repeat
 from typing import Any
 
@@ -81,7 +80,7 @@ def ascend(
         if learns is not None:
             d_biases = np.where(learns, d_biases, 0.0)
         length = _length(model, d_weights, d_biases, l1)
-        change: Any = partial(_change, model, before.model) if velocity else np.nan
+        change = _change(model, before.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)

@@ -11,7 +11,6 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    return replace(answer, log_z=partial(_of_moments, model, answer.mean, answer.corr), model=model)
+    return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model)
 
 
 def _of_moments(model, mean, corr):

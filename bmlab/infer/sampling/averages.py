@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -38,8 +37,8 @@ class Averages(NamedTuple):
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
-    mean_stderr: Any  # an array, or what returns it
-    corr_stderr: Any  # the same, or sparse
+    mean_stderr: np.ndarray
+    corr_stderr: np.ndarray | scipy.sparse.csr_array
     rhat: float = np.nan
     ess: float = np.nan
 
@@ -92,7 +91,7 @@ def _of_one_sweep(model, states):
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
-    return Averages(mean, corr, partial(_coins, mean, len(s)), partial(_errors, model, corr, len(s)))
+    return Averages(mean, corr, _coins(mean, len(s)), _errors(model, corr, len(s)))
 
 
 def _products(s):
