@@ -60,7 +60,7 @@ def maximize(
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
     its four combinations), where the free phase has no log Z, and as infer does.
-    Cost: some 70 to 1000 times exact(); 10 units take about 30 ms.
+    Cost: some 70 to 1000 times exact(); 10 units take 10 to 40 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
