@@ -1,7 +1,6 @@
 """The encoders of 1985: the compiled kernel against exact enumeration, the protocol as printed, the stored tables."""
 
 import csv
-from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import encoder_1985 as encoder
@@ -179,11 +178,6 @@ def test_completion_is_the_most_probable_state_of_the_clamped_machine():
         assert encoder.completes(weights, problem) == right
 
 
-def test_first_counts_cycles_from_one():
-    assert encoder.first(np.array([False, True, False, True])) == (2, "0.667")
-    assert encoder.first(np.zeros(3, bool)) == ("", "")
-
-
 def test_the_interval_of_a_median_covers_as_it_says():
     rng, n = np.random.default_rng(0), 40
     inside = [low <= 0 <= high for _, low, high in (encoder.median_interval(rng.normal(size=n)) for _ in range(2000))]
@@ -191,15 +185,6 @@ def test_the_interval_of_a_median_covers_as_it_says():
 
 
 # The runs
-
-
-def test_a_run_is_the_same_here_and_by_workers():
-    tasks = [("4-2-4", noise, seed) for noise in NOISE for seed in range(3)]
-    one = encoder.run_all(tasks, 120)
-    with ThreadPoolExecutor(1) as pool, bmlab.workers(pool):
-        two = encoder.run_all(tasks[::-1], 120)
-    assert one[0] == two[0][::-1] and sorted(one[1], key=str) == sorted(two[1], key=str)
-    assert len(set(one[0])) == len(tasks)
 
 
 def stored(path, name, noise, seed):
@@ -213,15 +198,3 @@ def test_the_stored_tables_are_what_the_script_makes(name, noise):
     row, history = encoder.run(name, noise, 2)
     assert stored(encoder.TABLE, name, noise, 2) == [list(map(str, row))]
     assert stored(encoder.HISTORY, name, noise, 2) == [list(map(str, row)) for row in history]
-
-
-def test_the_stored_table_has_every_run_once():
-    with encoder.TABLE.open(newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    runs = [
-        (name, noise, str(seed))
-        for name, problem in PROBLEMS.items()
-        for noise in NOISE
-        for seed in range(problem.runs)
-    ]
-    assert tuple(header) == encoder.COLUMNS and [tuple(row[:3]) for row in rows] == runs

@@ -28,10 +28,6 @@ def test_log_z_says_how_sure_it_is(log_z, text):
     assert str(log_z) == text
 
 
-def test_a_result_prints_as_one_line_without_an_address():
-    assert repr(bmlab.exact(bmlab.toy())) == "Estimate(exact, n=3, log Z = 2.6961 (exact))"
-
-
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((3, 3))], ids=["dense", "sparse"])
 def test_covariance_is_correlation_less_the_product_of_means(model):
     answer = bmlab.exact(model)

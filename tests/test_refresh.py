@@ -83,15 +83,6 @@ def test_the_words_for_a_picture_are_kept_and_read_out(refreshed, cells):
     assert 'alt="A line that rises."' in page
 
 
-def test_no_identity_of_a_widget_is_stored(cells):
-    assert set(cells[4].outputs[0].data) == {"text/plain"}
-
-
-def test_the_file_is_written_as_jupyter_writes_it(refreshed):
-    text = refreshed.read_text(encoding="utf-8")
-    assert text.startswith('{\n "cells": [\n  {') and text.endswith("}\n") and "é" in text
-
-
 def test_a_second_refresh_changes_no_byte(refreshed):
     before = refreshed.read_bytes()
     assert refresh(refreshed).stdout == "sample.ipynb: unchanged\n"
