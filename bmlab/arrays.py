@@ -85,9 +85,7 @@ def check_entries(name: str, matrix: Any) -> Any:
                 matrix.check_format(full_check=True)  # compiled code trusts its pointers
             matrix = matrix.tocoo()
         except (TypeError, ValueError, IndexError) as error:
-            raise ValueError(
-                f"{name} is a broken sparse matrix ({error}); make it again from rows and columns"
-            ) from None
+            raise ValueError(f"{name} is a broken sparse matrix ({error}); make it again") from None
     entries = check_array(name, matrix.data if is_sparse(matrix) else matrix)
     check_finite(name, entries)
     return matrix.astype(float) if is_sparse(matrix) else entries
@@ -101,9 +99,7 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
     if not own or is_sparse(weights):  # check_scale() sees that a machine's own are numbers
         weights = check_entries("weights", weights)
     if weights.shape != (n, n):
-        raise ValueError(
-            f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
-        )
+        raise ValueError(f"weights must be ({n}, {n}) for {n} biases, found {weights.shape}; pass one bias a unit")
     if not is_sparse(weights) and _is_symmetric(weights):
         return read_only(weights if own else weights.copy())
     held: Any = weights.data if is_sparse(weights) else weights

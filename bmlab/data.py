@@ -230,9 +230,7 @@ def yes_no(frame: Any) -> YesNo:
     ([1.0, -1.0, nan], ['day'])
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "index"):
-        raise ValueError(
-            f"frame must be a DataFrame of pandas, found {in_words(frame)}; try pandas.read_csv('answers.csv')"
-        )
+        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.read_csv('answers.csv')")
     kept, yes, left_out, names = {}, {}, {}, list(frame.columns)
     for name in names:
         if names.count(name) > 1:

@@ -267,9 +267,7 @@ def check_possible(moments: Estimate) -> Estimate:
         values = held.data if is_sparse(held) else np.asarray(held)
         wrong = values[~(np.abs(values) <= 1 + 1e-6)]
         if wrong.size:
-            raise ValueError(
-                f"{name} of -1/+1 units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>"
-            )
+            raise ValueError(f"{name} of units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>")
     if np.abs(moments.corr.diagonal() - 1).max(initial=0.0) > 1e-6:
         raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
     return moments

@@ -183,9 +183,7 @@ class BoltzmannMachine:
         """
         units, values = self.indices(units), check_spins("values", values)
         if values.shape not in ((), (1,), units.shape):
-            raise ValueError(
-                f"clamp() got {len(units)} units and values of shape {values.shape}; pass one value a unit"
-            )
+            raise ValueError(f"clamp() got {len(units)} units and values of shape {values.shape}; pass one a unit")
         free = np.ones(self.n, dtype=bool)
         free[units] = False
         if self.n - free.sum() < len(units):

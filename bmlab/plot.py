@@ -530,7 +530,7 @@ def _places(model, layers, places):
         rows = isinstance(layers, Sequence) and all(np.iterable(row) and not isinstance(row, str) for row in layers)
         if not rows or sorted((unit for layer in layers for unit in layer), key=str) != sorted(range(n), key=str):
             raise ValueError(
-                f"layers must name each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
+                f"layers must have each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
             )
         lattice, spots = len(layers) > 2 and {len(row) for row in layers} == {n // len(layers)} != {1}, np.empty((n, 2))
         for height, layer in enumerate(layers):

@@ -80,7 +80,7 @@ def test_the_clamped_phase_of_whole_rows_is_asked_once():
     ("wrong", "sentence"),
     [
         ({"rate": []}, "rate has no numbers, so no step was made"),
-        ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins the free phase at rows of the data"),
+        ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins at rows of the data"),
         ({"batch": 3}, "batches are drawn by rng; pass rng="),
     ],
 )

@@ -108,9 +108,9 @@ def test_hidden_units_without_weights_begin_off_the_saddle(hidden):
 @pytest.mark.parametrize(
     ("mean", "corr", "sentence"),
     [
-        ([0.9, 5.0], np.eye(2), "mean of -1/\\+1 units must be from -1 to 1, found 5"),
+        ([0.9, 5.0], np.eye(2), "mean of units must be from -1 to 1, found 5"),
         ([0.9, np.nan], np.eye(2), "found nan"),
-        ([0.0, 0.0], [[1, 2], [2, 1]], "corr of -1/\\+1 units must be from -1 to 1, found 2"),
+        ([0.0, 0.0], [[1, 2], [2, 1]], "corr of units must be from -1 to 1, found 2"),
         ([0.9, 0.9], [[0.19, 0.0], [0.0, 0.19]], "not the covariance"),
     ],
 )

@@ -111,7 +111,7 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        ([[1, 1], [1, -1]], {}, r"unit 0 is constant in the data .* infinite; leave the unit out$"),
+        ([[1, 1], [1, -1]], {}, r"unit 0 is constant in the data, .* infinite; leave the unit out$"),
         ([[1, 1], [1, -1]], {"penalty": 1.0}, "unit 0 is constant"),
         ([[1, 1], [1, -1], [-1, 1]], {}, r"0 and 1 are never -1 and -1 together .*; pass penalty=0\.01, or leave"),
         ([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]], {}, "units 0 and 2 are never -1 and -1"),

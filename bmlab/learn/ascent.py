@@ -195,10 +195,7 @@ def _checked(model, data, batch, rng, chains, clamped) -> Any:
     data = ordered(model, data)
     checked_rows(model, data)
     if chains == "data" and np.isnan(data).any():
-        raise ValueError(
-            "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
-            "is missing; use chains='previous'"
-        )
+        raise ValueError("chains='data' begins at rows of the data, and some have nan; use chains='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
     if rng is not None:

@@ -150,9 +150,7 @@ def clamped_gibbs(
 def _checked_start(start, shape):
     start = check_array("start", start, "pass start=None")
     if start.size != np.prod(shape) or not (np.abs(start) <= 1).all():
-        raise ValueError(
-            f"start must be the state of an answer about {shape[-2]} rows, found shape {start.shape}; pass start=None"
-        )
+        raise ValueError(f"start must be a state of {shape[-2]} rows, found shape {start.shape}; pass start=None")
     return np.reshape(start, shape)
 
 

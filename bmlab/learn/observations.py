@@ -56,14 +56,9 @@ def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = Fals
     data = ordered(model, data)
     data = data if expected else check_spins("data", data)
     if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
-        raise ValueError(
-            f"data must be -1/+1, or expected values between -1 and 1, found {some_values(data)}; "
-            "try bmlab.spins(data) for 0/1, 2 * data - 1 for grey"
-        )
+        raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
-        raise ValueError(
-            f"data must have at least one row and 1 to {model.n} columns, found {data.shape}; pass (N, visible units)"
-        )
+        raise ValueError(f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass (N, visible units)")
     return data
 
 
@@ -95,8 +90,7 @@ def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     units = units_of(data, model.names, whole=True)
     if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
-            f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
-            "data with hidden units come as rows"
+            f"moments must be of all {model.n} units and pairs, found {data!r}; pass rows where units are hidden"
         )
     if units is not None and (units != np.arange(model.n)).any():
         order = np.argsort(units)
@@ -110,8 +104,7 @@ def _checked_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
     if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
-            "sample_weight must be one number for each of the N rows, 0 or more and not all 0, found "
-            f"{in_words(weight)}; pass np.ones(N)"
+            f"sample_weight must be one a row, 0 or more, not all 0, found {in_words(weight)}; pass np.ones(N)"
         )
     return weight
 
@@ -149,10 +142,7 @@ def checked_biases(biases: Any, n: int) -> np.ndarray | None:
         return None
     mask = check_array("biases", biases, "try np.arange(model.n) < 3")
     if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
-        raise ValueError(
-            f"biases must be a mask of {n} units that says which learn, found {in_words(biases)}; "
-            "try np.arange(model.n) < 3, and set values in the model"
-        )
+        raise ValueError(f"biases must be a mask of {n} units, found {in_words(biases)}; try np.arange(model.n) < 3")
     return mask != 0
 
 
@@ -160,10 +150,7 @@ def check_each_varies(mean: np.ndarray, way_out: str) -> None:
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
     if len(constant):
-        raise ValueError(
-            f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
-            f"be infinite; {way_out}"
-        )
+        raise ValueError(f"unit {constant[0]} is constant in the data, and its bias would be infinite; {way_out}")
 
 
 def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple) -> None:

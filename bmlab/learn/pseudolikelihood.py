@@ -150,10 +150,7 @@ def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     data = checked_visible(model, data)
     visible = data.shape[1]
     if model.clamp(slice(0, visible), 1.0).has_couplings:
-        raise ValueError(
-            f"hidden units (here the last {model.n - visible}) must not be coupled to each other; "
-            "judge such a machine by bmlab.log_likelihood"
-        )
+        raise ValueError("hidden units must not be coupled to each other; judge such a machine by bmlab.log_likelihood")
     with one_thread():
         return -np.logaddexp(0, _gain_of_turning(model, data))
 
