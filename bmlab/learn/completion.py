@@ -107,7 +107,7 @@ def _checked(model, known):
     if units is not None:  # a unit without a column is missing
         known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
-        raise ValueError(f"known must be ({model.n},) or (N, {model.n}) units, found {known.shape}; write nan for none")
+        raise ValueError(f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; nan is a missing unit")
     wrong = known[~np.isnan(known) & (np.abs(known) != 1)]
     if wrong.size:
         raise ValueError(f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; write 2 * known - 1 for 0/1")
