@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -152,17 +153,13 @@ class BoltzmannMachine:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
         listed: Any = [units] if single else units
-        asked: Any = listed if isinstance(units, (slice, np.ndarray)) else list(listed)
-        if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
-            asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
-        try:
-            asked = asked if isinstance(asked, slice) else np.asarray(asked, dtype=None if len(asked) else int)
-            found = np.arange(self.n)[asked]
-        except (IndexError, TypeError, ValueError):
-            found = np.array(None)
-        if found.ndim != 1:
-            raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
-        return found
+        if not isinstance(listed, slice) and getattr(listed, "dtype", np.dtype(object)).kind in "OU":
+            listed = [self._index(unit) if isinstance(unit, str) else unit for unit in listed]
+        with suppress(IndexError, TypeError, ValueError):
+            found = np.arange(self.n)[listed if isinstance(listed, slice) or len(listed) else []]
+            if found.ndim == 1:
+                return found
+        raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
 
     def _index(self, name: str) -> int:
         if name in self.names:

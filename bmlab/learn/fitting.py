@@ -177,7 +177,7 @@ def _packed(value, arrays):
     if is_sparse(value):  # Bethe's messages
         w: Any = scipy.sparse.csr_array(value)
         return {"sparse": [_packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
-    if kind in ("list", "tuple"):
+    if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
         return {kind: [_packed(part, arrays) for part in value]}
     if kind in RECORDS:
         value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if (kind, name) not in LEFT}
