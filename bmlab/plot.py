@@ -1,17 +1,5 @@
 """Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
 
-headline(ax, "what one sees")   what a picture says, bold at its top left; below= what is needed to read it
-at_lines(ax)                    the label of each line at its right end, in place of a legend
-states(rows, ax, {"p": p})      bars over states of up to four units, each drawn and not written
-glyph(ax, state, xy)            one such state anywhere: red is a pair, or a bias, that does not get its wish
-network(model, ax)              units and weights: a circle, a chain, rows, a lattice that wraps, or near what pulls
-flows(matrix, ax, rows)         what flows between states on balance, on a ring
-phases(awake, asleep, ax)       each mean and each pair: a frame for the data, filled as far as the machine is
-moments(exact, found, ax)       all of them as points, with one pair named
-learning(steps, axes)           the first step, the last, and the climb: the same pair named in both
-curves, bracket, images, answers          as their names say
-show("in words")                ends a cell: gives the figure these looks, twice the pixels and words for the blind
-
 Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange
 pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is
 for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent, and
