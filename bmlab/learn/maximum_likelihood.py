@@ -78,7 +78,7 @@ def maximize(
         step, top = _climbed(model, phase, infer, pairs, penalty, tolerance, theta)
     weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
-    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0)
+    ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
 
 
@@ -157,12 +157,14 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, theta):
 
 
 class Top(NamedTuple):
-    """Hold where a climb ended, the length of the slope, how far it moved while that fell by SINCE, and its steps."""
+    """Hold where a climb ended, the length of the slope, how far it moved while that fell by SINCE, its steps, and
+    whether it ended there because no step raises the value in doubles."""
 
     theta: np.ndarray
     steep: float
     moved: np.ndarray
     number: int
+    flat: bool
 
 
 def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10) -> Top:
@@ -171,7 +173,7 @@ def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10)
     rise    parameters -> (value, slope, length of the slope)
     memory  moves that are remembered
     """
-    far, steep, tick = start, np.inf, ticks("step")
+    far, steep, tick, near = start, np.inf, ticks("step"), SINCE * max(tolerance, 1e-8)
 
     def downhill(theta):
         nonlocal steep
@@ -181,7 +183,7 @@ def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10)
     def watch(intermediate_result):
         nonlocal far
         next(tick)
-        far = intermediate_result.x.copy() if steep > SINCE * max(tolerance, 1e-8) else far
+        far = intermediate_result.x.copy() if steep > near else far
         if steep <= tolerance:
             raise StopIteration
 
@@ -189,17 +191,18 @@ def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10)
     minimize = partial(whole("scipy.optimize").minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
     downhill(found.x)
-    return Top(found.x, float(steep), found.x - far, found.nit)
+    flat = found.status in (0, 2) and steep <= near  # the last step rose by nothing, or none did
+    return Top(found.x, float(steep), found.x - far, found.nit, flat)
 
 
-def outcome(name: str, steep: float, tolerance: float, moved: float) -> tuple[bool, str]:
+def outcome(name: str, steep: float, tolerance: float, moved: float, flat: bool) -> tuple[bool, str]:
     """Return whether `name` has got to a maximum, and why it ended; `moved` is how far a field moved at the last."""
     if moved > FAR:
         return False, (
             f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units can be told "
             "from the others without error, and the maximum is at infinity; pass penalty=0.01."
         )
-    if steep > tolerance:
-        said = f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for"
-        return False, f"{said}; pass penalty=0.01, or a larger one, or a larger tolerance."
-    return True, f"{name}() ended at a slope of {steep:.2g}, within the {tolerance:g} that was asked for."
+    said = f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for"
+    if steep > tolerance and not flat:
+        return False, f"{said}; pass penalty=0.01, or a larger one."
+    return True, said + ("; no step raises the likelihood in doubles any more." if steep > tolerance else ".")
