@@ -12,7 +12,6 @@ from .budgets import check_memory
 from .checks import check_array, check_count, check_finite, check_spins, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
-STRIP = 128  # rows of a matrix that are looked at together
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
@@ -100,7 +99,7 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
         weights = check_entries("weights", weights)
     if weights.shape != (n, n):
         raise ValueError(f"weights must be ({n}, {n}) for {n} biases, found {weights.shape}; pass one bias a unit")
-    if not is_sparse(weights) and _is_symmetric(weights):
+    if not is_sparse(weights) and not weights.diagonal().any() and (weights == weights.T).all():
         return read_only(weights if own else weights.copy())
     held: Any = weights.data if is_sparse(weights) else weights
     check_finite("weights", held)
@@ -113,14 +112,6 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
         what = f"w[{i}, {i}] is {gap[i, i]:.3g}" if i == j else f"largest |W - W'| is {gap[i, j]:.3g} at [{i}, {j}]"
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
-
-
-def _is_symmetric(weights):
-    """Whether W = W' with a zero diagonal; strip by strip, which stay in the cache."""
-    strips = range(0, len(weights), STRIP)
-    return not weights.diagonal().any() and all(
-        (weights[a : a + STRIP, a:] == weights[a:, a : a + STRIP].T).all() for a in strips
-    )
 
 
 def largest(matrix: Any) -> float:

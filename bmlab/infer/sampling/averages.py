@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import STRIP
 from ...budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
@@ -27,6 +26,7 @@ from .diagnostics import agreement, mean_and_stderr
 GROUPS = 32  # independent groups whose spread is the error
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
+STRIP = 128  # columns of a matrix that are looked at together
 GATHERED = 2**23  # states of units whose products are taken together, at the most
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
 CACHED = 2**16  # bytes of couplings that are taken together
