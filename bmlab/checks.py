@@ -91,9 +91,8 @@ def check_share(name: str, value: Any, below: float = 1.0) -> float:
 
 def check_choice(name: str, value: Any, known: tuple) -> Any:
     """Return one of the words (or None) that are known."""
-    for word in known:
-        if value is word or (isinstance(value, str) and isinstance(word, str) and value == word):
-            return word
+    if (value is None or isinstance(value, str)) and value in known:
+        return value
     words = [repr(word) for word in known]
     raise ValueError(
         f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {in_words(value)}; try {name}={words[0]}"
