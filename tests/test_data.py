@@ -44,12 +44,6 @@ def test_digits_without_scikit_learn_says_what_to_type(monkeypatch):
         data.digits()
 
 
-def test_zoo_has_the_promised_shapes_and_units(zoo):
-    assert zoo.data.shape == (101, 15) and zoo.data.dtype == np.float64
-    assert set(np.unique(zoo.data)) == {-1.0, 1.0}
-    assert (len(zoo.names), len(zoo.properties), len(zoo.classes)) == (101, 15, 101)
-
-
 def test_zoo_names_its_properties_in_order(zoo):
     first = "hair feathers eggs milk airborne aquatic predator toothed"
     second = "backbone breathes venomous fins tail domestic catsize"

@@ -55,15 +55,6 @@ def cells(refreshed):
     return nbformat.read(refreshed, as_version=4).cells
 
 
-def test_execution_counts_run_from_one_and_skip_blank_cells(cells):
-    assert [cell.execution_count for cell in cells if cell.cell_type == "code"] == [1, None, 2, 3, 4]
-    assert cells[2].outputs == []
-
-
-def test_pieces_of_one_stream_become_one_output(cells):
-    assert [output.text for output in cells[1].outputs] == ["1\n2\n3\n"]
-
-
 def test_only_the_metadata_of_the_course_is_kept(refreshed, cells):
     assert set(nbformat.read(refreshed, as_version=4).metadata) == {"kernelspec", "language_info"}
     assert [cell.metadata for cell in cells] == [{}, {"tags": ["kept"]}, {}, {}, {}, {}]
