@@ -12,7 +12,6 @@ from .budgets import check_memory
 from .checks import check_array, check_count, check_finite, check_spins, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
-STRIP = 128  # rows of a matrix that are looked at together
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
@@ -85,9 +84,7 @@ def check_entries(name: str, matrix: Any) -> Any:
                 matrix.check_format(full_check=True)  # compiled code trusts its pointers
             matrix = matrix.tocoo()
         except (TypeError, ValueError, IndexError) as error:
-            raise ValueError(
-                f"{name} is a broken sparse matrix ({error}); make it again from rows and columns"
-            ) from None
+            raise ValueError(f"{name} is a broken sparse matrix ({error}); make it again") from None
     entries = check_array(name, matrix.data if is_sparse(matrix) else matrix)
     check_finite(name, entries)
     return matrix.astype(float) if is_sparse(matrix) else entries
@@ -98,15 +95,11 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
 
     Raises ValueError where they are not finite, square, symmetric (to rounding), or have a diagonal.
     """
-    if isinstance(weights, np.ndarray) and weights.size > 10**6:  # fewer need no question
-        check_memory(f"a machine would hold {weights.size:,} weights", 8.0 * weights.size, "pass sparse weights")
     if not own or is_sparse(weights):  # check_scale() sees that a machine's own are numbers
         weights = check_entries("weights", weights)
     if weights.shape != (n, n):
-        raise ValueError(
-            f"weights must be ({n}, {n}) to go with {n} biases, found {weights.shape}; pass one bias a unit"
-        )
-    if not is_sparse(weights) and _is_symmetric(weights):
+        raise ValueError(f"weights must be ({n}, {n}) for {n} biases, found {weights.shape}; pass one bias a unit")
+    if not is_sparse(weights) and not weights.diagonal().any() and (weights == weights.T).all():
         return read_only(weights if own else weights.copy())
     held: Any = weights.data if is_sparse(weights) else weights
     check_finite("weights", held)
@@ -119,14 +112,6 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
         what = f"w[{i}, {i}] is {gap[i, i]:.3g}" if i == j else f"largest |W - W'| is {gap[i, j]:.3g} at [{i}, {j}]"
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
-
-
-def _is_symmetric(weights):
-    """Whether W = W' with a zero diagonal; strip by strip, which stay in the cache."""
-    strips = range(0, len(weights), STRIP)
-    return not weights.diagonal().any() and all(
-        (weights[a : a + STRIP, a:] == weights[a:, a : a + STRIP].T).all() for a in strips
-    )
 
 
 def largest(matrix: Any) -> float:
@@ -203,25 +188,3 @@ def read_only(array: Any) -> Any:
     for part in (array.data, array.indices, array.indptr) if is_sparse(array) else (array,):
         part.flags.writeable = False
     return array
-
-
-def defer(record: type, *names: str) -> None:
-    """Let fields of a record be given as functions: what they return is worked out when somebody looks."""
-    for name in names:
-        setattr(record, name, _Deferred(name))
-
-
-class _Deferred:
-    def __init__(self, name: str):
-        self.name = name
-
-    def __get__(self, record: Any, kind: Any = None) -> Any:
-        if record is None:
-            raise AttributeError(f"{self.name} belongs to a record, not to its class")
-        value = vars(record)[self.name]
-        if callable(value):
-            value = vars(record)[self.name] = value()
-        return value
-
-    def __set__(self, record: Any, value: Any) -> None:
-        vars(record)[self.name] = value

@@ -84,16 +84,15 @@ def check_share(name: str, value: Any, below: float = 1.0) -> float:
     number = _real(value)
     if not 0 <= number < below:
         raise ValueError(
-            f"{name} must be at least 0 and below {below:g}, found {in_words(value)}; try {name}={below / 5:g}"
+            f"{name} must be 0 or more and below {below:g}, found {in_words(value)}; try {name}={below / 5:g}"
         )
     return number
 
 
 def check_choice(name: str, value: Any, known: tuple) -> Any:
     """Return one of the words (or None) that are known."""
-    for word in known:
-        if value is word or (isinstance(value, str) and isinstance(word, str) and value == word):
-            return word
+    if (value is None or isinstance(value, str)) and value in known:
+        return value
     words = [repr(word) for word in known]
     raise ValueError(
         f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {in_words(value)}; try {name}={words[0]}"
@@ -122,7 +121,7 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
         return array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{name} must be numbers, in rows of equal length, found {in_words(values)}; {advice}"
+            f"{name} must be numbers in rows of equal length, found {in_words(values)}; {advice}"
         ) from None
 
 
@@ -211,7 +210,7 @@ def generator(rng: Any) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise ValueError(
-            f"rng must be a NumPy generator or a seed, found {in_words(rng)}; pass np.random.default_rng(0)"
+            f"rng must be a generator or a seed, found {in_words(rng)}; pass np.random.default_rng(0)"
         ) from None
 
 

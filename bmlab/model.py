@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -22,7 +23,6 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .arrays import by_name, check_weights, near, read_only
-from .budgets import check_memory
 from .checks import (
     check_names,
     check_no_bits,
@@ -107,9 +107,6 @@ class BoltzmannMachine:
         """The weights as a read-only array (n, n), whatever their type; of a sparse machine a new one each time."""
         if not self.is_sparse:
             return self.weights
-        check_memory(
-            f"{self.n:,} x {self.n:,} weights would be listed", 8.0 * self.n**2, "use .weights, which is sparse"
-        )
         return read_only(self.weights.toarray())
 
     @property
@@ -156,17 +153,13 @@ class BoltzmannMachine:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
         listed: Any = [units] if single else units
-        asked: Any = listed if isinstance(units, (slice, np.ndarray)) else list(listed)
-        if not isinstance(asked, slice) and getattr(asked, "dtype", np.dtype(object)).kind in "OU":
-            asked = [self._index(unit) if isinstance(unit, str) else unit for unit in asked]
-        try:
-            asked = asked if isinstance(asked, slice) else np.asarray(asked, dtype=None if len(asked) else int)
-            found = np.arange(self.n)[asked]
-        except (IndexError, TypeError, ValueError):
-            found = np.array(None)
-        if found.ndim != 1:
-            raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
-        return found
+        if not isinstance(listed, slice) and getattr(listed, "dtype", np.dtype(object)).kind in "OU":
+            listed = [self._index(unit) if isinstance(unit, str) else unit for unit in listed]
+        with suppress(IndexError, TypeError, ValueError):
+            found = np.arange(self.n)[listed if isinstance(listed, slice) or len(listed) else []]
+            if found.ndim == 1:
+                return found
+        raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
 
     def _index(self, name: str) -> int:
         if name in self.names:
@@ -187,9 +180,7 @@ class BoltzmannMachine:
         """
         units, values = self.indices(units), check_spins("values", values)
         if values.shape not in ((), (1,), units.shape):
-            raise ValueError(
-                f"clamp() got {len(units)} units and values of shape {values.shape}; pass one value a unit"
-            )
+            raise ValueError(f"clamp() got {len(units)} units and values of shape {values.shape}; pass one a unit")
         free = np.ones(self.n, dtype=bool)
         free[units] = False
         if self.n - free.sum() < len(units):

@@ -1,17 +1,5 @@
 """Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
 
-headline(ax, "what one sees")   what a picture says, bold at its top left; below= what is needed to read it
-at_lines(ax)                    the label of each line at its right end, in place of a legend
-states(rows, ax, {"p": p})      bars over states of up to four units, each drawn and not written
-glyph(ax, state, xy)            one such state anywhere: red is a pair, or a bias, that does not get its wish
-network(model, ax)              units and weights: a circle, a chain, rows, a lattice that wraps, or near what pulls
-flows(matrix, ax, rows)         what flows between states on balance, on a ring
-phases(awake, asleep, ax)       each mean and each pair: a frame for the data, filled as far as the machine is
-moments(exact, found, ax)       all of them as points, with one pair named
-learning(steps, axes)           the first step, the last, and the climb: the same pair named in both
-curves, bracket, images, answers          as their names say
-show("in words")                ends a cell: gives the figure these looks, twice the pixels and words for the blind
-
 Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange
 pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is
 for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent, and
@@ -35,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .checks import check_array, check_choice, check_count, check_finite, check_positive, check_row, in_words
+from .checks import check_array, check_choice, check_count, check_positive, check_row, in_words
 from .estimate import Estimate, check_estimate, dense_corr
 from .model import BoltzmannMachine, check_model
 
@@ -76,10 +64,6 @@ def headline(ax: Axes, text: str, below: str = "") -> Axes:
     >>> plot.headline(plt.subplot(), "Two states share the cold", below="probability of each state")
     <Axes: title={'left': 'Two states share the cold'}>
     """
-    _check_axes(ax)
-    for name, words in (("text", text), ("below", below)):
-        if not isinstance(words, str):
-            raise ValueError(f"{name} must be a sentence, found {in_words(words)}; say what one sees")
     lines = below.count("\n") + 1 if below else 0
     ax.set_title(text, loc="left", fontweight="bold", fontsize=11, pad=8 + 13 * lines)
     if below:
@@ -96,7 +80,6 @@ def at_lines(ax: Axes) -> Axes:
     >>> plot.at_lines(plt.gca())
     <Axes: >
     """
-    _check_axes(ax)
     ax.get_xlim()  # brings limits that are still to be chosen up to date
     named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
     ax.get_ylim()
@@ -134,19 +117,8 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
     >>> plot.curves([1, 2], {"exact": [0, 1], "gibbs": [0.1, 0.9]}, plt.subplot(), xlabel="T")
     <Axes: xlabel='T'>
     """
-    _check_axes(ax)
-    if not isinstance(lines, Mapping) or not lines:
-        raise ValueError(f"lines must be {{name: y}}, found {in_words(lines)}; try {{'exact': y}}")
-    places, drawn = check_array("x", x), Counter()
-    if places.ndim != 1:
-        raise ValueError(f"x must be one row of numbers, found {in_words(x)}; pass shape (n,)")
-    for name, y in lines.items():
-        if not isinstance(name, str):
-            raise ValueError(f"lines must be {{name: y}}, found {in_words(name)} for a name; try {{'exact': y}}")
-        heights = check_array(f"lines[{name!r}]", y)  # nan leaves a gap
-        if heights.shape != places.shape:
-            found = f"found {in_words(y)} and {len(places)} in x"
-            raise ValueError(f"lines[{name!r}] must have a number for each x, {found}; cut one")
+    drawn = Counter()
+    for name, y in lines.items():  # nan leaves a gap
         method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
@@ -166,11 +138,8 @@ def states(rows: Any, ax: Axes, bars: Mapping[str, Sequence] | None = None, *, m
     >>> plot.states(rows, plt.subplot(), {"p": p}, model=bmlab.toy())
     <Axes: >
     """
-    _check_axes(ax)
     rows = _few_units(np.atleast_2d(check_array("rows", rows)), "rows")
     bars = {} if bars is None else bars
-    if not isinstance(bars, Mapping):
-        raise ValueError(f"bars must be {{name: numbers}}, found {in_words(bars)}; try {{'exact': p}}")
     width = 0.66 / max(len(bars), 1)
     for k, (name, numbers) in enumerate(bars.items()):
         colour = COLOURS.get(name, PLUS)
@@ -211,7 +180,6 @@ def glyph(
     >>> plot.glyph(plt.subplot(), [1, 1, -1], (0.5, 0.5), model=bmlab.toy())
     <Axes: >
     """
-    _check_axes(ax)
     from matplotlib.lines import Line2D
     from matplotlib.offsetbox import AnnotationBbox, DrawingArea
     from matplotlib.patches import Circle
@@ -244,10 +212,8 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Sequence = (), ma
     >>> plot.phases(awake, bmlab.exact(bmlab.toy()), plt.subplot())
     <Axes: >
     """
-    _check_axes(ax)
     n = _same_units("awake", awake, "asleep", asleep)
-    called: Any = _check_labels(names, n, "names")
-    called = [*(called if len(called) else [f"s{i}" for i in range(n)])]
+    called = [*names] or [f"s{i}" for i in range(n)]
     pairs = np.triu_indices(n, 1)
     rows = called + [f"{called[i]}, {called[j]}" for i, j in zip(*pairs, strict=True)]
     data, dream = (np.append(e.mean, dense_corr(e.corr)[pairs]) for e in (awake, asleep))
@@ -269,8 +235,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     >>> plot.moments(bmlab.exact(bmlab.medium()), bmlab.tap(bmlab.medium().at(4)), plt.subplot())
     <Axes: xlabel='exact', ylabel='tap'>
     """
-    _check_axes(ax)
-    n = _same_units("reference", reference, "estimate", estimate)
+    _same_units("reference", reference, "estimate", estimate)
     found, true = dense_corr(estimate.corr), dense_corr(reference.corr)
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
     error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
@@ -281,8 +246,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     ax.set(xlabel=reference.method or "reference", ylabel=estimate.method)
     ax.set_aspect("equal", adjustable="datalim")
     if pair is not None:
-        i, j = _pair(pair, n)
-        x, y = true[i, j], found[i, j]
+        x, y = true[pair], found[pair]
         ax.plot(x, y, "s", color=TOGETHER, markersize=8, zorder=3)
         if abs(y - x) > 0.05:
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
@@ -294,9 +258,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     return ax
 
 
-def learning(
-    steps: Sequence[Step], ax: Any, what: str = "log_likelihood", label: str | None = None, pair: tuple | None = None
-) -> Any:
+def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair: tuple | None = None) -> Any:
     """Draw the log-likelihood, or what="mismatch", of each Step against its number, with its two ends written.
 
     On three Axes the first step and the last are drawn too, awake against asleep, and both name the same pair: `pair`,
@@ -307,22 +269,15 @@ def learning(
     <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
     """
     panels = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
-    for panel in panels:
-        _check_axes(panel)
-    if not (isinstance(steps, Sequence) and steps and all(hasattr(step, "loop") for step in steps)):
-        raise ValueError(f"steps must be Steps of a climb, found {in_words(steps)}; try fit(...).steps")
-    if what not in ("log_likelihood", "mismatch"):
-        raise ValueError(f"what must be 'log_likelihood' or 'mismatch', found {what!r}; leave it out for the first")
-    if len(panels) not in (1, 3):
-        raise ValueError(f"ax must be one Axes or three, found {len(panels)}; try plt.subplots(1, 3)[1]")
+    check_choice("what", what, ("log_likelihood", "mismatch"))
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
     numbers, method, climb = [s.loop.number for s in steps], steps[-1].free.method, panels[-1]
-    climb.plot(numbers, values, color=COLOURS.get(method, "black"), label=label or method, linewidth=2)
+    climb.plot(numbers, values, color=COLOURS.get(method, "black"), label=method, linewidth=2)
     words = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
     climb.set(xlabel="step", ylabel=words)
     if len(panels) == 3:
         far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
-        i, j = _pair(divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair, len(far))
+        i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
         names = steps[0].model.names or [f"s{k}" for k in range(len(far))]
         for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=False):
             moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
@@ -350,13 +305,7 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     >>> plot.bracket(found, [bmlab.mean_field(bmlab.toy())], plt.subplot())
     <Axes: xlabel='log Z (nats)'>
     """
-    _check_axes(ax)
-    if not hasattr(proven, "lower_by"):
-        raise ValueError(f"proven must be a Bracket, found {in_words(proven)}; pass what bracket(model) answers")
-    if not isinstance(estimates, Sequence) or isinstance(estimates, str):
-        raise ValueError(f"estimates must be a list of Estimates, found {in_words(estimates)}; try [exact(model)]")
     for row, estimate in enumerate(estimates):
-        check_estimate(f"estimates[{row}]", estimate)
         z, colour = estimate.log_z, COLOURS.get(estimate.method, "black")
         ax.errorbar(z.value, row, xerr=2 * z.stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
         if np.isfinite([z.lower, z.upper]).all():
@@ -403,10 +352,7 @@ def images(
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >
     """
-    _check_axes(ax)
     sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
-    if not isinstance(names, Sequence | np.ndarray) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"names must be texts, one a line of images, found {in_words(names)}; leave them out for none")
     shades = _map(check_choice("kind", kind, ("units", "weights")))
     ax.imshow(sheet, cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
     number, (height, width) = len(np.atleast_2d(rows)), sides(shape, np.shape(rows)[-1])
@@ -432,30 +378,22 @@ def answers(frame: Any, ax: Axes) -> Axes:
     >>> plot.answers(pandas.DataFrame({"Ada": [1, -1], "Ben": [1, np.nan]}), plt.subplot())
     <Axes: >
     """
-    _check_axes(ax)
-    if not hasattr(frame, "columns"):
-        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.DataFrame(rows)")
     shades, rows = _map("units").with_extremes(bad=OPEN), np.asarray(frame, dtype=float).T
     ax.imshow(rows, cmap=shades, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(frame.columns)), frame.columns)
     return ax
 
 
-def flows(matrix: Any, ax: Axes, labels: Any = None, *, model: Any = None) -> Axes:
-    """Draw what flows from states (rows) to states (columns), (n, n), on a ring: more this way than back is an arrow.
+def flows(matrix: np.ndarray, ax: Axes, states: Any, *, model: Any = None) -> Axes:
+    """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
-    labels are names of the states, or the states themselves (n, units), which are then drawn.  Up to eight states stand
-    in the order in which most of the flow goes round.  What is below 4 % of the largest is left out.
+    The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
+    round.  What is below 4 % of the largest is left out.
 
-    >>> plot.flows([[0.9, 0.1], [0.2, 0.8]], plt.subplot(), labels=["up", "down"])
+    >>> plot.flows(np.array([[0.9, 0.1], [0.2, 0.8]]), plt.subplot(), [[-1], [1]])
     <Axes: >
     """
-    _check_axes(ax)
-    matrix = _square("matrix", matrix)
-    n, drawn = len(matrix), np.ndim(labels) == 2
-    labels = _few_units(check_array("labels", labels), "labels") if drawn else _check_labels(labels, n)
-    if len(labels) not in (0, n):
-        raise ValueError(f"labels must be {n}, one a state, found {in_words(labels)}; leave them out for none")
+    n = len(matrix)
     net = np.clip(matrix - matrix.T, 0, None)
     net[net < np.abs(matrix).max(initial=0) / 1e6] = 0  # rounding
     order = np.arange(n)
@@ -470,11 +408,8 @@ def flows(matrix: Any, ax: Axes, labels: Any = None, *, model: Any = None) -> Ax
         style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": TOGETHER}
         style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
         ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 16})
-    for (x, y), label in zip(place, labels, strict=False):
-        if drawn:
-            glyph(ax, label, (x, y), model=model, size=32)
-        else:
-            ax.text(x, y, label, ha="center", va="center")
+    for xy, state in zip(place, states, strict=True):
+        glyph(ax, state, tuple(xy), model=model, size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")
     ax.set_axis_off()
     return ax
@@ -495,7 +430,7 @@ def network(
 
     layers    units of each row, from the bottom; rows of one length are a lattice, and lines round its back are stubs
     places    (n, 2), or "circle" (unit 0 at the top, clockwise, as in widgets.MachineView), or "near": who pull each
-              other stand together.  Without it up to four units stand in a circle, a chain in a line, others near
+              other stand together.  Without it up to four units stand in a circle, others near
     states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open grey
     held      units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
@@ -505,19 +440,14 @@ def network(
     >>> plot.network(bmlab.toy(), plt.subplot())
     <Axes: >
     """
-    _check_axes(ax)
     check_model(model)
     layers = () if layers is None else layers
     spots, torus = _places(model, layers, places)
     states = np.zeros(model.n) if states is None else check_row("states", states, model.n)
     if not np.isin(states, [-1, 0, 1]).all():
         raise ValueError(f"states must be -1, +1, or 0 for open, found {in_words(states.tolist())}; try states=None")
-    if not np.iterable(held) or not {*held} <= {*range(model.n)}:
-        raise ValueError(f"held must be units from 0 to {model.n - 1}, found {in_words(held)}; leave it out for none")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
     told = {} if messages is None else messages
-    if not isinstance(told, Mapping):
-        raise ValueError(f"messages must be {{(i, j): text}}, found {in_words(told)}; leave them out for none")
     few, pen, scale = model.n <= FEW, np.clip(150 / model.n, 9, 28), _scale(ax, spots, bool(len(layers)) and not torus)
     seen = spots * scale  # in points
     gap = min((np.hypot(*(seen[:i] - seen[i]).T).min() for i in range(1, model.n)), default=99)
@@ -588,7 +518,7 @@ def _places(model, layers, places):
         rows = isinstance(layers, Sequence) and all(np.iterable(row) and not isinstance(row, str) for row in layers)
         if not rows or sorted((unit for layer in layers for unit in layer), key=str) != sorted(range(n), key=str):
             raise ValueError(
-                f"layers must name each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
+                f"layers must have each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
             )
         lattice, spots = len(layers) > 2 and {len(row) for row in layers} == {n // len(layers)} != {1}, np.empty((n, 2))
         for height, layer in enumerate(layers):
@@ -599,16 +529,7 @@ def _places(model, layers, places):
         spots = check_array("places", places)
         if spots.shape != (n, 2):
             raise ValueError(f"places must be ({n}, 2), found {in_words(places)}; leave them out for a circle")
-        check_finite("places", spots)
         return spots, False
-    joined: Any = sparse.csr_array(model.weights) != 0
-    degree = np.sort(joined.sum(axis=1))
-    if places is None and n > FEW and degree[0] in (1, 2) and (degree[2:] == 2).all():  # a chain, or a ring
-        order = csgraph.depth_first_order(joined, int(np.argmin(joined.sum(axis=1))), directed=False)[0]
-        if len(order) == n:
-            spots = np.empty((n, 2))
-            spots[order] = _circle(n) if degree[0] == 2 else np.column_stack([np.arange(n), np.zeros(n)])
-            return spots, False
     kind = check_choice("places", places or ("circle" if n <= FEW or n > 200 else "near"), ("circle", "near"))
     return (_near(model) if kind == "near" else _circle(n)), False
 
@@ -669,20 +590,6 @@ def _sides(seen, size, lines, words):
     return chosen
 
 
-def _check_axes(ax):
-    """Refuse what is no Axes."""
-    if not hasattr(ax, "imshow"):
-        raise ValueError(f"ax must be matplotlib's Axes, found {in_words(ax)}; try plt.subplot()")
-
-
-def _check_labels(labels, count, name="labels"):
-    """Return labels, one for each of `count` lines of a matrix, or none."""
-    labels = () if labels is None else labels
-    if isinstance(labels, str) or not isinstance(labels, Sequence | np.ndarray) or len(labels) not in (0, count):
-        raise ValueError(f"{name} must be {count}, one a line, found {in_words(labels)}; leave them out for none")
-    return labels
-
-
 def _few_units(states, name):
     """Return states of one to four units, -1, +1 or 0 for open."""
     if states.ndim > 2 or not 0 < states.shape[-1] <= FEW or not np.isin(states, [-1, 0, 1]).all():
@@ -696,22 +603,6 @@ def _same_units(first, one, second, other):
     if sizes[0] != sizes[1]:
         raise ValueError(f"{first} and {second} must be of one machine, found {sizes} units; pass answers on the same")
     return sizes[0]
-
-
-def _pair(pair, n):
-    """Return two different units."""
-    if not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2 or len({*pair} & {*range(n)}) != 2:
-        raise ValueError(f"pair must be two units from 0 to {n - 1}, found {in_words(pair)}; try (0, 1)")
-    return int(pair[0]), int(pair[1])
-
-
-def _square(name, matrix):
-    """Return a square matrix of finite numbers."""
-    matrix = check_array(name, matrix)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name} must be square, found {in_words(matrix)}; pass a matrix (n, n)")
-    check_finite(name, matrix)
-    return matrix
 
 
 def _points(ax, x, y, error, colour, marker, label, **style):
@@ -770,8 +661,6 @@ def dress(figure: Figure) -> Figure:
     """
     from matplotlib.colors import to_rgba_array
 
-    if not hasattr(figure, "savefig"):
-        raise ValueError(f"figure must be matplotlib's Figure, found {in_words(figure)}; try plt.gcf()")
     figure.set_facecolor("none")
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
@@ -802,8 +691,6 @@ def show(alt: str) -> None:
     >>> _ = plt.plot([0, 1], [0, 1])
     >>> plot.show("A line that rises.")
     """
-    if not isinstance(alt, str):
-        raise ValueError(f"alt must be a sentence, found {in_words(alt)}; say what the figure shows")
     import matplotlib.pyplot as plt
 
     dress(plt.gcf())

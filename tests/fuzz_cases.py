@@ -18,11 +18,10 @@ from typing import Any
 import dimod
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy import sparse
 
 import bmlab
-from bmlab import plot, widgets
+from bmlab import widgets
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 
@@ -552,7 +551,6 @@ calls(
     model=SMALL_MODELS,
     data=no_estimate(FIRST_UNITS),
     infer=METHODS,
-    sample_weight=ROW_WEIGHTS,
     start=bad("start", 3, NAN, EXACT) + good(None),
 )
 calls(
@@ -608,7 +606,6 @@ CLIMB = {
     "l1": positive(0.01, zero=True),
     "momentum": numbers(0.5, [1, 1.5, -0.1, INF]),
     "batch": counts(20, none=True) + bad(61),
-    "sample_weight": ROW_WEIGHTS,
     "rng": SEEDS,
 }
 # An L1 penalty, momentum and batches change the answer: each has its own call that works, in VARIANTS.
@@ -622,7 +619,6 @@ calls(
     {"model": M, "data": ROWS, "rate": 0.01, "steps": 3},
     **CLIMB,
     steps=counts(3),
-    gradient_norm=positive(0.5, none=True, zero=True),
     every=counts(1),
     checkpoint=CHECKPOINTS,
 )
@@ -634,7 +630,6 @@ VARIANTS = {
     "couplings": {"couplings": MASK},
     "sample_weight": {"sample_weight": WEIGHING},
     "rng": {"batch": 20, "rng": 0},
-    "gradient_norm": {"gradient_norm": 0.5},
     "every": {"every": 1},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
@@ -711,9 +706,7 @@ calls(
     infer=[replace(case, verdict="good") if case.verdict == "same" else case for case in METHODS],
     couplings=MASKS,
     penalty=positive(0.01, zero=True),
-    sample_weight=ROW_WEIGHTS,
     tolerance=positive(1e-6),
-    max_seconds=BUDGETS["max_seconds"],
 )
 RBM = bmlab.restricted(np.full((3, 2), 0.1), np.zeros(3), np.zeros(2))
 calls(
@@ -742,7 +735,6 @@ calls(
     data=no_estimate(rows(ROWS, missing=False)),
     couplings=MASKS,
     penalty=positive(0.01, zero=True),
-    sample_weight=ROW_WEIGHTS,
 )
 LAYER = np.arange(6.0).reshape(3, 2) / 10
 calls(
@@ -804,18 +796,7 @@ method(
     n_sweeps=counts(30, 2),
 )
 calls("data.digits", {"threshold": 7}, threshold=counts(7, 0)[:-2])
-TORN = FOLDER / "torn"
-TORN.mkdir()
-broken("torn/train-images-idx3-ubyte", bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0]))
-GARBLED = FOLDER / "garbled"
-GARBLED.mkdir()
-broken("garbled/train-images-idx3-ubyte.gz", b"\x1f\x8b\x08 torn")
-calls(
-    "data.mnist",
-    {"seed": 0},
-    folder=good(None) + bad(FOLDER, TORN, GARBLED, 3, "") + NONSENSE[1:],
-    seed=[c for c in SEEDS if c.verdict == "bad"],
-)
+calls("data.mnist", {"seed": 0}, seed=[c for c in SEEDS if c.verdict == "bad"])
 calls("data.zoo", {})
 calls("data.votes", {})
 FRAME = pd.DataFrame({"a": ["y", "n", "?"], "b": [1.0, 0.0, NAN], "age": [3, 4, 5]})
@@ -825,7 +806,7 @@ calls(
     frame=good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3, "") + NONSENSE,
 )
 calls("data.encoder", {"v": 4}, v=counts(4))
-calls("data.shifter", {"n": 4}, n=counts(4) + bad(24, 40))
+calls("data.shifter", {"n": 4}, n=counts(4) + bad(40))
 calls("data.raster", {"bins": 20, "rng": 0}, bins=counts(20), rng=SEEDS)
 calls(
     "widgets.LatticeView",
@@ -852,96 +833,6 @@ calls(
     start=bad([0, 0, 0, NAN], [0, 0, 0, 5], [0], 3) + NONSENSE,
 )
 
-AX = Made(lambda: Figure().subplots())
-DRAWN = Made(lambda: Figure())
-
-
-def draws(name, arguments, **cases):
-    """A drawing: whatever is typed it draws or refuses; what it draws is looked at by eye."""
-    wrong = bad(None, 3, "", DRAWN) + NONSENSE
-    calls(f"plot.{name}", {**arguments, "ax": AX}, ax=wrong, **cases)
-
-
-LABELS = bad(["a"], "ab", 3, ["a"] * 9) + NONSENSE[1:2]
-MATRIX = bad(None, 3, "", ROWS[0], ROWS[:2], "a", RAGGED) + NONSENSE
-TWO_DIGITS = ROWS[:4, :4]
-draws("answers", {"frame": pd.DataFrame(HOLED)}, frame=bad(None, 3, "", RAGGED, pd.Series([1.0])) + NONSENSE)
-draws(
-    "bracket",
-    {"proven": bmlab.bracket(M, rng=0), "estimates": [EXACT]},
-    proven=bad(None, 3, EXACT, M) + NONSENSE,
-    estimates=bad(None, 3, EXACT, [None], [M], "") + NONSENSE,
-)
-draws(
-    "curves",
-    {"x": [1, 2], "lines": {"exact": [0, 1]}},
-    x=bad(None, 3, "", [1], [[1, 2], [3, 4]]) + NONSENSE,
-    lines=bad(None, 3, "", {"exact": [1]}, {"exact": None}, {3: [0, 1]}, [[0, 1]]) + NONSENSE,
-)
-draws("flows", {"matrix": np.eye(3)}, matrix=MATRIX, labels=LABELS, model=good(None))
-draws(
-    "images",
-    {"rows": TWO_DIGITS},
-    rows=bad(None, 3, "", RAGGED, ROWS, [[]], [[INF] * 4]) + NONSENSE,
-    shape=bad((3, 3), 4, (2.5, 1), "2x2", (NAN, 2)) + NONSENSE,
-    columns=counts(3)[1:],
-    limit=positive(1.0)[1:],
-    names=bad(3, [None]) + NONSENSE[1:2],
-    marked=bad(3, "", ROWS > 0) + NONSENSE,
-    kind=bad(None, 3, "pixels") + NONSENSE,
-)
-draws(
-    "learning",
-    {"steps": FIT.steps},
-    steps=bad(None, 3, "", [], FIT, [EXACT], FIT.steps[0]) + NONSENSE,
-    what=bad(None, 3, "", "loglik") + NONSENSE,
-    label=same("here"),
-    pair=good((0, 1)),
-)
-draws(
-    "moments",
-    {"reference": EXACT, "estimate": EXACT},
-    reference=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
-    estimate=bad(None, 3, M, bmlab.exact(bmlab.toy())) + NONSENSE,
-    pair=bad(3, (0, 0), (0, 9), "ab"),
-    named=good("two"),
-)
-draws(
-    "network",
-    {"model": M},
-    model=[c for c in MODELS if c.verdict == "bad"],
-    layers=bad(3, [[0]], [[0, 1], [1, 2, 3, 4]], [0, 1, 2, 3, 4]) + NONSENSE[1:],
-    states=bad(3, [1], [2] * 5, [NAN] * 5, "") + NONSENSE,
-    held=bad(3, [9], [-1], ["a"], 1.5) + NONSENSE[1:2],
-    places=bad(3, [[0, 1]], "anywhere"),
-    sizes=bad(3, [1], "") + NONSENSE,
-    messages=bad(3, [(0, 1)], ""),
-)
-calls("plot.show", {"alt": "A line."}, alt=bad(None, 3))
-calls("plot.dress", {"figure": DRAWN}, figure=bad(None, 3, AX) + NONSENSE)
-draws("headline", {"text": "It climbs"}, text=bad(None, 3), below=bad(None, 3))
-draws("at_lines", {})
-SMALL = bad(3, 0.5, [2, 1], [NAN, 1], [1] * 5, []) + NONSENSE
-draws("states", {"rows": bmlab.states(2)}, rows=SMALL, bars=bad(3, [1, 2, 3, 4], {"p": [1]}), model=bad(3, "a"))
-draws(
-    "glyph",
-    {"state": [1, -1], "xy": (0, 0)},
-    state=SMALL,
-    xy=good((0.5, 1)),
-    model=bad(3, "a"),
-    size=positive(30.0)[1:],
-    offset=good((0, -20)),
-    coords=good("axes fraction"),
-)
-draws(
-    "phases",
-    {"awake": EXACT, "asleep": EXACT},
-    awake=bad(None, 3),
-    asleep=bad(None, 3),
-    names=LABELS[:2],
-    mark=good("s0"),
-)
-
 # Records are answered, not typed; a Method is a type, a warning is raised.
 RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
-BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "plot": plot, "widgets": widgets}
+BOUND = {"BoltzmannMachine": M, "data": bmlab.data, "widgets": widgets}

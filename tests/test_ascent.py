@@ -70,8 +70,8 @@ def test_biases_that_do_not_learn_stay_and_the_others_reach_their_summit():
     """With one bias held, every other moment is the data's, and its own is not."""
     data, learns = np.repeat(bmlab.states(3), [5, 1, 1, 2, 1, 3, 1, 2], axis=0), np.array([True, False, True])
     start = bmlab.BoltzmannMachine(np.zeros((3, 3)), [0, 0.7, 0])
-    last = bmlab.fit(start, data, steps=5000, rate=0.3, biases=learns, gradient_norm=1e-10)
-    assert last.converged and last.model.biases[1] == 0.7
+    last = bmlab.fit(start, data, steps=500, rate=0.3, biases=learns, every=500)
+    assert last.steps[-1].gradient_norm < 1e-9 and last.model.biases[1] == 0.7
     off = np.abs(bmlab.exact(last.model).mean - data.mean(0))
     assert off[learns].max() < 1e-9 < 0.01 < off[1]
     with pytest.raises(ValueError, match="mask of 3 units"):
@@ -176,7 +176,7 @@ def test_a_seed_that_is_bound_to_a_method_is_refused(name, seed):
 
 
 def law_moments():
-    """From the moments of the data, and from rows that count double, it learns what it learns from the rows."""
+    """From the moments of the data it learns what it learns from the rows."""
     data = DATA.astype(float)
     rows = bmlab.fit(machine(4), data, steps=6, rate=0.2, penalty=0.1, momentum=0.5)
     moments = bmlab.Estimate(data.mean(0), data.T @ data / len(data))
@@ -197,18 +197,10 @@ def test_learning_from_moments_is_learning_from_rows():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (
-            {"sample_weight": [1, 2]},
-            r"one number for each of the 10 rows, .* found an array of shape \(2,\); pass np.ones\(10\)",
-        ),
-        ({"sample_weight": np.zeros(10)}, "not all 0"),
-        ({"sample_weight": np.ones(10), "chains": "data"}, "repeat rows instead of sample_weight"),
-        ({"chains": "pcd"}, "chains must be 'previous', 'fresh' or 'data', found 'pcd'"),
-        ({"sample_weight": np.ones(10), "batch": 2, "rng": 0}, "repeat rows instead of sample_weight"),
         ({"data": bmlab.Estimate(np.zeros(3), np.eye(3))}, "moments must be of all 4 units"),
         ({"data": bmlab.Estimate(np.zeros(4), np.eye(4)), "batch": 2}, "ask for rows, found moments; pass the rows"),
     ],
 )
-def test_weights_and_moments_that_do_not_fit_are_refused(options, sentence):
+def test_moments_that_do_not_fit_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 2, "rate": 0.1, **options})

@@ -63,6 +63,7 @@ def test_states_go_on():
     first = bmlab.clamped_mean_field(model, DATA, tolerance=1e-10)
     assert bmlab.clamped_mean_field(model, DATA, start=first.state).info["sweeps"] == 1
     rng = np.random.default_rng(0)
+    assert bmlab.clamped_gibbs(machine(4), DATA, rng=rng).converged  # nothing hidden is no doubt
     chains = bmlab.clamped_gibbs(model, DATA, rng=rng, n_chains=5)
     assert bmlab.clamped_gibbs(model, DATA, rng=rng, n_chains=5, start=chains.state, burn_in=0).mean.shape == (7,)
 
@@ -103,13 +104,3 @@ def test_a_machine_with_coupled_hidden_units_learns_with_it(clamped, batch):
         bmlab.log_likelihood(bmlab.clamped(s.model, DATA), bmlab.exact(s.model)).value for s in (steps[0], steps[-1])
     ]
     assert true[1] > true[0] + 0.5
-
-
-def test_what_makes_no_sense_is_refused_and_nothing_hidden_is_no_doubt():
-    model, rng = machine(7), np.random.default_rng(0)
-    with pytest.raises(ValueError, match="n_sweeps must be at least 1, found 0"):
-        bmlab.clamped_gibbs(model, DATA, rng=rng, n_sweeps=0)
-    for infer in (bmlab.clamped_mean_field, partial(bmlab.clamped_gibbs, rng=rng)):
-        with pytest.raises(ValueError, match=r"the state of an answer about 6 rows, found shape \(3, 7\)"):
-            infer(model, DATA, start=np.zeros((3, 7)))
-    assert bmlab.clamped_gibbs(machine(4), DATA, rng=rng).converged

@@ -142,30 +142,3 @@ def test_units_and_values_may_be_written_in_several_ways():
     assert p == conditional(model, (9, 1), ([0], [-1])) == conditional(model, {-1: 1}, (np.arange(10) == 0, -1))
     assert str(p) == f"{p.value:.4g} (exact)"
     assert np.isclose(p.value, (1 + complete(model, {0: -1}).mean[9]) / 2, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("make", "sentence"),
-    [
-        (lambda: complete(bmlab.toy(), [1, NAN]), r"known must be \(3,\) or \(N, 3\), found \(2,\); write np.nan"),
-        (
-            lambda: complete(bmlab.toy(), [1, 0, 1]),
-            r"known must be -1/\+1, or nan where missing, found 0; .* 2 \* known",
-        ),
-        (lambda: complete(bmlab.toy(), [1, np.inf, 1]), "or nan where missing, found inf"),
-        (lambda: complete(bmlab.toy(), {3: 1}), r"units must be among 0 to 2, found \[3\]; count from 0"),
-        (
-            lambda: conditional(bmlab.toy(), {"milk": 1}, {}),
-            "'milk' is no unit; the units have no names, write a number",
-        ),
-        (
-            lambda: conditional(bmlab.toy(), {0: 0}, {}),
-            r"values must be -1/\+1, found \{0\}; use bmlab.spins\(values\)",
-        ),
-        (lambda: conditional(bmlab.toy(), {0: 1}, ([1, 1], [1, -1])), r"units must not repeat, found \[1, 1\]"),
-        (lambda: conditional(bmlab.toy(), {0: 1}, [1, 1]), r"given must be a dict or a pair .* found \[1, 1\]; try"),
-    ],
-)
-def test_bad_input_gets_one_clear_sentence(make, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        make()

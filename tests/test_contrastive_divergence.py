@@ -174,21 +174,12 @@ def test_the_same_generator_gives_the_same_machine():
 
 # Refusals
 
-SPARSE = bmlab.ising(6)
 REFUSED = {
     "glass": ({"model": machine(7)}, "bmlab.fit"),
-    "sparse": ({"model": SPARSE}, "bmlab.fit"),
     "nothing hidden": ({"data": some_data(7)}, "bmlab.fit"),
     "fewer visible": ({"data": some_data(3)}, "bmlab.fit"),
-    "too wide": ({"data": some_data(8)}, "1 to 7 columns"),
-    "bits": ({"data": np.array([[0, 1, 1, 0]])}, "bmlab.spins"),
     "grey from 0 to 1": ({"data": np.array([[0.2, 1, 1, 0]])}, "2 \\* data - 1"),
-    "beyond": ({"data": np.array([[-1.5, 1, 1, 0]])}, "between -1 and 1"),
-    "chains": ({"chains": "fresh"}, "'previous' or 'data'"),
     "rates": ({"rate": [0.1, 0.2]}, "one for each of 3 steps, found"),
-    "no steps": ({"steps": 0}, "steps must be at least 1, found 0"),
-    "batch": ({"batch": 0}, "batch must be at least 1, found 0"),
-    "rng": ({"rng": "dice"}, "default_rng"),
 }
 
 

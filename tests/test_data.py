@@ -1,6 +1,5 @@
 """The data that ships: shapes, units of -1/+1, and facts that anyone can check."""
 
-import gzip
 import subprocess
 import sys
 
@@ -43,12 +42,6 @@ def test_digits_without_scikit_learn_says_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "bmlab\[data\]"'):
         data.digits()
-
-
-def test_zoo_has_the_promised_shapes_and_units(zoo):
-    assert zoo.data.shape == (101, 15) and zoo.data.dtype == np.float64
-    assert set(np.unique(zoo.data)) == {-1.0, 1.0}
-    assert (len(zoo.names), len(zoo.properties), len(zoo.classes)) == (101, 15, 101)
 
 
 def test_zoo_names_its_properties_in_order(zoo):
@@ -131,54 +124,6 @@ def test_no_column_takes_the_place_of_another(names):
     assert found.left_out == {
         "party": "'party' would be called 'party = rep', as another column is; rename one of the two"
     }
-
-
-@pytest.mark.parametrize(
-    "frame", [None, [[1, 0]], table(age=[1, 2, 3]), table(), pd.concat([table(a=[0, 1])] * 2, axis=1)]
-)
-def test_what_is_no_such_table_is_refused_in_a_sentence(frame):
-    with pytest.raises(ValueError, match="frame "):
-        data.yes_no(frame)
-
-
-# MNIST
-
-
-@pytest.fixture(scope="module")
-def mnist():
-    return data.mnist()
-
-
-def write_idx(folder, name, array, opener=open):
-    """Write an idx file as the original is laid out: two zeros, 8 for bytes, the axes, their lengths, the bytes."""
-    head = bytes([0, 0, 8, array.ndim]) + b"".join(length.to_bytes(4, "big") for length in array.shape)
-    with opener(folder / name, "wb") as file:
-        file.write(head + array.astype(np.uint8).tobytes())
-
-
-@pytest.fixture
-def originals(tmp_path):
-    """Three images to train and two to test, of 2 x 3 pixels; one file of the four is compressed."""
-    images = np.arange(30).reshape(5, 2, 3) * 8
-    write_idx(tmp_path, "train-images-idx3-ubyte.gz", images[:3], gzip.open)
-    write_idx(tmp_path, "t10k-images-idx3-ubyte", images[3:])
-    write_idx(tmp_path, "train-labels-idx1-ubyte", np.array([5, 0, 4]))
-    write_idx(tmp_path, "t10k-labels-idx1-ubyte", np.array([7, 2]))
-    return tmp_path
-
-
-def test_mnist_reads_the_originals_in_their_order(originals):
-    read = data.mnist(originals)
-    np.testing.assert_array_equal(read.train.ravel() == 1, np.arange(18) * 8 > 127)
-    np.testing.assert_array_equal(read.test, np.ones((2, 6)))
-    assert read.train.shape == (3, 6)
-    assert read.train_labels.tolist() == [5, 0, 4] and read.test_labels.tolist() == [7, 2]
-
-
-def test_mnist_with_a_file_missing_names_it_and_says_what_to_do(originals):
-    (originals / "t10k-labels-idx1-ubyte").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no t10k-labels-idx1-ubyte, nor .*\.gz; put .* or type mnist\(\)"):
-        data.mnist(originals)
 
 
 # Made by rule

@@ -3,7 +3,6 @@
 import pickle
 import warnings
 from copy import deepcopy
-from dataclasses import replace
 from threading import Barrier, Thread
 
 import numpy as np
@@ -29,10 +28,6 @@ def test_log_z_says_how_sure_it_is(log_z, text):
     assert str(log_z) == text
 
 
-def test_a_result_prints_as_one_line_without_an_address():
-    assert repr(bmlab.exact(bmlab.toy())) == "Estimate(exact, n=3, log Z = 2.6961 (exact))"
-
-
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((3, 3))], ids=["dense", "sparse"])
 def test_covariance_is_correlation_less_the_product_of_means(model):
     answer = bmlab.exact(model)
@@ -42,18 +37,15 @@ def test_covariance_is_correlation_less_the_product_of_means(model):
 
 
 @pytest.mark.parametrize("weights", [bmlab.medium().weights, bmlab.ising((3, 4)).weights], ids=["dense", "sparse"])
-def test_what_a_learner_seldom_looks_at_is_worked_out_once_in_copies_too(weights):
+def test_the_error_of_chains_of_one_sweep_is_that_of_coins(weights):
     """The error of a mean x of k products -1/+1, each of another chain: sqrt((1 - x^2) / (k - 1)), or 2 / k."""
     model = bmlab.BoltzmannMachine(weights, np.zeros(weights.shape[0]))
     with quietly():
         answer = bmlab.gibbs(model, rng=0, n_chains=64, burn_in=3, n_sweeps=1)
-    twin = pickle.loads(pickle.dumps(answer))
-    assert answer.corr_stderr is answer.corr_stderr
     corr, itself = dense_corr(answer.corr), np.eye(model.n, dtype=bool)
     expected = np.where((abs(corr) == 1) & ~itself, 2 / 64, np.sqrt((1 - corr**2) / 63))
-    for one in (answer, twin, replace(answer, info={})):
-        assert np.nanmax(abs(dense_corr(one.corr_stderr) - expected)) < 1e-12
-        assert not one.corr_stderr.diagonal().any()
+    assert np.nanmax(abs(dense_corr(answer.corr_stderr) - expected)) < 1e-12
+    assert not answer.corr_stderr.diagonal().any()
 
 
 def test_log_z_is_a_number_with_its_proof_beside_it():
@@ -62,8 +54,6 @@ def test_log_z_is_a_number_with_its_proof_beside_it():
     assert (log_z.value, log_z.stderr, log_z.lower, log_z.upper) == (2.0, 0.5, 1.5, 2.5)
     for copy in (pickle.loads(pickle.dumps(log_z)), deepcopy(log_z)):
         assert vars(copy) == vars(log_z) and copy == log_z and str(copy) == str(log_z)
-    with pytest.raises(AttributeError, match="stderr of a Bounded cannot be changed; make a new one"):
-        log_z.stderr = 0.0
 
 
 @pytest.mark.parametrize("model", [bmlab.ising((4, 4), 0.3, field=0.3), bmlab.medium()])

@@ -23,13 +23,6 @@ def uncoupled_hidden(seed=0):
 MACHINES = machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperature=1.4, offset=0.3)
 
 
-def assert_equal(one, other, slack=1e-12):
-    assert np.abs(one.mean - other.mean).max() < slack
-    assert abs(one.corr - other.corr).max() < slack
-    for end in ("value", "lower", "upper"):
-        assert abs(getattr(one.log_z, end) - getattr(other.log_z, end)) < slack
-
-
 def by_definition(model, data):
     """Average over the rows of sums over the states that agree with what is known: (mean, corr, log Z)."""
     s, answers = bmlab.states(model.n), []
@@ -99,19 +92,6 @@ def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
     assert bmlab.log_likelihood(bmlab.clamped(model, DATA), unknown).upper == 0
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (bmlab.bits(DATA), r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-        (np.ones((2, 9)), r"1 to 7 columns, found \(2, 9\)"),
-        (np.ones((0, 4)), "at least one row"),
-    ],
-)
-def test_wrong_data_is_refused(data, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        bmlab.clamped(uncoupled_hidden(), data)
-
-
 def law_log_prob():
     """log p of each row: its mean is the log-likelihood, and over all visible states p sums to one."""
     for model in MACHINES:
@@ -130,15 +110,6 @@ def test_log_prob_of_each_row():
     assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.visited, rng=0))).sum() == 0
     with pytest.warns(bmlab.NotConverged):
         assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.gibbs, rng=0, n_sweeps=2))).all()
-
-
-def test_a_weight_is_so_many_rows():
-    """A weight is so many rows: the same moments and log Z, with hidden units of all kinds and missing entries."""
-    counts = np.array([2, 1, 3, 0, 1, 2])
-    for model in MACHINES:
-        for data in (DATA, missing(DATA)):
-            weighted = bmlab.clamped(model, data, sample_weight=counts / 7)
-            assert_equal(weighted, bmlab.clamped(model, np.repeat(data, counts, axis=0)))
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -160,22 +131,17 @@ BOUNDS = {"exact": bmlab.exact, "mean field": bmlab.mean_field, "trw": partial(b
 
 
 def law_bounds(machines=100):
-    """Any weights of the rows, 0 too, and any methods for the two phases: lower <= truth <= upper."""
+    """Any methods for the two phases: lower <= truth <= upper."""
     for seed in range(machines):
         rng = np.random.default_rng(seed)
         model, data = machine(5, seed, scale=rng.uniform(0.2, 1.5)), bmlab.states(3)[rng.integers(0, 8, 5)]
         data = np.where(rng.random(data.shape) < 0.2, np.nan, data)
-        weight = rng.integers(0, 3, 5) * 1.0
-        weight[0] += not weight.any()
         free, held = (list(BOUNDS)[k] for k in rng.integers(0, len(BOUNDS), 2))
-        clamped = bmlab.clamped(model, data, BOUNDS[held], sample_weight=weight)
-        answer = bmlab.log_likelihood(clamped, BOUNDS[free](model))
-        truth = bmlab.log_likelihood(
-            bmlab.clamped(model, np.repeat(data, weight.astype(int), axis=0)), bmlab.exact(model)
-        )
+        answer = bmlab.log_likelihood(bmlab.clamped(model, data, BOUNDS[held]), BOUNDS[free](model))
+        truth = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model))
         assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, held, answer, truth)
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_bounds_hold_whatever_rows_count():
+def test_bounds_hold_whatever_asks():
     law_bounds()

@@ -107,17 +107,10 @@ WRONG = {
     "other values": (2 * S, r"chunks\[0\]: it must be -1/\+1, found \{-2, 2\}; threshold it"),
     "0/1": (ON, r"chunks\[0\]: it must be -1/\+1, found \{0, 1\}; pass bits=True"),
     "0/1 later": ([S, ON], r"chunks\[1\]: .*pass bits=True"),
-    "a half": ([S / 2], r"must be -1/\+1, found \{-0.5, 0.5\}"),
     "missing": ([S, np.where(S > 0, np.nan, S)], r"chunks\[1\]: an entry is missing \(nan\); leave out its row"),
     "NA": (pd.DataFrame(S).astype("Int8").mask(S > 0), "an entry is missing"),
     "widths": ([S, S[:, :3]], r"chunks\[1\]: it has 3 columns without names, and the first 6"),
-    "a row": (S[0], r"chunks\[0\]: it must be rows \(rows, units\), found shape \(\); pass"),
     "rows one by one": (S.tolist(), r"it must be rows \(rows, units\), found shape \(6,\); pass"),
-    "texts": (S.astype(str), r"chunks\[0\]: it must be numbers"),
-    "nothing": (None, "chunks must be arrays"),
-    "a path": ("rows.npy", "chunks must be arrays .*, found 'rows.npy'"),
-    "no chunk": (iter([]), "at least one row that counts and one unit"),
-    "no unit": (np.empty((3, 0)), "at least one row that counts and one unit"),
 }
 
 
@@ -126,11 +119,3 @@ def test_what_is_wrong_is_said(name):
     source, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
         bmlab.moments(source)
-
-
-@pytest.mark.parametrize(
-    "weight", [np.ones(300), np.ones(302), -np.ones(301), np.zeros(301), np.ones((301, 1)), [np.nan] * 301]
-)
-def test_weights_are_one_a_row(weight):
-    with pytest.raises(ValueError, match=r"sample_weight|row that counts"):
-        bmlab.moments([S[:100], S[100:]], sample_weight=weight)

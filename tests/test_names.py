@@ -115,7 +115,7 @@ def test_a_missing_column_is_a_hidden_unit_or_refused(name):
         holed = FRAME.assign(b=np.nan).to_numpy()
         assert np.allclose(TAKERS[name](less), TAKERS[name](holed), rtol=0, atol=1e-12)
     else:
-        with pytest.raises(ValueError, match="unit 'b' has no column"):
+        with pytest.raises(ValueError, match=r"unit 'b' has no column|found .*nan"):
             TAKERS[name](less)
 
 

@@ -111,22 +111,10 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        ([[1, 1], [1, -1]], {}, r"unit 0 is constant in the data .* infinite; leave the unit out$"),
+        ([[1, 1], [1, -1]], {}, r"unit 0 is constant in the data, .* infinite; leave the unit out$"),
         ([[1, 1], [1, -1]], {"penalty": 1.0}, "unit 0 is constant"),
-        (
-            [[1, 1], [1, -1], [-1, 1]],
-            {},
-            r"units 0 and 1 are never -1 and -1 together .*; pass penalty=0\.01, or leave",
-        ),
+        ([[1, 1], [1, -1], [-1, 1]], {}, r"0 and 1 are never -1 and -1 together .*; pass penalty=0\.01, or leave"),
         ([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]], {}, "units 0 and 2 are never -1 and -1"),
-        ([[1, 0], [1, 1]], {}, r"data must be -1/\+1, found \{0, 1\}; use bmlab\.spins\(data\)"),
-        (np.zeros((0, 2)), {}, r"at least one row .* found shape \(0, 2\)"),
-        ([[1, -1], [-1, 1]], {"penalty": -1}, "penalty must be 0 or more and finite, found -1; try penalty=0.01"),
-        (
-            [[1, -1], [-1, 1]],
-            {"couplings": np.ones((3, 3))},
-            r"a symmetric \(2, 2\) mask, found an array of shape \(3, 3\)",
-        ),
     ],
 )
 def test_what_has_no_maximum_is_refused_with_advice(data, options, sentence):
@@ -134,10 +122,6 @@ def test_what_has_no_maximum_is_refused_with_advice(data, options, sentence):
         pseudolikelihood(data, **options)
 
 
-def test_a_weight_is_so_many_rows_and_columns_are_names():
-    data = bmlab.sample(machine(4), 100, np.random.default_rng(3))
-    some, often = np.unique(data, axis=0, return_counts=True)
-    frame = pd.DataFrame(np.vstack([some, -some[:1]]), columns=list("abcd"))
-    weighted = pseudolikelihood(frame, penalty=0.01, sample_weight=np.append(0.1 * often, 0)).model
-    assert np.allclose(weighted.weights, pseudolikelihood(data, penalty=0.01).model.weights, atol=1e-12)
-    assert weighted.names == ("a", "b", "c", "d")
+def test_columns_are_names():
+    data = pd.DataFrame(bmlab.sample(machine(4), 100, np.random.default_rng(3)), columns=list("abcd"))
+    assert pseudolikelihood(data, penalty=0.01).model.names == ("a", "b", "c", "d")

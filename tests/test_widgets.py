@@ -467,16 +467,6 @@ def test_a_prediction_is_named_by_notebook_and_number():
         pass
 
 
-def test_a_blank_is_the_packages_version_until_it_is_written(monkeypatch):
-    still_open = "@widgets.blank\ndef mine(x):\n    raise NotImplementedError('open')\nprint(mine(-3))"
-    checks = {"tests": {}, "blanks": {"mine": "def mine(x):\n    return -x"}}
-    monkeypatch.setattr(bmlab.exercises, "_checks", lambda name: checks)
-    said, result = said_by(still_open)
-    assert result.success and re.fullmatch(r"mine is still open: [^\n]+\n3\n", said.stdout)
-    said, _ = said_by(still_open.replace("raise NotImplementedError('open')", "return 7"))
-    assert said.stdout == "7\n"
-
-
 # The learner of the page
 
 LEARN = """

@@ -224,12 +224,6 @@ def test_a_part_that_nobody_waits_for_any_more_ends_at_its_next_turn():
     assert ended == [0]
 
 
-@pytest.mark.parametrize("executor", [None, 3, "tcp://localhost:8786", ThreadPoolExecutor, map, bmlab.toy, [map]])
-def test_what_is_no_executor_is_refused(executor):
-    with pytest.raises(ValueError, match=r"executor must be a concurrent.futures.Executor, found .*; try concurrent"):
-        bmlab.workers(executor)
-
-
 # Executors
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from functools import partial
 from itertools import islice, repeat
 from typing import Any
 
@@ -28,20 +27,10 @@ from ..checks import check_choice, check_count, check_positive, check_share, gen
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine, check_model
+from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .likelihood import clamped_rows, gradient, restated
-from .observations import (
-    checked_biases,
-    checked_couplings,
-    checked_moments,
-    checked_rows,
-    hides_nothing,
-    named,
-    ordered,
-    padded,
-    shares,
-)
+from .observations import checked_biases, checked_couplings, checked_moments, checked_rows, named, ordered, padded
 from .record import Loop, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -62,7 +51,6 @@ def ascend(
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
@@ -71,13 +59,12 @@ def ascend(
     """
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
-    data, mask = _checked_data(step.model, data), checked_couplings(couplings, step.model.n)
-    learns = checked_biases(biases, step.model.n)
-    batch = _checked_batch(data, batch, rng, chains, clamped, sample_weight)
+    data, batch = _checked(step.model, data, batch, rng, chains, clamped)
+    mask, learns = checked_couplings(couplings, step.model.n), checked_biases(biases, step.model.n)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
-    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch, sample_weight)
+    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch)
     warm = chains == "previous"
     for size, rows in islice(zip(_sizes(rate), _rows(data, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
@@ -93,7 +80,7 @@ def ascend(
         if learns is not None:
             d_biases = np.where(learns, d_biases, 0.0)
         length = _length(model, d_weights, d_biases, l1)
-        change: Any = partial(_change, model, before.model) if velocity else np.nan
+        change = _change(model, before.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)
@@ -101,18 +88,16 @@ def ascend(
         yield step
 
 
-def _clamped_phase(model, data, infer, clamped, batch, sample_weight):
+def _clamped_phase(model, data, infer, clamped, batch):
     """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, and restated for others."""
     if isinstance(data, Estimate):
         return lambda model, rows, start: restated(model, data)
     if clamped is not None:
-        weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start, **weighted)
-    share = shares(sample_weight, len(data))
-    if batch is None and hides_nothing(model, data):
-        once = clamped_rows(model, data, infer, None, share)
+        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start)
+    if batch is None and data.shape[1] == model.n and not np.isnan(data).any():
+        once = clamped_rows(model, data, infer)
         return lambda model, rows, start: restated(model, once)
-    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start, share)
+    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start)
 
 
 def _sizes(rate):
@@ -198,32 +183,21 @@ def _check(infer, chains, clamped, penalty, l1, momentum):
     check_share("momentum", momentum)
 
 
-def _checked_data(model, data) -> Any:
-    """Return data as the loop takes them: moments, or rows (N, v)."""
+def _checked(model, data, batch, rng, chains, clamped) -> Any:
+    """Return the data, moments or rows (N, v), and how many rows a step has, or None for all.
+
+    Raises ValueError for options that do not go together.
+    """
     if isinstance(data, Estimate):
-        return check_possible(checked_moments(model, data))
-    check_model(model)
+        if batch is not None or clamped or chains == "data":
+            raise ValueError("batch, clamped and chains='data' ask for rows, found moments; pass the rows")
+        return check_possible(checked_moments(model, data)), None
     data = ordered(model, data)
     checked_rows(model, data)
-    return data
-
-
-def _checked_batch(data, batch, rng, chains, clamped, sample_weight):
-    """Return how many rows a step has, or None for all; raise ValueError for options that do not go together."""
-    given, weighted = isinstance(data, Estimate), sample_weight is not None
-    if given and (batch is not None or clamped or chains == "data" or weighted):
-        raise ValueError("batch, clamped, sample_weight and chains='data' ask for rows, found moments; pass the rows")
-    if weighted:
-        shares(sample_weight, len(data))
-        if batch is not None or chains == "data":
-            raise ValueError("batches and chains='data' take each row as one; repeat rows instead of sample_weight")
     if chains == "data" and np.isnan(data).any():
-        raise ValueError(
-            "chains='data' begins the free phase at rows of the data, and these have nan where an entry "
-            "is missing; use chains='previous'"
-        )
+        raise ValueError("chains='data' begins at rows of the data, and some have nan; use chains='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
     if rng is not None:
         generator(rng)
-    return None if batch is None else check_count("batch", batch, 1, len(data))
+    return data, None if batch is None else check_count("batch", batch, 1, len(data))

@@ -150,15 +150,13 @@ def clamped_gibbs(
 def _checked_start(start, shape):
     start = check_array("start", start, "pass start=None")
     if start.size != np.prod(shape) or not (np.abs(start) <= 1).all():
-        raise ValueError(
-            f"start must be the state of an answer about {shape[-2]} rows, found shape {start.shape}; pass start=None"
-        )
+        raise ValueError(f"start must be a state of {shape[-2]} rows, found shape {start.shape}; pass start=None")
     return np.reshape(start, shape)
 
 
-def summed(model: BoltzmannMachine, rows: np.ndarray, share: np.ndarray | None = None) -> Estimate:
+def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
     """Answer as clamped(model, rows) for rows (N, n), nan where unknown, of a machine with dense weights."""
-    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows), share)
+    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows))
     with one_thread():
         s, log_z, covariance = over_states(model, patterns, share)
         pairs = pair_sums(model, s * np.sqrt(share)[:, None]) + covariance

@@ -62,14 +62,13 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
     check_model(model)
     check_method("infer", infer, "model")
     known = _checked(model, known)
-    mean, answers = np.empty_like(np.atleast_2d(known)), {}
-    error = np.zeros_like(mean)
-    for row, where in _distinct(known):
-        answer = _answer(model, row, infer)
-        mean[where], error[np.ix_(where, row == 0)] = _filled(row, answer.mean), answer.mean_stderr
-        answers |= dict.fromkeys(where.tolist(), answer)
-    found = [answers[k] for k in range(len(mean))]
-    return Completion(known, mean.reshape(known.shape), error.reshape(known.shape), found)
+    mean = np.nan_to_num(np.atleast_2d(known))
+    error, missing, (first, which, _) = np.zeros_like(mean), mean == 0, alike(mean)
+    solved = [_answer(model, row, infer) for row in watched(mean[first], "row")]
+    answers = [solved[k] for k in which]
+    for k, answer in enumerate(answers):
+        mean[k, missing[k]], error[k, missing[k]] = answer.mean, answer.mean_stderr
+    return Completion(known, mean.reshape(known.shape), error.reshape(known.shape), answers)
 
 
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
@@ -108,15 +107,10 @@ def _checked(model, known):
     if units is not None:  # a unit without a column is missing
         known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
-        raise ValueError(
-            f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; write np.nan for each missing unit"
-        )
+        raise ValueError(f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; nan is a missing unit")
     wrong = known[~np.isnan(known) & (np.abs(known) != 1)]
     if wrong.size:
-        raise ValueError(
-            f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; "
-            "write np.nan for a missing unit, and 2 * known - 1 for 0/1"
-        )
+        raise ValueError(f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; write 2 * known - 1 for 0/1")
     return known
 
 
@@ -134,26 +128,6 @@ def _row(model, condition, name):
     return row
 
 
-def _distinct(known):
-    """Yield (row, where): each distinct row, and the numbers of the rows that are like it."""
-    rows = np.nan_to_num(np.atleast_2d(known))
-    first, which, count = alike(rows)
-    distinct = rows[first]
-    where = np.split(np.argsort(which, kind="stable"), np.cumsum(count)[:-1])
-    yield from watched(zip(distinct, where, strict=False), "row", len(distinct))
-
-
-def _clamped(model, row):
-    return model.clamp(row != 0, row[row != 0])
-
-
 def _answer(model, row, infer):
-    part = _clamped(model, row)
+    part = model.clamp(row != 0, row[row != 0])
     return asked("infer", infer if part.has_couplings else exact, part)
-
-
-def _filled(row, values):
-    """Return states (..., n): the row, and values (..., missing) where it is 0."""
-    s = np.broadcast_to(row, (*values.shape[:-1], len(row))).copy()
-    s[..., row == 0] = values
-    return s

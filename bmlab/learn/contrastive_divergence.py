@@ -183,8 +183,5 @@ def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
     rates = check_array("rate", list(rate) if hasattr(rate, "__next__") else rate)
     if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
-        raise ValueError(
-            f"rate must be a number, 0 or more, or one for each of {steps} steps, found {in_words(rate)}; "
-            "try np.linspace(0.1, 0, steps)"
-        )
+        raise ValueError(f"rate must be a number, or one for each of {steps} steps, found {in_words(rate)}; try 0.1")
     return np.broadcast_to(rates, steps)

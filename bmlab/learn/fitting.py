@@ -1,24 +1,23 @@
-"""fit(): the learning loop, drained.  It stops where it was asked to, and says why; a long run survives a crash."""
+"""fit(): the learning loop, drained; a long run survives a crash."""
 
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Iterable
-from functools import partial
 from hashlib import sha256
-from inspect import signature, unwrap
+from inspect import signature
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..arrays import names_of
-from ..checks import check_array, check_count, check_positive, generator, is_sparse
-from ..estimate import Bounded, Estimate, Method, warned
+from ..checks import check_count, generator, is_sparse
+from ..estimate import Bounded, Estimate, Method
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
@@ -42,9 +41,7 @@ def fit(
     l1: float = 0.0,
     momentum: float = 0.0,
     batch: int | None = None,
-    sample_weight: ArrayLike | None = None,
     rng: np.random.Generator | int | None = None,
-    gradient_norm: float | None = None,
     every: int = 1,
     checkpoint: str | Path | None = None,
 ) -> Fit:
@@ -65,54 +62,39 @@ def fit(
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
-    sample_weight   how much each row counts, (N,)
-    gradient_norm   end where Step.gradient_norm is no larger
     every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
-               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
-    Estimates that have not converged raise no warning here: look at Step.free.converged.  Warns with NotConverged where
-    `steps` end it before the gradient norm that was asked for.
+               the same script calls it again, as if it had not been, to the bit; the steps kept begin where the file
+               left off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
+    Estimates that have not converged raise no warning here: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where methods or states hold more than a file can.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
-    >>> found = bmlab.fit(blank, data, steps=500, rate=0.2, gradient_norm=1e-6)
-    >>> found.converged, found.model.weights[0, 1].round(4)  # arctanh(1/2)
-    (True, np.float64(0.5493))
+    >>> bmlab.fit(blank, data, steps=500, rate=0.2).model.weights[0, 1].round(4)  # arctanh(1/2)
+    np.float64(0.5493)
     """
     steps, every = check_count("steps", steps), check_count("every", every)
-    check_positive("gradient_norm", 0 if gradient_norm is None else gradient_norm, 0.01, zero=True)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
-    options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch, "sample_weight": sample_weight}
+    options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
     rng = None if rng is None else generator(rng)
-    run = {"model": model, "data": data, "infer": infer, **options}
-    file = None if checkpoint is None else Checkpoint(checkpoint, run, rng)
+    file = None if checkpoint is None else Checkpoint(checkpoint, (model, data, infer, options), rng)
     step = (file and file.load()) or model
     kept: list[Any] = [] if step is model else [step]
-    wanted = -1.0 if gradient_norm is None else gradient_norm
-    more = 0 if kept and kept[0].gradient_norm <= wanted else max(0, _number(model) + steps - _number(step))
+    end = _number(model) + steps
+    more = max(0, end - _number(step))
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
     for step in watched(climb, "step", more):
-        is_last = step.gradient_norm <= wanted or step.loop.number + 1 == _number(model) + steps
-        if is_last or step.loop.number % every == 0:
+        if step.loop.number % every == 0 or step.loop.number + 1 == end:
             kept.append(step)
             if file:
                 file.save(step)
-        if is_last:
-            break
     if not isinstance(step, Step):
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not kept or kept[-1] is not step:  # the rates ended first
         kept.append(step)
-    if gradient_norm is None:
-        return Fit(step.model, None, ALL_STEPS, tuple(kept))
-    found, last = f"gradient_norm {step.gradient_norm:.2g}", step.loop.number
-    if step.gradient_norm <= gradient_norm:
-        return Fit(step.model, True, f"{found}, asked for {gradient_norm:g}, at step {last}", tuple(kept))
-    missed = f"fit() ended after {steps} steps with {found} where {gradient_norm:g} was asked for"
-    return warned(Fit(step.model, False, f"{missed}; raise steps, or use maximize().", tuple(kept)))
+    return Fit(step.model, None, ALL_STEPS, tuple(kept))
 
 
 def _number(step):
@@ -128,15 +110,22 @@ LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the S
 
 
 class Checkpoint:
-    """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
+    """Hold the path of a run's file (.npz), its generator, and the fingerprint of all that the run is told.
 
     The file holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
     Reading it runs no code.
     """
 
-    def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
-        self.path, self.rng = check_path("checkpoint", path), rng
-        self.run = {name: _told(name, value, rng) for name, value in run.items()}
+    def __init__(self, path: str | Path, run: tuple, rng: np.random.Generator | None):
+        self.path, self.rng, told = check_path("checkpoint", path), rng, BytesIO()
+        try:
+            _Teller(told, rng).dump(run)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"a run that goes on must be told all that it depends on: {error}; write methods as plain functions, "
+                "with numbers, arrays and the rng of fit() bound by functools.partial"
+            ) from None
+        self.run = sha256(told.getvalue()).hexdigest()
 
     def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""
@@ -154,35 +143,27 @@ class Checkpoint:
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
             run, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
-            other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
-        if other:
-            raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
+        if run != self.run:
+            raise ValueError(f"{self.path} belongs to a run with other arguments; delete it, or give another path")
         if self.rng is not None:
             self.rng.bit_generator.state = random
         return step
 
 
-def _told(name, value, rng):
-    """Return what tells an argument from others, the same in every run, however equal numbers are written."""
-    if isinstance(value, partial):
-        parts = [value.func, *value.args, *(part for pair in sorted(value.keywords.items()) for part in pair)]
-        return " ".join(_told(name, part, rng) for part in parts)
-    if value is None or isinstance(value, str) or value is rng:
-        return "rng" if value is not None and value is rng else repr(value)
-    function, arrays = unwrap(value) if callable(value) else None, {}
-    if isinstance(function, FunctionType) and function.__closure__ is None:
-        return f"{function.__module__}.{function.__qualname__}"
-    try:
-        text = _packed(value if type(value).__name__ in RECORDS else check_array(name, value), arrays)
-    except ValueError:
-        raise ValueError(
-            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends "
-            "on; write methods as plain functions, with numbers, arrays and the rng of fit() bound by functools.partial"
-        ) from None
-    body = json.dumps([text, names_of(value)]).encode()
-    return sha256(body + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()
+class _Teller(pickle.Pickler):
+    """Tell a run by its bytes, of which only the hash is kept; the generator of the run goes by its name."""
+
+    def __init__(self, file: BytesIO, rng: np.random.Generator | None):
+        super().__init__(file)
+        self.rng = rng
+
+    def persistent_id(self, value: Any) -> str | None:
+        """Return the name of what is not told by its bytes."""
+        if isinstance(value, np.random.Generator) and value is not self.rng:
+            raise TypeError("a generator that is not the rng of fit() is bound to a method")
+        return "rng" if value is self.rng and value is not None else None
 
 
 def _packed(value, arrays):
@@ -193,7 +174,7 @@ def _packed(value, arrays):
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
         arrays[f"array {len(arrays)}"] = np.asarray(value)
         return {"array": f"array {len(arrays) - 1}"}
-    if is_sparse(value):
+    if is_sparse(value):  # Bethe's messages
         w: Any = scipy.sparse.csr_array(value)
         return {"sparse": [_packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
     if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
@@ -215,7 +196,7 @@ def _unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(held, dict):
         parts = {name: _unpacked(part, arrays) for name, part in held.items()}
         return parts if kind == "dict" else RECORDS[kind](**parts)
-    parts = tuple(_unpacked(part, arrays) for part in held)
+    parts = [_unpacked(part, arrays) for part in held]
     if kind == "sparse":
-        return scipy.sparse.csr_array(parts[:3], shape=parts[3])
-    return parts if kind == "tuple" else list(parts)
+        return scipy.sparse.csr_array(tuple(parts[:3]), shape=parts[3])
+    return tuple(parts) if kind == "tuple" else parts

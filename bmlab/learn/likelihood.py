@@ -11,7 +11,6 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,24 +34,16 @@ from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
 from .clamped_batches import FEW, over_states, summed
-from .observations import alike, checked_rows, distinct, shares
+from .observations import alike, checked_rows, distinct
 
 
-def clamped(
-    model: BoltzmannMachine,
-    data: ArrayLike,
-    infer: Method = exact,
-    *,
-    start: list | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> Estimate:
+def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
     An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
     Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
     exact, where a row hides few units: by a sum over their states.  Otherwise `infer` answers one clamped machine for
     each distinct pattern; `start` is the state of an earlier answer.
-    Rows count by sample_weight (N,).
     Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
 
     >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
@@ -60,32 +51,26 @@ def clamped(
     """
     rows = checked_rows(model, data)
     check_method("infer", infer, "model", start=None)
-    return clamped_rows(model, rows, infer, start, shares(sample_weight, len(rows)))
+    return clamped_rows(model, rows, infer, start)
 
 
-def clamped_rows(
-    model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None, share: np.ndarray | None = None
-) -> Estimate:
-    """Return clamped() for rows (N, n), nan where a unit is hidden, and shares (N,), both checked before."""
+def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None) -> Estimate:
+    """Return clamped() for rows (N, n), nan where a unit is hidden, checked before."""
     if start is not None and not isinstance(start, list):
         raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
     groups = _by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
-        return clamped_alike(model, rows, groups[0][0], infer, start, share)
-    each = np.full(len(rows), 1 / len(rows)) if share is None else share
-    groups = [(unknown, where) for unknown, where in groups if each[where].any()]
-    within = [None if share is None else share[where] / share[where].sum() for _, where in groups]
+        return _alike(model, rows, groups[0][0], infer, start)
     answers = [
-        clamped_alike(model, rows[where], unknown, infer, None if start is None else start[k], within[k])
-        for k, (unknown, where) in enumerate(groups)
+        _alike(model, rows[where], unknown, infer, start and start[k]) for k, (unknown, where) in enumerate(groups)
     ]
     info = {"road": f"{len(answers)} sets of unknowns"}
-    return _averaged(model, answers, [each[where].sum() for _, where in groups], info)
+    return _averaged(model, answers, [len(where) / len(rows) for _, where in groups], info)
 
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    return replace(answer, log_z=partial(_of_moments, model, answer.mean, answer.corr), model=model)
+    return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model)
 
 
 def _of_moments(model, mean, corr):
@@ -180,34 +165,24 @@ def _coupled(model, unknown):
     return bool(among.nnz if model.is_sparse else among.any())
 
 
-def clamped_alike(
-    model: BoltzmannMachine,
-    rows: np.ndarray,
-    unknown: np.ndarray | None,
-    infer: Method = exact,
-    start: Any = None,
-    share: np.ndarray | None = None,
-) -> Estimate:
-    """Return the clamped phase of rows (N, n) with the same unknown units, or few (None); rows count by `share`."""
+def _alike(model, rows, unknown, infer, start):
+    """Return the clamped phase of rows (N, n) with the same unknown units, or few (None)."""
     if unknown is None:
-        return summed(model, rows, share)
+        return summed(model, rows)
     if _coupled(model, unknown):
-        return _pattern_by_pattern(model, rows, unknown, infer, start, share)
+        return _pattern_by_pattern(model, rows, unknown, infer, start)
     with one_thread():
-        return _closed_form(model, rows, unknown, share)
+        return _closed_form(model, rows, unknown)
 
 
-def _closed_form(model, rows, unknown, share=None):
+def _closed_form(model, rows, unknown):
     """Averages of the data, or of <s | v>, whose products factorise too."""
     s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
-    if share is None:
-        mean, pairs = s.mean(0), pair_sums(model, s) / len(s)
-    else:
-        mean, pairs = share @ s, pair_sums(model, s * np.sqrt(share)[:, None])
-    answer = Estimate(mean, as_corr(model, pairs), method="clamped", message="the clamped phase is a closed form")
+    corr = as_corr(model, pair_sums(model, s) / len(s))
+    answer = Estimate(s.mean(0), corr, method="clamped", message="the clamped phase is a closed form")
     if log_z is None:
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
-    value = float(log_z.mean() if share is None else share @ log_z)
+    value = float(log_z.mean())
     info = {"hidden": len(unknown), "road": "closed form"}
     return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info, model=model)
 
@@ -225,11 +200,10 @@ def _summed_out(model, rows, unknown):
     return s, log_z
 
 
-def _pattern_by_pattern(model, rows, unknown, infer, start=None, share=None):
+def _pattern_by_pattern(model, rows, unknown, infer, start):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
-    patterns, share = distinct(rows[:, known], share)
-    patterns, share = patterns[share > 0], share[share > 0]  # 0 times an infinite bound would be nan
+    patterns, share = distinct(rows[:, known])
     if start is not None and len(start) != len(patterns):
         raise ValueError(f"start must hold {len(patterns)} states, one a pattern, found {len(start)}; leave it out")
     starts = start or [None] * len(patterns)

@@ -1,8 +1,4 @@
-"""Maximum likelihood by L-BFGS: no rate to choose, and a dozen steps where the loop of ascend() takes thousands.
-
-It climbs in coordinates where the curvature is about one.  Where nothing is hidden L is concave, and in Gaussian
-approximation its curvature along a change X of W is C X C, with the covariance C of the data: for W = R Y R with
-R = C^-1/2 it is one in all directions.
+"""Maximum likelihood by L-BFGS: no rate to choose, and some hundred steps where the loop of ascend() takes thousands.
 
 A hidden unit without any weight has no slope whatever the data: a saddle.  So such units begin with small weights.
 """
@@ -18,16 +14,14 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..budgets import time_in_words
 from ..checks import check_positive
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
-from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
 from ..threads import all_threads, one_thread, whole
-from .likelihood import clamped, clamped_alike, gradient, restated
+from .likelihood import clamped_rows, gradient, restated
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -35,17 +29,13 @@ from .observations import (
     checked_moments,
     checked_rows,
     named,
-    shares,
 )
 from .record import Fit, Loop, Step
 
 STEPS = 5000
-RIDGE = 0.01  # added to a covariance in coordinates: it may be singular
 FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
-ROUNDING = np.finfo(float).eps  # relative to the value: a smaller gain is no gain in doubles
 SINCE = 100  # times the tolerance, or 1e-8 if that is more: the slope from which on it is watched how far fields move
 MEMORY = 20  # moves that L-BFGS remembers
-CALLS = 100  # of the free phase in a climb: 20 to 250 were counted
 SMALL = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
@@ -56,9 +46,7 @@ def maximize(
     *,
     couplings: ArrayLike | None = None,
     penalty: float = 0.0,
-    sample_weight: ArrayLike | None = None,
     tolerance: float = 1e-6,
-    max_seconds: float = 600.0,
 ) -> Fit:
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
@@ -68,13 +56,11 @@ def maximize(
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
-    sample_weight   how much each row counts, (N,)
-    tolerance   of the Euclidean length of the slope, Step.gradient_norm
-    max_seconds what the whole climb may cost where infer is exact(), at its planned price, before it starts
+    tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-7
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
-    its four combinations), where the free phase has no log Z, where it would cost more, and as infer does.
-    Cost: some 20 to 250 times exact(); 10 units take about 6 ms.
+    its four combinations), where the free phase has no log Z, and as infer does.
+    Cost: some 70 to 1000 times exact(); 10 units take 10 to 40 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -84,55 +70,35 @@ def maximize(
     """
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("tolerance", tolerance, 1e-6)
-    check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs = _pairs(model, checked_couplings(couplings, model.n))
-    if getattr(infer, "func", infer) is exact:
-        _refuse_if_too_dear(model, pairs, max_seconds)
     with one_thread():
-        step, top = _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance)
+        theta, phase = _start(model, data, infer, pairs, penalty)
+        step, top = _climbed(model, phase, infer, pairs, penalty, tolerance, theta)
     weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
     ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
 
 
-def _refuse_if_too_dear(model, pairs, max_seconds):
-    """Raise ValueError with the price of CALLS exact sums over the machine with all its weights."""
-    price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
-    seconds = CALLS * price.seconds
-    if seconds > max_seconds:
-        raise ValueError(
-            f"maximize() would ask exact() some {CALLS} times at {price.time}, together {time_in_words(seconds)}; it "
-            f"stops at {time_in_words(max_seconds)}. Use pseudolikelihood(), pcd() where units are hidden, or pass "
-            "max_seconds."
-        )
-
-
-def _maximized(model, data, infer, sample_weight, pairs, penalty, tolerance):
-    """Return the Step at the top, and the Top."""
+def _start(model, data, infer, pairs, penalty):
+    """Return where the climb begins, weights at the pairs and biases over T, and phase(model, start) -> clamped."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
         seen = check_possible(checked_moments(model, data))
     else:
         rows = checked_rows(model, data)
-        share = shares(sample_weight, len(rows))
         if np.isnan(rows).any():
-
-            def phase(model, start):
-                return clamped(model, rows, infer, start=start, sample_weight=sample_weight)
-
             theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
-            return _climbed(model, phase, infer, pairs, penalty, tolerance, _plain(theta))
-        seen = clamped_alike(model, rows, np.arange(0), share=share)
+            return theta, lambda model, start: clamped_rows(model, rows, infer, start)
+        seen = clamped_rows(model, rows, infer)
     check_each_varies(seen.mean, "leave the unit out")
     if penalty == 0:
         check_all_combinations(seen.mean, seen.corr, pairs)
     if not model.has_couplings:
         theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
-    coordinates = _plain(theta) if model.is_sparse else _whitened(theta, seen, pairs)
-    return _climbed(model, lambda model, _: restated(model, seen), infer, pairs, penalty, tolerance, coordinates)
+    return theta, lambda model, _: restated(model, seen)
 
 
 def _off_the_saddle(theta, pairs, hidden):
@@ -164,8 +130,8 @@ def _machine(model, pairs, theta):
     return replace(model, weights=weights + weights.T, biases=biases)
 
 
-def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
-    """Climb by L-BFGS; phase(model, start) is the clamped phase.  Each phase begins where it ended the time before."""
+def _climbed(model, phase, infer, pairs, penalty, tolerance, theta):
+    """Return the Step at the top, and the Top.  Each phase begins where it ended the time before."""
     t = model.temperature
     last: Any = None
 
@@ -183,57 +149,16 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, coordinates):
         w = theta[: len(pairs[0])] * t
         return last.log_likelihood.value - penalty / 2 * w @ w, slope, last.gradient_norm
 
-    top = climb(rise, coordinates, tolerance, MEMORY)
+    top = climb(rise, theta, tolerance, MEMORY)
     return replace(last, loop=Loop(top.number)), top
-
-
-def _plain(theta):
-    return Coordinates(lambda y: y, lambda slope: slope, theta)
-
-
-def _whitened(theta, seen, pairs):
-    """Return coordinates: W = R Y R, and fields at the means."""
-    mean, n, count = seen.mean, len(seen.mean), len(pairs[0])
-    scale = 1 / np.sqrt(1 - mean**2)
-    values, q = np.linalg.eigh(seen.covariance + RIDGE * np.eye(n))
-    root = 2**0.25 * (q / np.sqrt(values)) @ q.T
-
-    def spread(values):
-        matrix = np.zeros((n, n))
-        matrix[pairs] = values
-        return matrix + matrix.T
-
-    def ahead(y):
-        weights = (root @ y[: n * n].reshape(n, n) @ root)[pairs]
-        return np.append(weights, scale * y[n * n :] - spread(weights) @ mean)
-
-    def back(slope):
-        moved = slope[:count] - slope[count:][pairs[0]] * mean[pairs[1]] - slope[count:][pairs[1]] * mean[pairs[0]]
-        return np.append(root @ spread(moved / 2) @ root, scale * slope[count:])
-
-    inverse = 2**-0.25 * (q * np.sqrt(values)) @ q.T
-    weights = spread(theta[:count])
-    start = np.append(inverse @ weights @ inverse, (theta[count:] + weights @ mean) / scale)
-    return Coordinates(ahead, back, start)
 
 
 # L-BFGS, for pseudolikelihood() too, and what can be said of where it ended.
 
 
-class Coordinates(NamedTuple):
-    """Hold y -> parameters, slope by parameters -> slope by y, and the y to start from.
-
-    Where the curvature by y is about one in all directions, L-BFGS takes few steps.
-    """
-
-    ahead: Callable
-    back: Callable
-    start: np.ndarray
-
-
 class Top(NamedTuple):
-    """Hold where a climb ended: the parameters, the length of the slope, how far it moved while that fell by SINCE,
-    the number of steps, and whether it is flat: what the slope still promises is below the rounding of the value."""
+    """Hold where a climb ended, the length of the slope, how far it moved while that fell by SINCE, its steps, and
+    whether it ended there because no step raises the value in doubles."""
 
     theta: np.ndarray
     steep: float
@@ -242,62 +167,42 @@ class Top(NamedTuple):
     flat: bool
 
 
-def climb(rise: Callable, coordinates: Coordinates, tolerance: float, memory: int = 10) -> Top:
-    """Maximise by L-BFGS, until the slope is no longer than `tolerance` or STEPS are made.
-
-    Its line search ends where the value no longer rises in doubles, at slopes near 1e-7.  From there the rise is
-    measured along the move, by the trapezoidal rule: the slope keeps its digits.
+def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10) -> Top:
+    """Maximise by L-BFGS, until the slope is no longer than `tolerance`, STEPS are made, or no step rises in doubles.
 
     rise    parameters -> (value, slope, length of the slope)
     memory  moves that are remembered
     """
-    ahead, back, start = coordinates
-    here = far = ahead(start)
-    steep, tick = np.inf, ticks("step")
+    far, steep, tick, near = start, np.inf, ticks("step"), SINCE * max(tolerance, 1e-8)
 
-    def downhill(y):
-        nonlocal here, steep
-        here = ahead(y)
-        value, slope, steep = rise(here)
-        return -value, -back(slope)
+    def downhill(theta):
+        nonlocal steep
+        value, slope, steep = rise(theta)
+        return -value, -slope
 
     def watch(intermediate_result):
         nonlocal far
         next(tick)
-        far = here if steep > SINCE * max(tolerance, 1e-8) else far
+        far = intermediate_result.x.copy() if steep > near else far
         if steep <= tolerance:
             raise StopIteration
-
-    def along(y):
-        _, slope = downhill(y)
-        return (first + slope) @ (y - ended) / 2, slope
 
     options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": memory}
     minimize = partial(whole("scipy.optimize").minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
-    number, ended, (value, first) = found.nit, found.x, downhill(found.x)
-    if steep <= tolerance or number >= STEPS:
-        return Top(here, float(steep), here - far, number, False)
-    found = minimize(along, ended)
-    _, slope = downhill(found.x)
-    return Top(here, float(steep), here - far, number + found.nit, is_flat(slope @ (found.hess_inv @ slope), value))
-
-
-def is_flat(promised: float, value: float) -> bool:
-    """Return whether half of `promised`, slope times move, is no gain in doubles."""
-    return bool(promised / 2 <= ROUNDING * max(1.0, abs(value)))
+    downhill(found.x)
+    flat = found.status in (0, 2) and steep <= near  # the last step rose by nothing, or none did
+    return Top(found.x, float(steep), found.x - far, found.nit, flat)
 
 
 def outcome(name: str, steep: float, tolerance: float, moved: float, flat: bool) -> tuple[bool, str]:
     """Return whether `name` has got to a maximum, and why it ended; `moved` is how far a field moved at the last."""
-    if steep > tolerance and not flat:
-        said = f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for"
-        return False, f"{said}; pass penalty=0.01, or a larger one."
     if moved > FAR:
         return False, (
             f"{name}() still moved fields by {moved:.2g} while its slope fell to {steep:.2g}: some units can be told "
             "from the others without error, and the maximum is at infinity; pass penalty=0.01."
         )
-    if steep > tolerance:
-        return True, f"{name}() ended at a slope of {steep:.2g}: no move raises the likelihood in doubles any more."
-    return True, f"{name}() ended at a slope of {steep:.2g}, within the {tolerance:g} that was asked for."
+    said = f"{name}() ended at a slope of {steep:.2g} where {tolerance:g} was asked for"
+    if steep > tolerance and not flat:
+        return False, f"{said}; pass penalty=0.01, or a larger one."
+    return True, said + ("; no step raises the likelihood in doubles any more." if steep > tolerance else ".")

@@ -41,6 +41,7 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
 
     A unit without a column is hidden, nan.  Raises ValueError as units_of() does.
     """
+    check_model(model)
     rows = by_name("data", data, model.names, "pass rows (N, units) of -1/+1")
     if not rows.ndim:
         raise ValueError(f"data must be rows (N, units), found {in_words(data)}; pass [[1, -1, ...], ...]")
@@ -52,34 +53,19 @@ def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = Fals
 
     Expected values, anywhere between -1 and 1, are taken where they make sense.
     """
-    check_model(model)
-    rows = ordered(model, data)
-    seen = units_of(data, model.names)
-    if seen is not None and rows.shape[1] > len(seen):
-        lacking = model.names[np.setdiff1d(np.arange(rows.shape[1]), seen)[0]]
-        raise ValueError(f"unit {lacking!r} has no column, and units after it have; pass its column, too")
-    return _visible(model, rows, expected)
-
-
-def _visible(model, data, expected=False):
-    data = check_array("data", data) if expected else check_spins("data", data)
+    data = ordered(model, data)
+    data = data if expected else check_spins("data", data)
     if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
-        raise ValueError(
-            f"data must be -1/+1, or expected values between -1 and 1, found {some_values(data)}; "
-            "try bmlab.spins(data) for 0/1, 2 * data - 1 for grey"
-        )
+        raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
-        raise ValueError(
-            f"data must have at least one row and 1 to {model.n} columns, found {data.shape}; pass (N, visible units)"
-        )
+        raise ValueError(f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass (N, visible units)")
     return data
 
 
 def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
-    check_model(model)
     data = ordered(model, data)
-    _visible(model, np.where(np.isnan(data), 1.0, data))
+    checked_visible(model, np.where(np.isnan(data), 1.0, data))
     return padded(model, data)
 
 
@@ -98,19 +84,13 @@ def checked_units(data: Any) -> np.ndarray:
     return data
 
 
-def hides_nothing(model: BoltzmannMachine, data: Any) -> bool:
-    """Whether the data of a climb, moments or rows (N, v), leave no unit hidden."""
-    return isinstance(data, Estimate) or (data.shape[1] == model.n and not np.isnan(data).any())
-
-
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     """Return an Estimate of the moments of all units of the data, in their order, with corr laid out as the weights."""
     check_estimate("data", data)
     units = units_of(data, model.names, whole=True)
     if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
-            f"moments must be of all {model.n} units and, where weights are dense, of all pairs, found {data!r}; "
-            "data with hidden units come as rows"
+            f"moments must be of all {model.n} units and pairs, found {data!r}; pass rows where units are hidden"
         )
     if units is not None and (units != np.arange(model.n)).any():
         order = np.argsort(units)
@@ -120,21 +100,11 @@ def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     return data
 
 
-def shares(sample_weight: Any, count: int) -> np.ndarray | None:
-    """Return the share (N,) of each row, None where all are equal; raise ValueError for weights that are none."""
-    if sample_weight is None:
-        return None
-    weight = _checked_weight(sample_weight, count)
-    return weight / weight.sum()
-
-
-def _checked_weight(sample_weight, count=None):
+def _checked_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
-    right = weight.ndim == 1 and count in (None, len(weight))
-    if not right or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+    if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
-            f"sample_weight must be one number for each of the {count or 'N'} rows, 0 or more and not all 0, found "
-            f"{in_words(weight)}; pass np.ones({count or 'N'})"
+            f"sample_weight must be one a row, 0 or more, not all 0, found {in_words(weight)}; pass np.ones(N)"
         )
     return weight
 
@@ -150,10 +120,10 @@ def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return first, which.ravel(), count
 
 
-def distinct(s: np.ndarray, share: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each; rows count by `share`."""
-    first, which, count = alike(s)
-    return s[first], count / len(s) if share is None else np.bincount(which, share)
+def distinct(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each."""
+    first, _, count = alike(s)
+    return s[first], count / len(s)
 
 
 def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
@@ -172,10 +142,7 @@ def checked_biases(biases: Any, n: int) -> np.ndarray | None:
         return None
     mask = check_array("biases", biases, "try np.arange(model.n) < 3")
     if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
-        raise ValueError(
-            f"biases must be a mask of {n} units that says which learn, found {in_words(biases)}; "
-            "try np.arange(model.n) < 3, and set values in the model"
-        )
+        raise ValueError(f"biases must be a mask of {n} units, found {in_words(biases)}; try np.arange(model.n) < 3")
     return mask != 0
 
 
@@ -183,10 +150,7 @@ def check_each_varies(mean: np.ndarray, way_out: str) -> None:
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
     if len(constant):
-        raise ValueError(
-            f"unit {constant[0]} is constant in the data ({len(constant)} such units), so its bias would "
-            f"be infinite; {way_out}"
-        )
+        raise ValueError(f"unit {constant[0]} is constant in the data, and its bias would be infinite; {way_out}")
 
 
 def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple) -> None:

@@ -6,10 +6,6 @@
 with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  PL is concave, and in the limit of
 many data its maximum is the true machine.
 
-The climb is L-BFGS in coordinates where the curvature is about one.  Were 1 - tanh^2 h_i the same for all data, say
-v_i = 1 / (C^-1)_ii with their covariance C, a change X of W would meet the curvature  C X V + V X C:  for
-X = V^-1/2 Q Y Q' V^-1/2 with V^-1/2 C V^-1/2 = Q diag(l) Q' that is (l_a + l_b) Y_ab.
-
 As a score it judges restricted machines too: with the hidden units, not coupled to each other, summed out,
 
     log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v)))
@@ -30,7 +26,7 @@ from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
-from .maximum_likelihood import RIDGE, Coordinates, climb, outcome
+from .maximum_likelihood import climb, outcome
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -38,7 +34,6 @@ from .observations import (
     checked_units,
     checked_visible,
     distinct,
-    shares,
 )
 from .record import Fit
 
@@ -46,18 +41,15 @@ TOLERANCE = 1e-6  # of the largest component of the slope
 BLOCK = 2**18  # fields at a time: of many data they would fill the memory
 
 
-def pseudolikelihood(
-    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, sample_weight: ArrayLike | None = None
-) -> Fit:
+def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
     penalty    as strong as in fit(): PL meets each weight twice, the likelihood once, so PL/2 - penalty/2 *
                sum_{i<j} w_ij^2 is climbed, a pattern
-    sample_weight   how much each row counts, (N,)
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
-    where fields still grow, as they do if the maximum is at infinity.  Cost: 20 to 500 steps of two products of (N, n).
+    where fields still grow, as they do if it is at infinity.  Cost: up to 1000 times two products of (N, n).
     Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
     pair lacks one of its four combinations.
 
@@ -72,8 +64,7 @@ def pseudolikelihood(
         mask &= checked_couplings(couplings, len(mask))
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        s, share = distinct(data, shares(sample_weight, len(data)))
-        s, share = s[share > 0], share[share > 0]
+        s, share = distinct(data)
         mean, second = share @ s, (s.T * share) @ s
         check_each_varies(mean, "leave the unit out")
         if penalty == 0:
@@ -83,16 +74,28 @@ def pseudolikelihood(
 
 
 def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
-    """Climb from units alone; s (K, n) are the patterns, each with its share (K,) of the data."""
+    """Climb from units alone, by weights and the fields of the mean state.
 
-    def rise(w):
+    s (K, n) are the patterns, each with its share (K,) of the data; mask (n, n) says which weights exist.
+    """
+    mean = share @ s
+    n = len(mean)
+
+    def parameters(y):
+        weights = mask * y[: n * n].reshape(n, n)
+        return np.vstack([weights, y[n * n :] - mean @ weights])
+
+    def rise(y):
+        w = parameters(y)
         value, weights, biases = _sums_of_rows(s, share, w)
-        slope = np.vstack([mask * (weights + weights.T - 2 * penalty * w[:-1]), biases])
-        return value - penalty / 2 * (w[:-1] ** 2).sum(), slope, np.abs(slope).max()  # each weight stands there twice
+        slope = mask * (weights + weights.T - 2 * penalty * w[:-1])
+        value -= penalty / 2 * (w[:-1] ** 2).sum()  # each weight stands there twice
+        own = mask * np.outer(mean, biases)
+        return value, np.append((slope - own - own.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
 
-    top = climb(rise, _coordinates(share @ s, (s.T * share) @ s, penalty, mask), TOLERANCE)
-    moved = np.abs(top.moved).sum(0).max() if penalty == 0 else 0.0
-    machine = BoltzmannMachine(symmetric(top.theta[:-1]), top.theta[-1])
+    top = climb(rise, np.append(np.zeros(n * n), np.arctanh(mean)), TOLERANCE)
+    found, moved = parameters(top.theta), np.abs(parameters(top.moved)).sum(0).max() if penalty == 0 else 0.0
+    machine = BoltzmannMachine(symmetric(found[:-1]), found[-1])
     return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
 
 
@@ -110,26 +113,6 @@ def _by_units(s, share, w):
     log_p = s * h - np.abs(h) + np.log1p((np.abs(t) - 1) / 2)  # |h| - log((1 + tanh |h|)/2) = log 2 cosh h
     missed = s - t
     return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
-
-
-def _coordinates(mean, second, penalty, mask) -> Coordinates:
-    """Return coordinates that begin at units alone."""
-    n = len(mean)
-    covariance = second - np.outer(mean, mean) + (RIDGE + penalty) * np.eye(n)
-    root = np.sqrt(np.diag(np.linalg.inv(covariance)))  # V^-1/2
-    values, q = np.linalg.eigh(np.outer(root, root) * covariance)
-    q, scale = root[:, None] * q, 1 / np.sqrt(values[:, None] + values)
-
-    def ahead(y):
-        weights = mask * (q @ (scale * y.reshape(n + 1, n)[:n]) @ q.T)
-        return np.vstack([weights, root * y[n * n :] - mean @ weights])  # fields at the means are coordinates too
-
-    def back(slope):
-        moved = np.outer(mean, slope[n])
-        weights = mask * (slope[:n] - moved - moved.T) / 2
-        return np.vstack([scale * (q.T @ weights @ q), root * slope[n]]).ravel()
-
-    return Coordinates(ahead, back, np.append(np.zeros(n * n), np.arctanh(mean) / root))
 
 
 def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
@@ -150,10 +133,7 @@ def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     data = checked_visible(model, data)
     visible = data.shape[1]
     if model.clamp(slice(0, visible), 1.0).has_couplings:
-        raise ValueError(
-            f"hidden units (here the last {model.n - visible}) must not be coupled to each other; "
-            "judge such a machine by bmlab.log_likelihood"
-        )
+        raise ValueError("hidden units must not be coupled to each other; judge such a machine by bmlab.log_likelihood")
     with one_thread():
         return -np.logaddexp(0, _gain_of_turning(model, data))
 

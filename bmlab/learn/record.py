@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import defer
 from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
 from ..model import BoltzmannMachine
@@ -58,9 +57,6 @@ class Step:
     def log_likelihood(self) -> Bounded:
         """Mean log p(v) of the data, nats a pattern."""
         return log_likelihood(self.clamped, self.free)
-
-
-defer(Step, "change")  # a pass over two machines
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,21 @@ def calibrated(table, labels):
 @cache
 def images_of(folder):
     """The images; read once where they are needed."""
-    return bmlab.data.mnist(*folder)
+    if not folder:
+        return bmlab.data.mnist()
+    images, labels, tests, answers = (
+        read_idx(Path(*folder) / f"{part}-{kind}-ubyte")
+        for part in ("train", "t10k")
+        for kind in ("images-idx3", "labels-idx1")
+    )
+    inked = [np.where(some.reshape(len(some), -1) > 127, 1.0, -1.0) for some in (images, tests)]
+    return bmlab.data.Images(inked[0], labels.astype(int), inked[1], answers.astype(int), bmlab.data.MNIST)
+
+
+def read_idx(path):
+    """The array of an idx file: two zeros, 8 for bytes, the number of axes, their lengths, the bytes."""
+    raw = path.read_bytes()
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(np.frombuffer(raw, ">u4", raw[3], offset=4))
 
 
 def rehearse(folder, rule, setting, shifts):

@@ -119,12 +119,9 @@ def is_notebook(file: File) -> bool:
 
 
 def read_cells(data: bytes) -> list[Cell]:
-    """Return the cells of a notebook of any version, were it damaged elsewhere; ValueError if there are none."""
+    """Return the cells of a notebook, were it damaged elsewhere; ValueError if there are none."""
     try:
-        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
-        notebook = json.loads(data.decode("utf-16" if wide else "utf-8-sig", errors="replace"))
-        sheets = notebook.get("worksheets") or [notebook]
-        cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
+        cells = [cell_of(cell) for cell in json.loads(data.decode("utf-8-sig", errors="replace"))["cells"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError("it cannot be read as a notebook") from problem
     if len(cells) > MANY or sum(len(cell.source) for cell in cells) > 2**21:
@@ -134,7 +131,7 @@ def read_cells(data: bytes) -> list[Cell]:
 
 def cell_of(cell: dict[str, Any]) -> Cell:
     """Return what is kept of a cell as a file stores it."""
-    source = cell.get("source") or cell.get("input") or ""
+    source = cell.get("source") or ""
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None

@@ -140,17 +140,6 @@ def tampered(notebook, kit):
             cell.source, record(cell)["points"] = "assert True", 100
 
 
-def of_version_3(notebook, kit):
-    """The format of 2013: worksheets, and `input` for `source`."""
-    cells = [
-        {"cell_type": cell.cell_type, "input": cell.source, "metadata": cell.metadata}
-        if cell.cell_type == "code"
-        else {"cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata}
-        for cell in notebook.cells
-    ]
-    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
-
-
 def with_large_outputs(notebook, kit):
     """200 kB of output in every cell."""
     for cell in notebook.cells:
@@ -197,8 +186,6 @@ CASES = {
         )
     ),
     "byte order mark": Case(lambda kit: b"\xef\xbb\xbf" + dumped(kit.answered()), "all"),
-    "utf-16": Case(lambda kit: dumped(kit.answered()).decode().encode("utf-16"), "all"),
-    "version 3": changed(of_version_3),
     "large outputs": changed(with_large_outputs),
     "scratch": changed(with_scratch),
     "surrogate": changed(after="\n# \ud800"),

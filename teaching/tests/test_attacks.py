@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from small_course import RIGHT, answered, graded, hand_in, lines_of, page_of, short_notebook, walled
+from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
 from bmlab.working_copies import student_version
 from bmlab_teaching import cells, judging, reading, sandbox
@@ -604,8 +604,3 @@ def test_without_bubblewrap_nothing_is_run_unless_somebody_says_so(tmp_path, mon
     assert not (tmp_path / "graded/grades.csv").exists()
     lines = graded(tmp_path, trust=True)
     assert lines["ann"]["twice"] == "3" and lines["bo"]["twice"] == "0" and "not twice" in page_of(tmp_path, "bo")
-
-
-def test_students_of_an_attacked_class_are_all_in_the_table(attacked):
-    folder, lines = attacked
-    assert lines_of(folder / "graded") == lines and (folder / "graded/class.html").exists()

@@ -48,7 +48,7 @@ def pairs_of(seed):
     """The machine of pairs of a recording."""
     seen = recording(seed)
     begin = bmlab.BoltzmannMachine(np.zeros((10, 10)), np.zeros(10))
-    return bmlab.maximize(begin, STATES[seen > 0], sample_weight=seen[seen > 0]).model
+    return bmlab.maximize(begin, bmlab.moments(STATES, sample_weight=seen)).model
 
 
 @claim("07-21")

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from ...arrays import STRIP
 from ...budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
@@ -28,6 +26,7 @@ from .diagnostics import agreement, mean_and_stderr
 GROUPS = 32  # independent groups whose spread is the error
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
+STRIP = 128  # columns of a matrix that are looked at together
 GATHERED = 2**23  # states of units whose products are taken together, at the most
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
 CACHED = 2**16  # bytes of couplings that are taken together
@@ -38,8 +37,8 @@ class Averages(NamedTuple):
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
-    mean_stderr: Any  # an array, or what returns it
-    corr_stderr: Any  # the same, or sparse
+    mean_stderr: np.ndarray
+    corr_stderr: np.ndarray | scipy.sparse.csr_array
     rhat: float = np.nan
     ess: float = np.nan
 
@@ -92,7 +91,7 @@ def _of_one_sweep(model, states):
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
-    return Averages(mean, corr, partial(_coins, mean, len(s)), partial(_errors, model, corr, len(s)))
+    return Averages(mean, corr, _coins(mean, len(s)), _errors(model, corr, len(s)))
 
 
 def _products(s):
