@@ -14,7 +14,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count as count_from
 from pathlib import Path
 
@@ -169,27 +169,29 @@ def pointer(array):
     return ctypes.c_void_p(array.ctypes.data)
 
 
+def thrml_program(model):
+    """Nodes, edges, blocks and program of thrml; its E is - beta (b.s + J.ss), its spins are booleans."""
+    import jax
+    from thrml import Block, SpinNode
+    from thrml.models import IsingEBM, IsingSamplingProgram
+
+    w = model.weights.toarray() if model.is_sparse else model.weights
+    nodes, (i, j) = [SpinNode() for _ in range(model.n)], np.nonzero(np.triu(w))
+    edges = [(nodes[a], nodes[b]) for a, b in zip(i, j, strict=True)]
+    numbers = map(jax.numpy.array, (model.biases, w[i, j], 1 / model.temperature))
+    blocks = [Block([nodes[a] for a in units]) for units in model.colours]
+    return nodes, edges, blocks, IsingSamplingProgram(IsingEBM(nodes, edges, *numbers), blocks, [])
+
+
 def by_thrml(model, s):
-    """Block Gibbs of thrml, compiled by JAX; its E is - beta (b.s + J.ss), its spins are booleans."""
+    """Block Gibbs of thrml, compiled by JAX."""
     if model.n == 1000:
         raise NotImplementedError("1000 blocks of one unit take JAX too long to compile")
     with one_core():
         import jax
-        from thrml import Block, SpinNode
         from thrml.block_sampling import sample_blocks
-        from thrml.models import IsingEBM, IsingSamplingProgram
 
-        w = model.weights.toarray() if model.is_sparse else model.weights
-        nodes, (i, j) = [SpinNode() for _ in range(model.n)], np.nonzero(np.triu(w))
-        ebm = IsingEBM(
-            nodes,
-            [(nodes[a], nodes[b]) for a, b in zip(i, j, strict=True)],
-            jax.numpy.array(model.biases),
-            jax.numpy.array(w[i, j]),
-            jax.numpy.array(1 / model.temperature),
-        )
-        blocks = [Block([nodes[a] for a in units]) for units in model.colours]
-        program = IsingSamplingProgram(ebm, blocks, [])
+        _, _, blocks, program = thrml_program(model)
         start = [jax.numpy.array(s[units].T == 1) for units in model.colours]
 
         def one_chain(key, first, count):
@@ -209,6 +211,23 @@ def by_thrml(model, s):
         return seconds, new
 
     return sweep
+
+
+def moments_by_thrml(model, s, n_sweeps):
+    """Seconds of estimate_moments() of thrml, each chain measured after every sweep, and <E> of each chain."""
+    import jax
+    from thrml import SamplingSchedule
+    from thrml.models.ising import estimate_moments
+
+    nodes, edges, _, program = thrml_program(model)
+    start, schedule = [jax.numpy.array(s[units].T == 1) for units in model.colours], SamplingSchedule(0, n_sweeps, 1)
+    ask = jax.jit(jax.vmap(lambda key, first: estimate_moments(key, nodes, edges, program, schedule, first, [])))
+    calls = (partial(ask, jax.random.split(jax.random.key(k), s.shape[1]), start) for k in count_from())
+    jax.block_until_ready(next(calls)())  # compiles
+    seconds, found = zip(*(once(lambda: jax.block_until_ready(next(calls)())) for _ in range(3)), strict=True)
+    mean, pairs = (np.asarray(x, float) for x in found[-1])
+    w = model.weights.toarray() if model.is_sparse else model.weights
+    return np.median(seconds), -mean @ model.biases - pairs @ w[np.nonzero(np.triu(w))]
 
 
 @contextmanager
@@ -276,19 +295,28 @@ def row(case, missing):
 
 
 def public_path():
-    """bmlab.gibbs as a user calls it: random starts, burn-in, averages, errors."""
-    model = machine(100)
-
-    def call():
-        return bmlab.gibbs(model, rng=np.random.default_rng(0), n_chains=1000, burn_in=100, n_sweeps=100)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        seconds = median_seconds(call, 3)
-    print(
-        f"bmlab.gibbs, dense 100, 1000 chains, 200 sweeps: {seconds:.3f} s, "
-        f"{2e7 / seconds / 1e6:.0f} M updates/s with means, correlations and errors"
-    )
+    """bmlab.gibbs as a user calls it, with averages and errors, beside thrml's moments, both from settled chains."""
+    for name, n, chains, sweeps in (("dense 100", 100, 1000, 100), ("lattice 64x64", 4096, 128, 300)):
+        model, s = machine(n), settled(n, chains)
+        ask = partial(bmlab.gibbs, model, start=s.T, rng=0, burn_in=0, n_sweeps=sweeps)
+        with warnings.catch_warnings(), one_core():
+            warnings.simplefilter("ignore")
+            seconds = median_seconds(ask, 3)
+            energy = -model.biases @ ask().mean - (model.weights * ask().corr).sum() / 2
+            try:
+                theirs, energies = moments_by_thrml(model, s, sweeps)
+            except ImportError:
+                beside = "thrml is not installed"
+            else:
+                beside = f"thrml's moments {theirs:.3f} s, ratio {theirs / seconds:.1f}"
+                error = np.sqrt(2 / chains) * energies.std()
+                assert abs(energy - energies.mean()) < 5 * error, (energy, energies.mean(), error)
+        updates = n * chains * sweeps / 1e6
+        print(
+            f"bmlab.gibbs, {name} x {chains}, {sweeps} sweeps, with means, correlations and errors: {seconds:.3f} s, "
+            f"{updates / seconds:.0f} M updates/s; {beside}",
+            flush=True,
+        )
 
 
 def first_call():

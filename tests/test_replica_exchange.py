@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import bmlab
-from bmlab.infer.sampling.tempering import Ladder, Replicas, choose_ladder, swap_chance, temper
+from bmlab.infer.sampling.tempering import choose_ladder, swap_chance, temper
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
@@ -49,24 +49,6 @@ def test_a_swap_is_in_detailed_balance():
         other[:, [k, k + 1]] = energies[:, [k + 1, k]]
         flow, back = (np.exp(-e @ beta) * swap_chance(beta, e)[:, k] for e in (energies, other))
         assert np.allclose(flow, back, rtol=1e-12, atol=0) and (flow > 0).all()
-
-
-class AlwaysLow:
-    """A generator of zeros: every swap that has a chance is made."""
-
-    def random(self, shape):
-        return np.zeros(shape)
-
-
-@pytest.mark.parametrize(("first", "after"), [(0, [1, 0, 3, 2, 4]), (1, [0, 2, 1, 4, 3])])
-def test_even_and_odd_pairs_swap_temperatures_and_leave_the_states(first, after):
-    s = np.ones((2, 5, 3), np.int8)
-    replicas = Replicas(bmlab.toy(), Ladder(np.arange(1.0, 6), s), np.random.default_rng(0))
-    replicas.rng = AlwaysLow()
-    replicas.exchange(replicas.energies(), first)
-    assert replicas.at.tolist() == [after, [5 + k for k in after]]
-    for _ in replicas.sweeps(1):
-        assert np.allclose(replicas.chains.beta[replicas.at], 1 / np.arange(1.0, 6))
 
 
 # The answer

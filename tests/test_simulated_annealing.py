@@ -42,13 +42,6 @@ def test_annealed_keeps_the_best_of_the_walk():
     law_best_of_the_walk()
 
 
-def test_the_best_of_all_chains_is_at_hand():
-    found = annealed(bmlab.medium(), [5.0, 1.0], rng=np.random.default_rng(0), n_chains=20)
-    assert found.states.shape == (20, 10) and found.energies.shape == (20,)
-    assert found.energy == found.energies.min()
-    assert np.isclose(bmlab.medium().energy(found.state), found.energy, rtol=1e-12)
-
-
 def test_no_sweep_leaves_the_start():
     start = bmlab.states(3)
     found = annealed(bmlab.toy(), [], rng=np.random.default_rng(0), start=start)
@@ -64,10 +57,3 @@ def test_the_temperature_of_the_machine_plays_no_part():
 def test_a_wrong_schedule_is_refused(schedule):
     with pytest.raises(ValueError, match=r"schedule must be a row of positive temperatures, found .*; try "):
         annealed(bmlab.toy(), schedule, rng=np.random.default_rng(0))
-
-
-def test_no_chain_and_no_generator_are_refused():
-    with pytest.raises(ValueError, match="n_chains must be at least 1, found 0; try n_chains=10"):
-        annealed(bmlab.toy(), [1.0], rng=np.random.default_rng(0), n_chains=0)
-    with pytest.raises(ValueError, match="rng must be a generator"):
-        annealed(bmlab.toy(), [1.0], rng="zero")

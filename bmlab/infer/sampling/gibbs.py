@@ -98,7 +98,8 @@ def gibbs(
     start     states (chains, n) to go on from, or (chains, v) for the first v units only: the others then get one
               sweep given these.  None: random states.  The last states are the Estimate's `state`.
     n_chains  None: as many as `start` has, else 100
-    every     measure after each so many sweeps, n_sweeps // every times: successive states are much alike
+    every     measure after each so many sweeps, n_sweeps // every times; 1 has the least error for its time, but for
+              means near a critical point
     backend   "numpy", "numba", or "auto"; the chains are the same to the bit
     draws     keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
     log_z     is nan: chains know ratios of probabilities only.
