@@ -705,6 +705,7 @@ calls(
     data=CLIMB["data"],
     infer=[replace(case, verdict="good") if case.verdict == "same" else case for case in METHODS],
     couplings=MASKS,
+    biases=CLIMB["biases"],
     penalty=positive(0.01, zero=True),
     tolerance=positive(1e-6),
 )

@@ -25,6 +25,7 @@ from .likelihood import clamped_rows, gradient, restated
 from .observations import (
     check_all_combinations,
     check_each_varies,
+    checked_biases,
     checked_couplings,
     checked_moments,
     checked_rows,
@@ -45,6 +46,7 @@ def maximize(
     infer: Method = exact,
     *,
     couplings: ArrayLike | None = None,
+    biases: ArrayLike | None = None,
     penalty: float = 0.0,
     tolerance: float = 1e-6,
 ) -> Fit:
@@ -56,6 +58,7 @@ def maximize(
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    biases      boolean (n,): the biases that learn, the others stay as they are; None: all
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-7
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
@@ -72,10 +75,12 @@ def maximize(
     check_positive("tolerance", tolerance, 1e-6)
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
-    pairs = _pairs(model, checked_couplings(couplings, model.n))
+    pairs, learns = _pairs(model, checked_couplings(couplings, model.n)), checked_biases(biases, model.n)
     with one_thread():
         theta, phase = _start(model, data, infer, pairs, penalty)
-        step, top = _climbed(model, phase, infer, pairs, penalty, tolerance, theta)
+        if learns is not None:
+            theta[len(pairs[0]) :][~learns] = model.biases[~learns] / model.temperature
+        step, top = _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta)
     weights, biases = np.split(np.abs(top.moved), [len(pairs[0])])
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
     ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
@@ -130,7 +135,7 @@ def _machine(model, pairs, theta):
     return replace(model, weights=weights + weights.T, biases=biases)
 
 
-def _climbed(model, phase, infer, pairs, penalty, tolerance, theta):
+def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta):
     """Return the Step at the top, and the Top.  Each phase begins where it ended the time before."""
     t = model.temperature
     last: Any = None
@@ -144,6 +149,8 @@ def _climbed(model, phase, infer, pairs, penalty, tolerance, theta):
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
         d_weights, d_biases = gradient(here, seen, free)  # clamped minus free, over T
+        if learns is not None:
+            d_biases = np.where(learns, d_biases, 0.0)
         slope = t * np.append(entries(d_weights - penalty * here.weights, pairs), d_biases)
         last = Step(here, seen, free, gradient_norm=float(np.sqrt(slope @ slope) / t))
         w = theta[: len(pairs[0])] * t
