@@ -11,11 +11,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
-from threading import Event
 from typing import Any
 
 from .checks import in_words
-from .progress_bars import until_left, watched
+from .progress_bars import watched
 from .threads import has_threads, one_thread_only
 
 AHEAD = 4  # parts a worker that are handed out before the first of them is back
@@ -108,13 +107,9 @@ def on_cores(task: Callable, parts: Sequence) -> Iterable:
 
 
 def _by_threads(task, parts, count):
-    """Yield the answers; left early, wait for the parts that have begun, whose loops end at their next turn."""
-    left = Event()
+    """Yield the answers; left early, wait for the parts that have begun."""
     with ThreadPoolExecutor(count) as pool:
-        try:
-            yield from _submitted(pool, Part(task, left), parts, count)
-        finally:
-            left.set()
+        yield from _submitted(pool, Part(task), parts, count)
 
 
 def _submitted(executor, task, parts, count) -> Iterator[Any]:
@@ -133,18 +128,15 @@ def _submitted(executor, task, parts, count) -> Iterator[Any]:
 
 
 class Part:
-    """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of.
+    """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of."""
 
-    `left` ends its loops when it is set, which says that nobody waits for the answer any more.
-    """
-
-    def __init__(self, task: Callable, left: Event | None = None):
-        self.task, self.left = task, left
+    def __init__(self, task: Callable):
+        self.task = task
 
     def __call__(self, part: Any) -> Any:
         return Context().run(self._alone, part)
 
     def _alone(self, part):
         _inside.set(True)
-        with until_left(self.left), one_thread_only():
+        with one_thread_only():
             return self.task(part)

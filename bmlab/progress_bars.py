@@ -9,18 +9,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from operator import length_hint
-from threading import Event
 from time import perf_counter
 
 from .checks import needed
 
 DELAY = 1.0  # seconds that a loop may take unseen
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
-_left: ContextVar[Event | None] = ContextVar("what says that nobody waits for this call any more", default=None)
-
-
-class Left(Exception):
-    """A loop went on in a thread after nobody waited for it any more."""
 
 
 @contextmanager
@@ -41,29 +35,10 @@ def progress() -> Iterator[None]:
             bar.close()
 
 
-@contextmanager
-def until_left(left: Event | None) -> Iterator[None]:
-    """Let every loop inside raise Left once the event is set: Ctrl-C reaches the main thread alone."""
-    token = _left.set(left)
-    try:
-        yield
-    finally:
-        _left.reset(token)
-
-
 def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the things to be gone through, with a bar where bars are shown, until nobody waits for it any more."""
-    total, bars, left = total or length_hint(things) or None, _bars.get(), _left.get()
-    if left is not None:
-        things = _awaited(things, left)
-    return things if bars is None else _late(things, unit, total, bars)
-
-
-def _awaited(things, left):
-    for thing in things:
-        if left.is_set():
-            raise Left
-        yield thing
+    """Return the things to be gone through, with a bar where bars are shown."""
+    bars = _bars.get()
+    return things if bars is None else _late(things, unit, total or length_hint(things) or None, bars)
 
 
 def _late(things, unit, total, bars):

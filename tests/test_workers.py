@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
-from threading import Timer, get_ident
+from threading import get_ident
 from time import sleep
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import parallel, plain, progress_bars
+from bmlab import parallel, plain
 from bmlab.infer.exact import matrix_products
 from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
@@ -198,32 +198,6 @@ def test_cores_that_are_left_early_have_ended_what_they_began():
     assert sorted(began) == sorted(ended) and len(began) < 100
 
 
-@pytest.mark.usefixtures("two_cores")
-def test_a_part_that_nobody_waits_for_any_more_ends_at_its_next_turn():
-    ended = []
-
-    def task(part):
-        if part:
-            return
-        try:
-            for _ in progress_bars.watched(range(3000), "turn"):
-                sleep(0.01)
-        except progress_bars.Left:
-            ended.append(part)
-            raise
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
-    answers = parallel._by_threads(task, range(2), 2)
-    interrupt = Timer(0.5, signal.pthread_kill, [get_ident(), signal.SIGINT])
-    interrupt.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            list(answers)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert ended == [0]
-
-
 # Executors
 
 
@@ -268,6 +242,3 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
         found = numbers(list(in_parts(partial(deadly, marker, task), range(16))))
     assert os.path.exists(marker) and found == here
     assert len(before & set(client.run(os.getpid).values())) < 2
-
-
-# Exact sums in parts
