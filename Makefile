@@ -67,10 +67,9 @@ lint: setup  ## check style and types: ruff and pyright (Node from the path, or 
 	@$(IN_VENV) -m ruff check .
 	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" $(IN_VENV) -m pyright
 
-fuzz: setup  ## type what people type into every function, and count what came out; interrupt each (half an hour)
+fuzz: setup  ## type what people type into every function, and count what came out
 	@$(ONE_THREAD) $(IN_VENV) tests/test_fuzz.py all
 	@$(ONE_THREAD) MIXED=5000 $(IN_VENV) -m pytest -q tests/test_fuzz.py -k several
-	@OPENBLAS_NUM_THREADS=2 $(IN_VENV) tests/interrupting.py 100
 
 coverage: setup  ## print how many lines of bmlab the tests run, and which they do not
 	@$(IN_VENV) -m coverage erase

@@ -6,16 +6,13 @@ counted: the first to enter sets it, the last to leave puts back what was there.
 """
 
 import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
 from threading import Lock, Thread, get_ident
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -88,7 +85,7 @@ def _set(blas, count):
 
 @lru_cache(maxsize=1)
 def _libraries():
-    whole("scipy.linalg")  # its BLAS must be loaded before the controller looks
+    import_module("scipy.linalg")  # its BLAS must be loaded before the controller looks
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
@@ -100,21 +97,3 @@ def has_threads() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def uninterrupted(call: Callable, *args: Any) -> Any:
-    """Return call(*args), made in a thread of its own: Ctrl-C, which ends the main one, waits until it is done.
-
-    For what could not be begun again, such as half of what Numba loads when it first compiles.
-    """
-    if not has_threads():
-        return call(*args)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(call, *args).result()
-
-
-def whole(module: str) -> Any:
-    """Return a module, imported to its end: half an import of Numba or scipy.optimize could not be begun again."""
-    if module in sys.modules:
-        return import_module(module)  # at once, or as soon as another thread has done it; a thread takes a millisecond
-    return uninterrupted(import_module, module)

@@ -20,7 +20,7 @@ from ..estimate import Estimate, Method, asked, check_learning_method, check_pos
 from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
-from ..threads import all_threads, one_thread, whole
+from ..threads import all_threads, one_thread
 from .likelihood import clamped_rows, gradient, restated
 from .observations import (
     check_all_combinations,
@@ -195,7 +195,7 @@ def climb(rise: Callable, start: np.ndarray, tolerance: float, memory: int = 10)
             raise StopIteration
 
     options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": memory}
-    minimize = partial(whole("scipy.optimize").minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    minimize = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
     downhill(found.x)
     flat = found.status in (0, 2) and steep <= near  # the last step rose by nothing, or none did

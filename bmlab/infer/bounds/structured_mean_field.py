@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...threads import one_thread, whole
+from ...threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
 
@@ -39,8 +39,13 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STE
     start = np.concatenate([others + with_parent, others - with_parent])
 
     with one_thread():
-        options, minimize = {"maxiter": min(max_steps, STEPS)}, whole("scipy.optimize").minimize
-        found = minimize(lambda x: _minus_bound(x, j, b, above), start, jac=True, method="L-BFGS-B", options=options)
+        found = scipy.optimize.minimize(
+            lambda x: _minus_bound(x, j, b, above),
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": min(max_steps, STEPS)},
+        )
     return float(-found.fun - model.offset / model.temperature)
 
 

@@ -22,7 +22,6 @@ from ...checks import check_choice
 from ...couplings import one_by_one
 from ...model import BoltzmannMachine
 from ...progress_bars import watched
-from ...threads import whole
 from .numpy_engine import NumpyEngine
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
@@ -135,8 +134,9 @@ def _has_numba():
 def _numba() -> Any:
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
-        return whole(f"{__name__.rpartition('.')[0]}.numba_engine")
+        from . import numba_engine
     except (ImportError, OSError, MemoryError) as error:
         raise ValueError(
             f"backend='numba' cannot load Numba here ({error}); pip install numba, or use backend='numpy'"
         ) from error
+    return numba_engine

@@ -23,7 +23,7 @@ from numba import njit
 
 from ...model import energy_of
 from ...parallel import on_cores, worker_count
-from ...threads import one_thread, uninterrupted
+from ...threads import one_thread
 from .chains import FEW, MOST
 from .numpy_engine import fine_digits, stream
 
@@ -55,7 +55,7 @@ class NumbaEngine:
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
-        _called(_fill, words, key, np.uint64(first))
+        _fill(words, key, np.uint64(first))
 
     def __call__(self, chains: Chains, k: np.ndarray, out: np.ndarray, every: int) -> None:
         """Sweep by the first bits k (sweeps, n, chains) of u; `out` gets the states after each `every` sweeps."""
@@ -71,7 +71,7 @@ class NumbaEngine:
         """Return the energy of each chain (chains,): of fields h that are those of the states, -(h + b) s / 2."""
         if not self._is_known(chains) or chains.biases is not chains.model.biases:
             return energy_of(chains.model, chains.s.T)
-        return chains.model.offset - _called(_products, self.fields, chains.biases, chains.s) / 2
+        return chains.model.offset - _products(self.fields, chains.biases, chains.s) / 2
 
     def _is_known(self, chains):
         return self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
@@ -107,18 +107,13 @@ def _in_threads(kernel, arrays, chains, k, line, out, every):
     count, place = chains.s.shape[1], np.uint64(chains.count * len(chains.s))
 
     def part(ends):
-        _called(kernel, *arrays, chains.s, k, line, 2 * chains.beta, chains.seeds, place, out, every, *ends)
+        kernel(*arrays, chains.s, k, line, 2 * chains.beta, chains.seeds, place, out, every, *ends)
 
     threads = max(1, min(k.size // SHARE, count // BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
     ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
     for _ in map(part, ends) if threads == 1 else on_cores(part, ends):
         pass
-
-
-def _called(kernel, *args):
-    """Call a kernel; where this compiles it, whole or not at all."""
-    return kernel(*args) if kernel.overloads else uninterrupted(kernel, *args)
 
 
 HOW: Any = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
