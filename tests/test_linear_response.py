@@ -49,26 +49,6 @@ def test_the_covariance_is_the_response_of_the_means(method, to):
     law_response(method, to)
 
 
-@pytest.mark.parametrize("method", [*METHODS.values(), bmlab.trw], ids=[*METHODS, "trw"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        glass(sparse.csr_array),
-        glass(sparse.csr_array).at(0.5),
-        bmlab.ising((4, 5), field=0.3).at(4.0),
-        bmlab.ising((4, 5), field=0.3).at(0.02),
-    ],
-    ids=["glass", "cold glass", "lattice", "saturated"],
-)
-def test_sparse_weights_give_the_same_answer_on_the_couplings(method, model):
-    full = replace(model, weights=model.weights.toarray())
-    one, other = method(model), method(full)
-    coupled = (full.weights != 0) | np.eye(model.n, dtype=bool)
-    assert np.allclose(one.mean, other.mean, atol=1e-12)
-    assert np.allclose(one.corr.toarray()[coupled], other.corr[coupled], atol=1e-10)
-    assert one.corr.nnz == coupled.sum() and abs(one.log_z.value - other.log_z.value) < 1e-11 * abs(one.log_z.value)
-
-
 def law_saddle(method, to=np.asarray):
     """Seven units that all pull together, cold and without fields, must choose a sign; means of 0 have not."""
     model = bmlab.BoltzmannMachine(to(np.ones((7, 7)) - np.eye(7)), np.zeros(7))

@@ -59,13 +59,6 @@ def test_on_a_forest_it_finds_log_z(n, kept):
     assert -1e-13 * (1 + abs(true)) <= true - found < 1e-6
 
 
-def test_dense_and_sparse_weights_give_the_same_bound():
-    sparse = bmlab.ising((3, 4), 0.8, 0.3).at(1.7)
-    dense = bmlab.BoltzmannMachine(sparse.weights.toarray(), sparse.biases, 1.7)
-    m = bmlab.mean_field(sparse).mean
-    assert abs(tree_mean_field(sparse, m) - tree_mean_field(dense, m)) < 1e-12
-
-
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_it_is_better_than_mean_field():
     for seed in range(20):

@@ -7,7 +7,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from scipy import sparse
-from test_belief_propagation import law_forests
 from test_contract import machine
 
 import bmlab
@@ -135,10 +134,6 @@ def law_slope(move=1e-4):
 
 def test_the_information_is_the_slope_of_the_bound():
     law_slope()
-
-
-def test_it_is_exact_on_forests():
-    law_forests(bmlab.trw)
 
 
 @every_machine
