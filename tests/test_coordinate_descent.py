@@ -110,15 +110,6 @@ def test_cooled_starts_each_temperature_from_the_one_before(method):
     law_cooled(method)
 
 
-@quietly
-def test_cooling_stays_in_the_valley_that_opens_first():
-    """A weak field chooses the sign while there is one valley; started cold and against it, the means stay behind."""
-    model = bmlab.ising((4, 4), field=0.01)
-    *_, cold = bmlab.cooled(model, np.linspace(6, 1, 11), bmlab.mean_field)
-    trapped = bmlab.mean_field(model.at(1.0), start=-cold.mean)
-    assert (cold.mean > 0.9).all() and (trapped.mean < -0.9).all() and cold.log_z.lower > trapped.log_z.lower
-
-
 def law_offset(method):
     """An offset moves log Z and nothing else, however large: here it leaves no digit of G that tells valleys apart."""
     model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
