@@ -7,7 +7,6 @@ from their joint weights and the third given these, the cutset and then the othe
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from ...arrays import states
 from ...budgets import check_memory
@@ -94,10 +93,7 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     -32.0
     """
     check_model(model)
-    weights = scipy.sparse.csr_array(model.weights, copy=True) if model.is_sparse else model.weights.copy()
-    held = weights.data if scipy.sparse.issparse(weights) else weights
-    unit = max(np.abs(held).max(initial=0), np.abs(model.biases).max(initial=0)) or 1.0
-    held /= unit
-    cold = BoltzmannMachine(weights, model.biases / unit, COLD)  # without the offset, in which digits would drown
+    unit = max(abs(model.weights).max() if model.n else 0, np.abs(model.biases).max(initial=0)) or 1.0
+    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)  # without the offset, in which digits would drown
     state = sample(cold, 1, np.random.default_rng(0))[0]
     return GroundState(float(model.energy(state)), state)
