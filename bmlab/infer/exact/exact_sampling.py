@@ -94,6 +94,7 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     """
     check_model(model)
     unit = max(abs(model.weights).max() if model.n else 0, np.abs(model.biases).max(initial=0)) or 1.0
-    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)  # without the offset, in which digits would drown
+    # without the offset, in which digits would drown
+    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)
     state = sample(cold, 1, np.random.default_rng(0))[0]
     return GroundState(float(model.energy(state)), state)
