@@ -11,7 +11,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab.infer.bounds.spanning_trees import best_tree, shares
-from bmlab.infer.bounds.tree_reweighting import agreed, bound_of, floor_of, tighten
+from bmlab.infer.bounds.tree_reweighting import bound_of, floor_of, tighten
 from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
@@ -68,31 +68,6 @@ def test_rounding_does_not_decide():
         replace(model, weights=w[np.ix_(order, order)], biases=model.biases[order]),
     ):
         assert not first.converged and abs(bmlab.trw(other).log_z.upper - first.log_z.upper) < 1e-5
-
-
-def test_the_bound_is_an_average_over_trees():
-    """The trees' parameters average to the machine's; B is the average of their log Z, or above."""
-    model, rng = machine(5, 3, temperature=1.3), np.random.default_rng(1)
-    graph, b = graph_of(model), model.biases / model.temperature
-    log_weights = rng.normal(size=len(graph.j))
-    share = shares(model, graph, log_weights + log_weights[graph.back])
-    trees = list(spanning_trees(graph, 5))
-    chance = np.exp([(log_weights + log_weights[graph.back])[tree].sum() for tree in trees])
-    chance /= chance.sum()
-    settled = agreed(model, graph, share, np.zeros(len(graph.j)), 1000)
-    for u, slack in ((settled, 1e-12), (settled + 0.1, np.inf), (rng.normal(size=len(share)), np.inf)):
-        average, fields = 0.0, 0.0
-        for tree, part in zip(trees, chance, strict=True):
-            there = np.isin(np.arange(len(share)), [*tree, *graph.back[tree]])
-            w = np.zeros((5, 5))
-            w[graph.row, graph.col] = there * graph.j / share
-            field = b + np.bincount(graph.row, (share - there) * u, 5)
-            average, fields = (
-                average + part * bmlab.exact(bmlab.BoltzmannMachine(w, field)).log_z,
-                fields + part * field,
-            )
-        assert np.abs(fields - b).max() < 1e-13
-        assert -1e-13 * 10 < bound_of(model, graph, share, u).value - average < slack
 
 
 def test_the_gap_is_proven_where_messages_hardly_agree():
