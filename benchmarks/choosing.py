@@ -73,8 +73,8 @@ def graded(kind, seed, seconds):
             rivals[want][name] = error
     for name, sampler in choosing.SAMPLERS.items():
         rng = np.random.default_rng(seed)
-        trial = sampler(model, rng, choosing.TRIAL * seconds, None, None)
-        answer = sampler(model, rng, max(seconds - trial.seconds, trial.seconds), None, trial).answer
+        trial = sampler(model, rng, choosing.TRIAL * seconds, None)
+        answer = sampler(model, rng, max(seconds - trial.seconds, trial.seconds), trial).answer
         for want in ("moments", "log_z") if name != "gibbs" else ("moments",):
             rivals[want][name] = judged(model, answer, truth, want)
     rows = {}
