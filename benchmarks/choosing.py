@@ -25,7 +25,7 @@ from scipy.optimize import least_squares
 import bmlab
 from bmlab import choosing
 from bmlab.infer import bethe_error
-from bmlab.parallel import in_parts
+from bmlab.parallel import in_parts, unpacked
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),
@@ -167,11 +167,6 @@ def fit(rows):
         )
 
 
-def of_task(work, task):
-    """Return work(kind, seed), in a process of its own."""
-    return work(*task)
-
-
 def main():
     """Fit, or grade."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -186,7 +181,7 @@ def main():
     tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
     work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
     with bmlab.workers(ProcessPoolExecutor(options.jobs)):
-        rows = list(in_parts(partial(of_task, work), tasks, "machine"))
+        rows = list(in_parts(partial(unpacked, work), tasks, "machine"))
     if options.fit:
         fit([row for row in rows if row])
     else:

@@ -70,6 +70,11 @@ def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[A
         getattr(answers, "close", lambda: None)()
 
 
+def unpacked(task: Callable, part: Sequence) -> Any:
+    """Return task(*part), for parts that are tuples of arguments: in_parts(partial(unpacked, task), parts)."""
+    return task(*part)
+
+
 def worker_count() -> int:
     """Return how many parts are done at a time: as many as the executor tells, or as there are cores."""
     executor = _executor.get()
