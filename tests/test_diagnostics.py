@@ -46,7 +46,7 @@ def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
     found = average(model, [s.T[None].astype(np.int8)], 50, 1)
     mean, stderr = mean_and_stderr(s, np.ones(50))
     corr, corr_stderr = mean_and_stderr(s[:, :, None] * s[:, None, :], np.ones(50))
-    assert np.allclose(found.mean, mean) and np.allclose(found.mean_stderr(), stderr)
+    assert np.allclose(found.mean, mean) and np.allclose(found.mean_stderr, stderr)
     known = model.dense_weights != 0 if sparse else ~np.eye(6, dtype=bool)
-    for had, wanted in ((found.corr, corr), (found.corr_stderr(), corr_stderr)):
+    for had, wanted in ((found.corr, corr), (found.corr_stderr, corr_stderr)):
         assert np.allclose((had.toarray() if sparse else had)[known], wanted[known])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -134,9 +135,8 @@ def _has_numba():
 def _numba() -> Any:
     """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
     try:
-        from . import numba_engine
+        return import_module(f"{__name__.rpartition('.')[0]}.numba_engine")
     except (ImportError, OSError, MemoryError) as error:
         raise ValueError(
             f"backend='numba' cannot load Numba here ({error}); pip install numba, or use backend='numpy'"
         ) from error
-    return numba_engine
