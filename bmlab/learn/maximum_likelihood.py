@@ -14,10 +14,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from ..budgets import time_in_words
 from ..checks import check_positive
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, warned
 from ..infer.exact.enumeration import exact
+from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
 from ..progress_bars import ticks
 from ..threads import all_threads, one_thread
@@ -34,6 +36,7 @@ from .observations import (
 from .record import Fit, Loop, Step
 
 STEPS = 5000
+CALLS, LONGEST = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
 FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
 SINCE = 100  # times the tolerance, or 1e-8 if that is more: the slope from which on it is watched how far fields move
 MEMORY = 20  # moves that L-BFGS remembers
@@ -62,7 +65,7 @@ def maximize(
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-7
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity.
     Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
-    its four combinations), where the free phase has no log Z, and as infer does.
+    its four combinations), where the free phase has no log Z, where exact() would take too long, and as infer does.
     Cost: some 70 to 1000 times exact(); 10 units take 10 to 40 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
@@ -76,6 +79,8 @@ def maximize(
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs, learns = _pairs(model, checked_couplings(couplings, model.n)), checked_biases(biases, model.n)
+    if infer is exact:
+        _refuse_if_too_dear(model, pairs)
     with one_thread():
         theta, phase = _start(model, data, infer, pairs, penalty)
         if learns is not None:
@@ -85,6 +90,16 @@ def maximize(
     fields = np.bincount(np.append(*pairs), np.tile(weights, 2), model.n) + biases  # whatever the others' states
     ended = outcome("maximize", step.gradient_norm, tolerance, fields.max() if penalty == 0 else 0.0, top.flat)
     return warned(Fit(step.model, *ended, (step,)))
+
+
+def _refuse_if_too_dear(model, pairs):
+    """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
+    price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
+    if CALLS * price.seconds > LONGEST:
+        raise ValueError(
+            f"maximize() would ask exact() some {CALLS} times at {price.time}, and stops at {time_in_words(LONGEST)} "
+            "in all; use pseudolikelihood(), or pcd() where units are hidden"
+        )
 
 
 def _start(model, data, infer, pairs, penalty):

@@ -101,6 +101,7 @@ def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_
     for theme in ("Dark", "Light"):
         page.evaluate(f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
         page.screenshot(path=SCREENS / f"front_{theme}.png")
+        page.wait_for_timeout(500)  # JupyterLab takes its splash screen away twice where two themes follow at once
     page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
     assert page.locator(".jp-OutputArea-output").first.evaluate(BEYOND) == 0
     cards.nth(1).click()
