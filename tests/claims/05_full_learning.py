@@ -291,7 +291,7 @@ def unseen(rule, penalty, seed):
     seen, others = np.split(np.random.default_rng(seed).permutation(ANIMALS), [70])
     if rule == "pseudolikelihood":
         return judge(bmlab.pseudolikelihood(seen, penalty=penalty).model, others)
-    return judge(bmlab.maximize(blank(15), seen, penalty=penalty, tolerance=0.01).model, others)
+    return judge(bmlab.maximize(blank(15), seen, penalty=penalty, tolerance=1e-4).model, others)
 
 
 @claim("only-visible")
