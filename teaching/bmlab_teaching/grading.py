@@ -181,9 +181,9 @@ def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version
         cells = [Cell(*cell) for cell in handouts[name].solution]
         works.append(Work(name, judge, (handouts[name], plan(handouts[name], cells), limits)))
     room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": 2 * limits.seconds + 60}
-    results = {name: rest for name, *rest in in_children(works, **room)}
+    results = {name: (found, problem) for name, found, problem in in_children(works, **room)}
     stopped = [work for work in works if results[work.key][1]]  # once more: the machine may have stood still
-    results |= {name: rest for name, *rest in in_children(stopped, **room)}
+    results |= {name: (found, problem) for name, found, problem in in_children(stopped, **room)}
     for name, (found, problem) in results.items():
         hints = [hint for test in handouts[name].tests for hint in (found or {"hints": {}})["hints"].get(test, ["no"])]
         if problem or any(hints):
