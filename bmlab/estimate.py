@@ -260,14 +260,31 @@ def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> 
         method = method.func
 
 
+IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus this is none
+
+
 def check_possible(moments: Estimate) -> Estimate:
-    """Return moments; raise ValueError where a number is not from -1 to 1, or <s_i s_i> is not 1."""
-    for name in ("mean", "corr"):
-        held: Any = getattr(moments, name)
-        values = held.data if is_sparse(held) else np.asarray(held)
-        wrong = values[~(np.abs(values) <= 1 + 1e-6)]
+    """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
+    mean, corr = np.asarray(moments.mean), moments.corr
+    held: Any = corr.data if is_sparse(corr) else np.asarray(corr)
+    for name, values in (("mean", mean), ("corr", held)):
+        wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
         if wrong.size:
-            raise ValueError(f"{name} of units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>")
-    if np.abs(moments.corr.diagonal() - 1).max(initial=0.0) > 1e-6:
+            raise ValueError(
+                f"{name} of -1/+1 units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>"
+            )
+    if is_sparse(corr):
+        row, col = corr.nonzero()
+        pairs = np.asarray(corr[row, col]).ravel()
+        signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[:, :, None]
+        found = (1 + signs[:, 0] * mean[row] + signs[:, 1] * mean[col] + signs.prod(1) * pairs).min(initial=0.0) / 4
+    elif np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
         raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
+    else:
+        found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)
+    if found < -IMPOSSIBLE:
+        raise ValueError(
+            f"no data have these moments (a variance or a probability would be {found:.2g}); pass the mean and the "
+            "<s_i s_j> of the same rows"
+        )
     return moments

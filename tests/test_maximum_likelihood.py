@@ -108,10 +108,11 @@ def test_hidden_units_without_weights_begin_off_the_saddle(hidden):
 @pytest.mark.parametrize(
     ("mean", "corr", "sentence"),
     [
-        ([0.9, 5.0], np.eye(2), "mean of units must be from -1 to 1, found 5"),
+        ([0.9, 5.0], np.eye(2), "mean of -1/\\+1 units must be from -1 to 1, found 5"),
         ([0.9, np.nan], np.eye(2), "found nan"),
-        ([0.0, 0.0], [[1, 2], [2, 1]], "corr of units must be from -1 to 1, found 2"),
+        ([0.0, 0.0], [[1, 2], [2, 1]], "corr of -1/\\+1 units must be from -1 to 1, found 2"),
         ([0.9, 0.9], [[0.19, 0.0], [0.0, 0.19]], "not the covariance"),
+        ([0.9, -0.9], [[1, 0.9], [0.9, 1]], "no data have these moments"),
     ],
 )
 @pytest.mark.parametrize("learn", [maximize, lambda *about: bmlab.fit(*about, steps=2, rate=0.1)])
@@ -124,5 +125,6 @@ def test_a_climb_is_priced_whole_before_it_starts():
     """Each exact sum over 40 units is within its limit, a hundred are not; the weights to come are priced."""
     data = np.random.default_rng(0).choice([-1.0, 1.0], (100, 40))
     assert bmlab.plan(bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0))).seconds < 600
-    with pytest.raises(ValueError, match=r"100 times at .*, and stops at 10 min.*; use pseudolikelihood\(\)"):
-        maximize(blank(40), data, penalty=0.01)
+    for infer in (bmlab.exact, partial(bmlab.exact, pairs="all")):
+        with pytest.raises(ValueError, match=r"100 times at .*, and stops at 10 min.*; use pseudolikelihood\(\)"):
+            maximize(blank(40), data, infer, penalty=0.01)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable, Iterable
+from functools import partial
 from hashlib import sha256
-from inspect import signature
-from io import BytesIO
+from inspect import signature, unwrap
 from itertools import islice
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..checks import check_count, generator, is_sparse
+from ..arrays import names_of
+from ..checks import check_array, check_count, generator, is_sparse
 from ..estimate import Bounded, Estimate, Method
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.enumeration import exact
@@ -64,8 +65,8 @@ def fit(
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
     every      keep and save every so many steps, and the last
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               the same script calls it again, as if it had not been, to the bit; the steps kept begin where the file
-               left off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
+               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
+               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
     Estimates that have not converged raise no warning here: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where methods or states hold more than a file can.
@@ -79,7 +80,11 @@ def fit(
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
     options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
     rng = None if rng is None else generator(rng)
-    file = None if checkpoint is None else Checkpoint(checkpoint, (model, data, infer, options), rng)
+    file = (
+        None
+        if checkpoint is None
+        else Checkpoint(checkpoint, {"model": model, "data": data, "infer": infer, **options}, rng)
+    )
     step = (file and file.load()) or model
     kept: list[Any] = [] if step is model else [step]
     end = _number(model) + steps
@@ -110,22 +115,15 @@ LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the S
 
 
 class Checkpoint:
-    """Hold the path of a run's file (.npz), its generator, and the fingerprint of all that the run is told.
+    """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
 
     The file holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
     Reading it runs no code.
     """
 
-    def __init__(self, path: str | Path, run: tuple, rng: np.random.Generator | None):
-        self.path, self.rng, told = check_path("checkpoint", path), rng, BytesIO()
-        try:
-            _Teller(told, rng).dump(run)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise ValueError(
-                f"a run that goes on must be told all that it depends on: {error}; write methods as plain functions, "
-                "with numbers, arrays and the rng of fit() bound by functools.partial"
-            ) from None
-        self.run = sha256(told.getvalue()).hexdigest()
+    def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
+        self.path, self.rng = check_path("checkpoint", path), rng
+        self.run = {name: _told(name, value, rng) for name, value in run.items()}
 
     def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""
@@ -143,27 +141,35 @@ class Checkpoint:
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
             run, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            other = ", ".join(name for name in self.run if run.get(name) != self.run[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
-        if run != self.run:
-            raise ValueError(f"{self.path} belongs to a run with other arguments; delete it, or give another path")
+        if other:
+            raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
         if self.rng is not None:
             self.rng.bit_generator.state = random
         return step
 
 
-class _Teller(pickle.Pickler):
-    """Tell a run by its bytes, of which only the hash is kept; the generator of the run goes by its name."""
-
-    def __init__(self, file: BytesIO, rng: np.random.Generator | None):
-        super().__init__(file)
-        self.rng = rng
-
-    def persistent_id(self, value: Any) -> str | None:
-        """Return the name of what is not told by its bytes."""
-        if isinstance(value, np.random.Generator) and value is not self.rng:
-            raise TypeError("a generator that is not the rng of fit() is bound to a method")
-        return "rng" if value is self.rng and value is not None else None
+def _told(name, value, rng):
+    """Return what tells an argument from others, the same in every run, however equal numbers are written."""
+    if isinstance(value, partial):
+        parts = [value.func, *value.args, *(part for pair in sorted(value.keywords.items()) for part in pair)]
+        return " ".join(_told(name, part, rng) for part in parts)
+    if value is None or isinstance(value, str) or value is rng:
+        return "rng" if value is not None and value is rng else repr(value)
+    function, arrays = unwrap(value) if callable(value) else None, {}
+    if isinstance(function, FunctionType) and function.__closure__ is None:
+        return f"{function.__module__}.{function.__qualname__}"
+    try:
+        text = _packed(value if type(value).__name__ in RECORDS else check_array(name, value), arrays)
+    except ValueError:
+        raise ValueError(
+            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends "
+            "on; write methods as plain functions, with numbers, arrays and the rng of fit() bound by functools.partial"
+        ) from None
+    body = json.dumps([text, names_of(value)]).encode()
+    return sha256(body + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()
 
 
 def _packed(value, arrays):

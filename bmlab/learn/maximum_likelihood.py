@@ -79,7 +79,7 @@ def maximize(
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
     pairs, learns = _pairs(model, checked_couplings(couplings, model.n)), checked_biases(biases, model.n)
-    if infer is exact:
+    if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _refuse_if_too_dear(model, pairs)
     with one_thread():
         theta, phase = _start(model, data, infer, pairs, penalty)
