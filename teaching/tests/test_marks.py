@@ -130,6 +130,19 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
     assert graded(course)["bo"]["twice"] == "1"
 
 
+def test_a_solution_that_is_stopped_once_is_run_again(course, monkeypatch):
+    judge, stood_still = grading.judge, course / "stood still"
+
+    def stumbling(handout, todo, limits):
+        if not stood_still.exists():
+            stood_still.touch()
+            raise OSError("the machine stood still")
+        return judge(handout, todo, limits)
+
+    monkeypatch.setattr(grading, "judge", stumbling)
+    assert graded(course)["bo"]["twice"] == "1" and stood_still.exists()
+
+
 def test_names_are_no_formulas_of_a_spreadsheet():
     assert not any(str(marks.written(f"{sign}1+1")).startswith(sign) for sign in "=+-@")
 
