@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import psutil
 
 ANSWER = 2**26  # bytes of what a process may return
+START = "forkserver"  # a copy of this process would begin with its address space, which may be all that it is given
 
 
 class Work(NamedTuple):
@@ -46,7 +47,8 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
     gigabytes  its memory
     wall       seconds after which it is killed, with all that it started
     """
-    context, waiting, running = get_context("fork"), iter(works), {}
+    context, waiting, running = get_context(START), iter(works), {}
+    context.set_forkserver_preload(["bmlab_teaching.grading"])
     try:
         while True:
             while len(running) < (os.cpu_count() or 1) and (work := next(waiting, None)):

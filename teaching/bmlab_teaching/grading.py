@@ -180,11 +180,8 @@ def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version
     for name in todo:
         cells = [Cell(*cell) for cell in handouts[name].solution]
         works.append(Work(name, judge, (handouts[name], plan(handouts[name], cells), limits)))
-    room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": 2 * limits.seconds + 60}
-    results = {name: (found, problem) for name, found, problem in in_children(works, **room)}
-    stopped = [work for work in works if results[work.key][1]]  # once more: the machine may have stood still
-    results |= {name: (found, problem) for name, found, problem in in_children(stopped, **room)}
-    for name, (found, problem) in results.items():
+    wall = 2 * limits.seconds + 60
+    for name, found, problem in in_children(works, cpu=limits.seconds, gigabytes=limits.gigabytes, wall=wall):
         hints = [hint for test in handouts[name].tests for hint in (found or {"hints": {}})["hints"].get(test, ["no"])]
         if problem or any(hints):
             errors = [text for text in (found or {"errors": {}})["errors"].values() if text]

@@ -21,7 +21,7 @@ import pytest
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
 from bmlab.working_copies import student_version
-from bmlab_teaching import cells, judging, reading, sandbox
+from bmlab_teaching import cells, children, judging, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
 
 pytestmark = walled
@@ -434,6 +434,7 @@ def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkey
             pass
         return read_cells(data)
 
+    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
     monkeypatch.setattr("bmlab_teaching.grading.read_cells", planted)
     monkeypatch.setattr("bmlab_teaching.grading.READING", {"cpu": 2, "gigabytes": 4, "wall": 20})
     lines = graded(tmp_path)
@@ -455,6 +456,7 @@ def test_where_the_referee_is_tampered_with_the_sentinel_says_so(tmp_path, monke
     end = text.index("class Cells")
     end = text.rindex("def plain", 0, end)
     open_door.write_text(f"{text[:begin]}        return super().find_class(module, name)\n\n\n{text[end:]}")
+    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
     monkeypatch.setattr(sandbox, "CELLS", open_door)
     evil = """
 class Evil:
@@ -480,6 +482,7 @@ def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
             print(json.dumps([id(self), question]), file=file)
         return ask(self, **question)
 
+    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
     monkeypatch.setattr(Sandbox, "ask", noted)
     assert graded(tmp_path)["ann"]["twice"] == "3"
     asked = [json.loads(line) for line in log.read_text().splitlines()]

@@ -1,6 +1,7 @@
 """Marks as a teacher uses them: points by hand, points of checks, pages, the proof that a solution scores."""
 
 import csv
+from mmap import mmap
 from pathlib import Path
 
 import nbformat
@@ -8,7 +9,7 @@ import pytest
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab.working_copies import TEXT_STUB, student_version, worth
-from bmlab_teaching import grading, marks
+from bmlab_teaching import children, grading, marks
 from bmlab_teaching.handouts import hand_out
 from bmlab_teaching.pages import solutions
 from bmlab_teaching.sandbox import Limits
@@ -123,6 +124,7 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
             raise OSError("the disk is full")
         return judge(handout, todo, limits)
 
+    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
     monkeypatch.setattr(grading, "judge", failing)
     lines = graded(course)
     assert lines["bo"]["twice"] == "" and "the disk is full" in lines["bo"]["remarks"] and lines["ann"]["twice"] == "3"
@@ -130,17 +132,9 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
     assert graded(course)["bo"]["twice"] == "1"
 
 
-def test_a_solution_that_is_stopped_once_is_run_again(course, monkeypatch):
-    judge, stood_still = grading.judge, course / "stood still"
-
-    def stumbling(handout, todo, limits):
-        if not stood_still.exists():
-            stood_still.touch()
-            raise OSError("the machine stood still")
-        return judge(handout, todo, limits)
-
-    monkeypatch.setattr(grading, "judge", stumbling)
-    assert graded(course)["bo"]["twice"] == "1" and stood_still.exists()
+def test_how_large_the_graders_process_is_takes_nothing_from_a_student(course):
+    with mmap(-1, 5 * 2**30):  # address space alone
+        assert graded(course, gigabytes=2)["ann"]["twice: 2. Do: double"] == "2"
 
 
 def test_names_are_no_formulas_of_a_spreadsheet():
