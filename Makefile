@@ -48,7 +48,7 @@ $(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
 	@touch $@
 
 lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
-	@$(if $(SOURCES),,$(IN_VENV) -m bmlab.working_copies)
+	@$(if $(SOURCES),,$(IN_VENV) -m bmlab_teaching.working_copies)
 	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(PAGE) $(ALLOW_ROOT) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number

@@ -5,7 +5,7 @@ from bmlab.exercises import variant            in a notebook with numbers of one
 bmlab.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
 bmlab.exercises.progress()                     on the page of all notebooks
 
-What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which working_copies.checks() makes.
+What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which bmlab_teaching makes.
 """
 
 import json

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from bmlab.working_copies import beside, working_copy
+from bmlab_teaching.working_copies import beside, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE, LITE = ROOT / "build/lite-sources", ROOT / "build/lite"

@@ -27,8 +27,8 @@ from PIL import Image
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import HERE
-from bmlab.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
 from bmlab_teaching.handouts import write_zip
+from bmlab_teaching.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
@@ -256,8 +256,8 @@ def colab(notebook: NotebookNode) -> NotebookNode:
     home = f"https://github.com/{repository[0]}" if repository else HOME
     install = [
         f"!git clone --quiet --depth 1 {home} bmlab_course",
-        '%pip install --quiet "./bmlab_course[lab]"',
-        "!cd bmlab_course && python -m bmlab.working_copies && cp -r course/tables ..",
+        '%pip install --quiet "./bmlab_course[lab]" ./bmlab_course/teaching',
+        "!cd bmlab_course && python -m bmlab_teaching.working_copies && cp -r course/tables ..",
     ]
     cell = nbformat.v4.new_code_cell("\n".join(install), id="install")
     return nbformat.from_dict(notebook | {"cells": [cell, *notebook.cells]})

@@ -11,7 +11,7 @@ import statistics
 import nbformat
 from test_notebooks import FILES, code_cells, folded, is_blank, kinds, nbgrader, pictures, printed, prose
 
-from bmlab.working_copies import is_teachers, without_teachers
+from bmlab_teaching.working_copies import is_teachers, without_teachers
 
 FOLD = re.compile(r"\A<details><summary>Answer</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_FIGURE, SECONDS_A_PREDICTION = 100, 10, 60, 120

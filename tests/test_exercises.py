@@ -20,7 +20,10 @@ from IPython.utils.capture import capture_output
 from wrong_answers import WRONG
 
 import bmlab
-from bmlab.working_copies import (
+from bmlab_teaching.course import handout
+from bmlab_teaching.handouts import FOLDER
+from bmlab_teaching.slicing import needed_cells
+from bmlab_teaching.working_copies import (
     HIDDEN,
     OPEN,
     SOLUTION,
@@ -35,9 +38,6 @@ from bmlab.working_copies import (
     with_points,
     without_teachers,
 )
-from bmlab_teaching.course import handout
-from bmlab_teaching.handouts import FOLDER
-from bmlab_teaching.slicing import needed_cells
 
 SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"

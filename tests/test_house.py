@@ -45,7 +45,7 @@ FLOORS = [
     ["choosing"],
     ["learn", "plot"],
     ["estimators", "plot"],
-    ["widgets", "working_copies"],
+    ["widgets"],
     ["__init__"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -23,8 +23,8 @@ import nbformat
 import pytest
 
 import bmlab.exercises
-from bmlab.working_copies import SOLUTION, blanks_of, is_teachers, without_teachers
 from bmlab_teaching.slicing import names, needed_cells
+from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, without_teachers
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))

@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from test_notebooks import FILES, code_cells, prose, texts
 
-from bmlab.working_copies import SOLUTION, is_teachers, without_teachers
+from bmlab_teaching.working_copies import SOLUTION, is_teachers, without_teachers
 
 LISTED = Path(__file__).with_name("prose_numbers.csv")
 NUMBER = re.compile(r"(?<![\w.,^{])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|\.\d)")

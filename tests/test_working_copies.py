@@ -14,9 +14,9 @@ from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
 import bmlab.exercises
-from bmlab import working_copies
 from bmlab.exercises import UNCHECKED
-from bmlab.working_copies import student_version
+from bmlab_teaching import working_copies
+from bmlab_teaching.working_copies import student_version
 
 CELLS = [
     ("markdown", "# Is it?\n\n**1.** *Do* (1 point). What is the answer?", {}),

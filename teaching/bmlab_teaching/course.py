@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
-from bmlab.working_copies import Exercise, exercises, record, tables, without_solutions, without_teachers
-
 from .slicing import names, needed_cells
+from .working_copies import Exercise, exercises, record, tables, without_solutions, without_teachers
 
 SHOWN = 2000  # characters of a hint, of what an answer printed
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import nbformat
 
-from bmlab.working_copies import beside, student_version, with_points
-
 from .pages import solutions
+from .working_copies import beside, student_version, with_points
 
 FOLDER = "boltzmann_machines"  # of every zip: unpacked in one place, links between notebooks lead somewhere
 README = """\

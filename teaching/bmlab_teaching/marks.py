@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bmlab.working_copies import Exercise
-
 from .course import Handout
 from .deliveries import tidy
+from .working_copies import Exercise
 
 COLUMNS = ("id", "student", "notebook", "exercise", "of", "points", "comment", "words", "read")
 Hands = dict[tuple[str, str, str], dict[str, str]]  # (id, notebook, exercise) -> the line of by_hand.csv

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from bmlab.working_copies import Exercise, record
-
 from .course import Handout
 from .reading import Cell
 from .slicing import UNREADABLE, names, needed_cells
+from .working_copies import Exercise, record
 
 OPEN = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",

@@ -18,10 +18,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from bmlab.working_copies import exercises, is_teachers, last_question, record, still_open, title_of
-
 from .course import Handout, digest
 from .slicing import UNREADABLE
+from .working_copies import exercises, is_teachers, last_question, record, still_open, title_of
 
 LONGEST, LONG_ENOUGH = 10_000, 900  # characters of an answer; of a syntax tree that two do not have by chance
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)

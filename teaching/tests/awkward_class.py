@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import nbformat
 
-from bmlab.working_copies import record, student_version, with_points
 from bmlab_teaching.slicing import names
+from bmlab_teaching.working_copies import record, student_version, with_points
 
 MARKS = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
 OLD, NEW = 1_700_000_000, 1_700_090_000

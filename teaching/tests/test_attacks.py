@@ -20,9 +20,9 @@ import psutil
 import pytest
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
-from bmlab.working_copies import student_version
 from bmlab_teaching import cells, children, judging, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
+from bmlab_teaching.working_copies import student_version
 
 pytestmark = walled
 NESTED = "f = str\nx = " + "f(" * 400 + ")" * 400

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
-from bmlab.working_copies import TEXT_STUB, student_version, worth
 from bmlab_teaching import children, grading, marks
 from bmlab_teaching.handouts import hand_out
 from bmlab_teaching.pages import solutions
 from bmlab_teaching.sandbox import Limits
+from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
 
 pytestmark = walled
 DEMO = {"(full marks)": "6", "Ada Lovelace": "4", "Bo Li": "1.5", "Cem Yilmaz": "0", "Dana Diaz": "3", "Eve Evil": "3"}

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from test_live_views import BEYOND
 
-from bmlab import working_copies
+from bmlab_teaching import working_copies
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))

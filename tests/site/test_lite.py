@@ -10,7 +10,7 @@ from conftest import HERE, Visit, missing, served
 from test_site import SOURCES, secrets
 
 import bmlab
-from bmlab.working_copies import beside
+from bmlab_teaching.working_copies import beside
 
 LITE = HERE.parents[1] / "build/lite"
 PYTHON = "https://cdn.jsdelivr.net/pyodide/"

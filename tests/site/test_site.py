@@ -13,7 +13,7 @@ from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
 from test_widgets import READ, in_node
 
 from bmlab.widgets.reading import Readers
-from bmlab.working_copies import SOLUTION, record
+from bmlab_teaching.working_copies import SOLUTION, record
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"

@@ -1,4 +1,4 @@
-"""A student's working copies: python -m bmlab.working_copies makes course/, and overwrites nothing.
+"""A student's working copies: python -m bmlab_teaching.working_copies makes course/, and overwrites nothing.
 
 The notebooks in notebooks/ are the only source: a stub is a solution with its middle taken out. A copy has no
 solutions and hidden tests, and of the outputs the first picture; Run All goes past an exercise that is still open. The
@@ -20,7 +20,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-from .exercises import page
+from bmlab.exercises import page
 
 NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
