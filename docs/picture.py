@@ -16,7 +16,7 @@ from bmlab.widgets.page import live
 
 FRAMES, PAUSE, COLOURS = 96, 125, 40  # PAUSE in milliseconds
 UNLEARN = 76  # the first frame of it
-PAPER = "color-scheme: dark; --jp-layout-color0: #0e1116; background: #0e1116; margin: 0; padding: 8px 16px"
+PAPER = "color-scheme: light; background: white; margin: 0; padding: 8px 16px"
 
 
 def page() -> str:
@@ -30,7 +30,7 @@ def page() -> str:
 def frames() -> list[Image.Image]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        shown = browser.new_page(viewport={"width": 852, "height": 560}, color_scheme="dark")
+        shown = browser.new_page(viewport={"width": 852, "height": 560}, color_scheme="light")
         shown.clock.install()
         shown.set_content(page())
         view, found = shown.locator(".bmlab"), []
