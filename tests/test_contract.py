@@ -5,17 +5,17 @@ The referee is the sum over all states of bmlab.plain.  Each law is a function o
 machine in another form and puts the answer back: so each law holds of sparse, permuted and clamped machines as well.
 """
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import islice, product
+from itertools import islice
 from threading import Barrier
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from test_belief_propagation import forest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
@@ -255,14 +255,10 @@ def law_record(method):
         for pairs in (answer.corr, answer.corr_stderr, answer.covariance):
             assert not np.isnan(pairs[couplings(model)]).any()
         assert answer.method and isinstance(answer.converged, bool)
+        assert len(answer.message.split()) > 3  # a sentence: why it stopped
         assert isinstance(answer.log_z, float) and isinstance(answer.log_z, bmlab.Bounded)
         again = method(model, start=answer.state)
         assert again.method == answer.method and np.isnan(again.log_z) == np.isnan(answer.log_z)
-
-
-def law_message(method):
-    """A sentence: why it stopped."""
-    assert len(method(machine(5)).message.split()) > 3
 
 
 # 2
@@ -377,11 +373,11 @@ def law_at_once(method, other, times=3):
 # 7
 
 
-def law_invariance(sweep=bmlab.sweep):
+def law_invariance(sweep=bmlab.sweep, form=as_it_is):
     """pi P = pi, with P read off the sampler itself at n = 4; two pairs are not coupled, so that there are colours."""
     w = np.array(machine(4, seed=7).weights)
     w[0, 2] = w[2, 0] = w[1, 3] = w[3, 1] = 0.0
-    model = bmlab.BoltzmannMachine(w, machine(4, seed=7).biases, 1.9)
+    model = form(bmlab.BoltzmannMachine(w, machine(4, seed=7).biases, 1.9)).model
     weight = np.exp(-model.energy(bmlab.states(4)) / 1.9)
     pi = weight / weight.sum()
     assert np.abs(pi @ transition_matrix(model, sweep) - pi).max() < ROUNDING
@@ -500,39 +496,24 @@ def one_by_one(model, start=None):
     return bmlab.exact(model)
 
 
-def law_gradient(hidden_coupled=True, form=as_it_is, step=1e-5, infer=bmlab.exact):
-    """dL/dtheta equals the finite difference of L for every weight and bias; central differences err by step^2."""
+PATTERNS = bmlab.states(3)[[0, 3, 3, 5, 6]]
+
+
+def law_gradient(hidden_coupled=True, form=as_it_is, infer=bmlab.exact):
+    """The slope of the likelihood is that of plain.gradient(), for every bias and every weight that is stored."""
     model = machine(5, seed=9, temperature=1.6)
     if not hidden_coupled:
-        model = bmlab.BoltzmannMachine(model.weights * _without_last_pair(5), model.biases, 1.6)
-    data = bmlab.states(3)[[0, 3, 3, 5, 6]]
-    asked = form(model).model
-    d_weights, d_biases = likelihood.gradient(asked, likelihood.clamped(asked, data, infer), bmlab.exact(asked))
-    every_pair = not asked.is_sparse
-    d_weights = d_weights if every_pair else d_weights.toarray()
-    for i in range(5):
-        assert abs(_difference(model, data, bias=i, step=step) - d_biases[i]) < 1e-8
-    for pair in np.argwhere(np.tril(couplings(model) | every_pair, -1)):
-        assert abs(_difference(model, data, pair=tuple(pair), step=step) - d_weights[tuple(pair)]) < 1e-8
+        among_hidden = np.add.outer(range(5), range(5)) == 7
+        model = replace(model, weights=model.weights * ~among_hidden)
+    asked, (d_weights, d_biases) = form(model).model, slope(model)
+    found = likelihood.gradient(asked, likelihood.clamped(asked, PATTERNS, infer), bmlab.exact(asked))
+    assert np.abs(found[1] - d_biases).max() < ROUNDING
+    assert near(full(found[0]), d_weights, ROUNDING)
+    assert not np.isnan(full(found[0])[model.weights != 0 if asked.is_sparse else slice(None)]).any()
 
 
-def _without_last_pair(n):
-    mask = np.ones((n, n))
-    mask[-1, -2] = mask[-2, -1] = 0
-    return mask
-
-
-def _difference(model, data, step, bias=None, pair=None):
-    def shifted(by):
-        weights, biases = np.array(model.weights), np.array(model.biases)
-        if bias is None:
-            weights[pair] += by
-            weights[pair[::-1]] += by
-        else:
-            biases[bias] += by
-        return likelihood_by_definition(bmlab.BoltzmannMachine(weights, biases, model.temperature), data)
-
-    return (shifted(step) - shifted(-step)) / (2 * step)
+def slope(model):
+    return plain.gradient(model, plain.clamped(model, PATTERNS), plain.brute_force(model))
 
 
 def law_learning(form, steps=20):
@@ -546,24 +527,15 @@ def law_learning(form, steps=20):
         assert np.abs(one.model.biases - other.model.biases).max() <= ROUNDING
 
 
-def likelihood_by_definition(model, data):
-    """Mean log p(v), p(v) summed over the states that begin with v."""
-    s = bmlab.states(model.n)
-    log_p = -model.energy(s) / model.temperature - referee(model)[0]
-    begins = (s[None, :, : data.shape[1]] == data[:, None]).all(-1)
-    return np.mean([np.log(np.exp(log_p[row]).sum()) for row in begins])
-
-
 def law_likelihood(infer=bmlab.exact, form=as_it_is):
     """The interval of log_likelihood holds the mean log p(v), with coupled hidden units and with any method.
 
     It is infinite on a side where the method bounds nothing, and never nan.
     """
     for seed in range(5):
-        model, data = machine(5, seed, temperature=1.6), bmlab.states(3)[[0, 3, 3, 5, 6]]
-        asked = form(model).model
-        answer = likelihood.log_likelihood(likelihood.clamped(asked, data, infer), infer(asked))
-        true = likelihood_by_definition(model, data)
+        model = machine(5, seed, temperature=1.6)
+        asked, true = form(model).model, plain.clamped(model, PATTERNS).log_z - plain.brute_force(model).log_z
+        answer = likelihood.log_likelihood(likelihood.clamped(asked, PATTERNS, infer), infer(asked))
         assert answer.lower - ROUNDING <= true <= answer.upper + ROUNDING
         if answer.lower == answer.upper:
             assert abs(answer.value - true) < ROUNDING
@@ -593,11 +565,6 @@ def test_every_form_has_the_same_answer(law, method, form):
     law(method, form)
 
 
-@methods()
-def test_every_method_says_why_it_stopped(method):
-    law_message(method)
-
-
 @methods(among=SAMPLERS)
 def test_a_seed_does(method):
     law_seed(method)
@@ -610,8 +577,8 @@ def test_two_methods_at_once_are_two_methods_alone(name, other):
 
 @methods("visited")
 def test_every_method_knows_many_free_units(method):
-    """But for the sum over visited states, which sees few of the 2^300."""
-    law_no_weights(method, sizes=(300,))
+    """But for the sum over visited states, which sees few of the 2^1000: Z is no double."""
+    law_no_weights(method, sizes=(1000,))
 
 
 @every_form
@@ -666,12 +633,7 @@ def test_every_sampler_leaves_the_distribution_unchanged(sweep):
 
 @pytest.mark.parametrize("sweep", ["sweep", "NumPy, colours", "Numba, colours"])
 def test_every_sampler_of_a_sparse_machine_does_too(sweep):
-    def in_form(model, *rest):
-        return SWEEPS[sweep](with_stored_zeros(model).model, *rest)
-
-    if hasattr(SWEEPS[sweep], "line"):
-        in_form.line = SWEEPS[sweep].line
-    law_invariance(in_form)
+    law_invariance(SWEEPS[sweep], with_stored_zeros)
 
 
 @pytest.mark.parametrize("sequential", [False, True])
@@ -740,29 +702,16 @@ def test_biases_are_learnt_where_no_coupling_is_stored():
     assert np.abs(step.free.mean - step.clamped.mean).max() <= ROUNDING
 
 
-def trees_of_five():
-    """All 125 trees of five units, as lists of four pairs, by their Pruefer codes."""
-    for code in product(range(5), repeat=3):
-        left, pairs, rest = Counter(code), [], list(code)
-        while len(pairs) < 3:
-            leaf = min(i for i in range(5) if not left[i] and not any(i == a for a, _ in pairs))
-            pairs.append((leaf, rest.pop(0)))
-            left[pairs[-1][1]] -= 1
-        yield [*pairs, tuple(i for i in range(5) if not any(i == a for a, _ in pairs))]
-
-
 def law_trees(method, form=as_it_is, temperatures=(10.0, 0.3, 0.01)):
     """On trees Bethe's theory is exact, and so is its linear response, however cold: with biases and without.
 
     Energies of some units are rounded before they are divided by T: 2^-53 times a few over 0.01 is 1e-13.
     """
-    for k, pairs in enumerate(trees_of_five()):
-        rng, weights = np.random.default_rng(k), np.zeros((5, 5))
-        row, col = np.transpose(pairs)
-        weights[row, col] = weights[col, row] = rng.normal(size=4)
-        biases = rng.normal(size=5) * (k % 3 > 0)
+    for seed in range(60):
+        tree = forest(5, np.random.default_rng(seed))
+        biases = tree.biases * (seed % 3 > 0)
         for temperature in temperatures:
-            model = bmlab.BoltzmannMachine(weights, biases, temperature)
+            model = bmlab.BoltzmannMachine(tree.weights, biases, temperature)
             answer, true = method(form(model).model), bmlab.exact(model)
             assert answer.converged, answer.message
             assert np.abs(answer.mean - true.mean).max() < 1e-11
@@ -789,11 +738,6 @@ def law_plausible(method, machines=40):
         converged += answer.converged
         wild = np.abs(answer.corr).max() > 1 + 1e-9 or not answer.info.get("inconsistency", 0.0) <= 1
         assert not (answer.converged and wild), seed
-        assert (
-            answer.converged
-            or not wild
-            or any(word in answer.message for word in ("beyond", "inconsistency", "sadd", "moved", "lower"))
-        )
     assert converged
 
 

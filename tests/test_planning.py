@@ -88,42 +88,6 @@ def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(gr
             assert set(scope[1:]) <= set(order.scopes[place[scope[0]]])
 
 
-def law_elimination():
-    """Elimination equals the table of all states on a machine with few couplings."""
-    model = bmlab.BoltzmannMachine(bmlab.ising((2, 5)).weights.toarray(), np.linspace(-1, 1, 10), 1.6)
-    order = elimination.best_order(model.weights)
-    log_z, odds = elimination.eliminate(model, order)
-    mean, pairs = elimination.moments(model, order, odds)
-    expected, coupled = bmlab.exact(model), model.weights != 0
-    assert abs(log_z - expected.log_z.value) < 1e-12 and np.abs(mean - expected.mean).max() < 1e-12
-    assert np.abs(pairs.toarray() - expected.corr)[coupled].max() < 1e-12
-
-
-def test_elimination_agrees_with_the_table():
-    law_elimination()
-
-
-def tree(n, kind="random", scale=1.0, seed=0):
-    """A tree of units in random order, with random couplings and biases, sparse: a chain, a star, or anything."""
-    rng, child = np.random.default_rng(seed), np.arange(1, n)
-    parent = {"chain": child - 1, "star": 0 * child, "random": (rng.random(n - 1) * child).astype(int)}[kind]
-    order, w = rng.permutation(n), scale * rng.normal(size=n - 1)
-    ends = order[np.append(child, parent)], order[np.append(parent, child)]
-    return bmlab.BoltzmannMachine(sparse.csr_array((np.tile(w, 2), ends), shape=(n, n)), rng.normal(size=n), 0.8)
-
-
-def test_a_tree_without_fields_is_the_product_of_its_couplings():
-    """log Z = n log 2 + sum log cosh(w/T), and <s_i s_j> = tanh(w_ij/T)."""
-    for kind in ("chain", "star", "random"):
-        model = tree(15 if kind == "star" else 2000, kind)
-        model = bmlab.BoltzmannMachine(model.weights, np.zeros(model.n), 0.8)
-        w, answer = model.weights, bmlab.exact(model)
-        log_z = model.n * np.log(2) + np.log(np.cosh(w.data / 0.8)).sum() / 2
-        corr = answer.corr - sparse.eye_array(model.n)
-        assert abs(answer.log_z.value - log_z) < 1e-9 and np.abs(answer.mean).max() < 1e-12
-        assert abs(corr - sparse.csr_array((np.tanh(w.data / 0.8), w.indices, w.indptr))).max() < 1e-12
-
-
 def kaufman_log_z(n, temperature):
     """log Z of the n x n torus without field: Kaufman (1949), Phys. Rev. 76, 1232, in logarithms."""
     k = 1 / temperature
