@@ -289,7 +289,9 @@ class Edit(NamedTuple):
 
 right = partial(law.law_referee, bmlab.exact)
 independent = {name: partial(law.law_no_weights, method) for name, method in law.METHODS.items()}
-responding = partial(test_linear_response.law_response, bmlab.mean_field)
+responding = partial(
+    test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
+)
 by_temperature, by_offset = undivided("temperature"), unadded("offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
@@ -299,22 +301,26 @@ EDITS = [
     Edit("infer.exact.elimination", by_temperature, test_enumeration.law_roads),
     Edit("infer.variational.naive_mean_field", by_temperature, partial(law.law_bounds, bmlab.mean_field)),
     Edit("infer.variational.coordinate_descent", by_temperature, independent["mean_field"]),
-    Edit("infer.variational.tap_equations", by_temperature, test_tap_equations.law_orders),
+    Edit("infer.variational.tap_equations", by_temperature, test_tap_equations.test_the_series_is_right_order_by_order),
     Edit("infer.variational.linear_response", by_temperature, responding),
     Edit("infer.variational.belief_propagation", by_temperature, independent["bethe"]),
-    Edit("infer.bounds.gaussian_integral", by_temperature, test_gaussian_integral.law_bound),
+    Edit("infer.bounds.gaussian_integral", by_temperature, test_gaussian_integral.test_it_holds_for_every_diagonal),
     Edit("infer.bounds.tree_reweighting", by_temperature, independent["trw"]),
     Edit("infer.sampling.gibbs", by_temperature, law.law_invariance),
     Edit("infer.sampling.chains", by_temperature, independent["gibbs"]),
     Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
-    Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.law_best_of_the_walk),
+    Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.test_annealed_keeps_the_best_of_the_walk),
     Edit("model:clamp", by_offset, partial(law.law_same, bmlab.exact, law.clamped)),
     Edit("infer.exact.enumeration", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
     Edit("infer.variational.belief_propagation", by_offset, independent["bethe"]),
-    Edit("infer.bounds.bracketing", by_offset, test_bracketing.law_ends),
+    Edit("infer.bounds.bracketing", by_offset, test_bracketing.test_the_ends_are_the_best_bounds),
     Edit("infer.bounds.tree_reweighting", by_offset, independent["trw"]),
-    Edit("infer.sampling.annealed_importance", by_offset, test_annealed_importance.law_uncoupled),
+    Edit(
+        "infer.sampling.annealed_importance",
+        by_offset,
+        test_annealed_importance.test_machines_without_couplings_are_exact,
+    ),
     Edit("model", unadded("biases"), law.law_invariance),
     Edit("learn.likelihood:gradient", turned_round("corr"), law.law_gradient),
     Edit("learn.likelihood:gradient", turned_round("mean"), law.law_gradient),

@@ -61,7 +61,7 @@ def test_every_bound_holds_on_machines_of_every_kind(kind):
         assert max(below) <= true + rounding and min(above) >= true - rounding, f"seed {seed}: {below} {true} {above}"
 
 
-def law_ends():
+def test_the_ends_are_the_best_bounds():
     """The best of each side makes the ends, and says whose it is; log Z lies between."""
     for seed in range(3):
         model = machine(12, seed, 1.5, 1.3, offset=2.0)
@@ -76,7 +76,8 @@ def law_ends():
         assert found.width == found.log_z.upper - found.log_z.lower > 0
 
 
-def law_couplings():
+@quietly
+def test_the_bound_by_couplings_is_their_sum():
     """Without frustration and fields, cold, every coupling is satisfied in two states of the 2^n that are counted."""
     model = bmlab.BoltzmannMachine(1 - np.eye(6), np.zeros(6), 0.02, offset=1.0)
     found = bracket_without_exact(model, np.random.default_rng(0), 0.01)
@@ -94,15 +95,6 @@ def test_a_tree_is_a_bound_after_each_step():
     m = bmlab.mean_field(model).mean
     first, last = tree_mean_field(model, m, 1), tree_mean_field(model, m)
     assert first < last <= bmlab.exact(model).log_z.value
-
-
-def test_the_ends_are_the_best_bounds():
-    law_ends()
-
-
-@quietly
-def test_the_bound_by_couplings_is_their_sum():
-    law_couplings()
 
 
 def test_it_is_exact_where_that_fits():

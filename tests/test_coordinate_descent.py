@@ -21,7 +21,9 @@ MACHINES = {"dense": bmlab.medium().at(1.2), "sparse": bmlab.ising((3, 5), -1.0,
 every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
 
-def law_falls(theory, model):
+@every_theory
+@every_machine
+def test_every_update_lowers_the_free_energy(theory, model):
     """G after each update of one class of units; its rounding is 1e-13, some 50 roundings of terms of order one."""
     said, m = theory(model), np.random.default_rng(0).uniform(-1, 1, (model.n, 1))
     values = [said.value(m[:, 0])]
@@ -33,11 +35,7 @@ def law_falls(theory, model):
 
 @every_theory
 @every_machine
-def test_every_update_lowers_the_free_energy(theory, model):
-    law_falls(theory, model)
-
-
-def law_newton(theory, model):
+def test_newton_never_raises_it(theory, model):
     """It is refused where G would rise, and taken somewhere."""
     said, rng, moved = theory(model), np.random.default_rng(1), 0
     for m in rng.uniform(-1, 1, (200, model.n)):
@@ -45,12 +43,6 @@ def law_newton(theory, model):
         assert said.value(there) <= said.value(m) + 2 * coordinate_descent.ROUNDING * abs(said.value(m))
         moved += (there != m).any()
     assert moved > 0
-
-
-@every_theory
-@every_machine
-def test_newton_never_raises_it(theory, model):
-    law_newton(theory, model)
 
 
 @every_theory
@@ -65,7 +57,8 @@ def test_newton_ends_what_sweeps_alone_would_not(theory, monkeypatch):
     assert calm().moved > 1e-9
 
 
-def law_valleys(shape=(4, 4)):
+@pytest.mark.parametrize("shape", [(4, 4), (18, 18)], ids=["all eigenvectors", "the leading ones"])
+def test_several_starts_find_both_valleys_of_a_ferromagnet(shape):
     """With 4 neighbours, T = 2 and field 0.1 both solve m = tanh((4 m + 0.1) / 2); the one along the field is lower."""
     answer = bmlab.mean_field(bmlab.ising(shape, field=0.1).at(2.0), starts=5)
     valleys, energies = answer.info["fixed points"], answer.info["free energies"]
@@ -75,12 +68,8 @@ def law_valleys(shape=(4, 4)):
     assert answer.log_z.lower == -energies[0] / 2.0
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (18, 18)], ids=["all eigenvectors", "the leading ones"])
-def test_several_starts_find_both_valleys_of_a_ferromagnet(shape):
-    law_valleys(shape)
-
-
-def law_distinct(method):
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_fixed_points_are_told_once_each_and_lowest_first(method):
     """Nine starts among two stored patterns and their negatives."""
     patterns = np.random.default_rng(2).choice([-1.0, 1.0], size=(2, 40))
     answer = method(bmlab.hopfield(patterns).at(0.4), starts=9)
@@ -89,12 +78,9 @@ def law_distinct(method):
     assert len(points) > 1 and apart.min() > coordinate_descent.SAME and (np.diff(energies) >= 0).all()
 
 
-@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
-def test_fixed_points_are_told_once_each_and_lowest_first(method):
-    law_distinct(method)
-
-
-def law_cooled(method):
+@quietly
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])
+def test_cooled_starts_each_temperature_from_the_one_before(method):
     """One answer a temperature, each as if it had been given the state of the one before."""
     model, state = bmlab.medium(), None
     answers = list(bmlab.cooled(model, [4.0, 3.0, 2.0], method))
@@ -104,13 +90,8 @@ def law_cooled(method):
         state = by_hand.state
 
 
-@quietly
-@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap, bmlab.bethe])
-def test_cooled_starts_each_temperature_from_the_one_before(method):
-    law_cooled(method)
-
-
-def law_offset(method):
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_the_offset_chooses_no_valley(method):
     """An offset moves log Z and nothing else, however large: here it leaves no digit of G that tells valleys apart."""
     model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
     plain, far = (method(replace(model, offset=offset), start=start, starts=5) for offset in (0.0, 1e17))
@@ -119,17 +100,8 @@ def law_offset(method):
 
 
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
-def test_the_offset_chooses_no_valley(method):
-    law_offset(method)
-
-
-def law_mirror(method):
+def test_the_second_start_lies_along_the_biases(method):
     """Biases turned over turn the answer over, also where two starts see one end of the direction only."""
     model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
     answers = [method(replace(model, biases=sign * model.biases), start=sign * start, starts=2) for sign in (1, -1)]
     assert np.abs(answers[0].mean + answers[1].mean).max() < 1e-11 and answers[0].mean[0] > 0.5
-
-
-@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
-def test_the_second_start_lies_along_the_biases(method):
-    law_mirror(method)

@@ -14,7 +14,7 @@ def parameters(model):
     return j, model.biases / model.temperature, np.linalg.eigvalsh(j)[-1] + rng.exponential(size=model.n) + 0.1
 
 
-def law_bound():
+def test_it_holds_for_every_diagonal():
     """At the best d, and at any."""
     for seed in range(30):
         model = machine(4 + seed % 8, seed, 0.2 + seed / 10, 0.5 + seed / 20, seed - 15)
@@ -23,9 +23,9 @@ def law_bound():
         assert true < best <= somewhere
 
 
-def law_derivatives(step=1e-4):
+def test_its_derivatives_are_its_own():
     """By central differences, which err by step^2 times a third derivative of some tens, and by 1e-15 / step."""
-    j, b, d = parameters(machine(7, 1, 1.5, 1.3))
+    (j, b, d), step = parameters(machine(7, 1, 1.5, 1.3)), 1e-4
     _, gradient, hessian = _bound(j, b, d)
     ends = [[_bound(j, b, d + sign * shift) for sign in (1, -1)] for shift in step * np.eye(7)]
     assert np.abs([(up[0] - down[0]) / (2 * step) for up, down in ends] - gradient).max() < 1e-6
@@ -37,14 +37,6 @@ def test_free_units_lose_what_the_formula_says():
     for n in (1, 5):
         free = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), 1.7, offset=0.6)
         assert abs(gaussian_bound(free) - n * (np.log(np.pi / 2) + 1 - np.log(0.75)) / 2 + 0.6 / 1.7) < 1e-6
-
-
-def test_it_holds_for_every_diagonal():
-    law_bound()
-
-
-def test_its_derivatives_are_its_own():
-    law_derivatives()
 
 
 def test_it_is_infinite_where_the_integral_is():

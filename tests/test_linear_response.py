@@ -21,13 +21,15 @@ def glass(to=np.asarray):
     return bmlab.BoltzmannMachine(to(weights), rng.normal(size=12), 2.5, offset=0.7)
 
 
-def law_response(method, to=np.asarray, step=1e-4):
+@every_method
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_covariance_is_the_response_of_the_means(method, to):
     """C_ij = T d m_i / d b_j, on the couplings, by central differences of the method itself.
 
     They err by step^2 (a third derivative over 6 T^2 is below one) and by the tolerance of the means over the step,
     1e-8 each; ten times that is allowed.  On the diagonal the method tells only how far it is from 1 - m_i^2.
     """
-    model = glass(to)
+    model, step = glass(to), 1e-4
     answer, coupled = method(model), glass().weights != 0
 
     def means(j, by):
@@ -45,23 +47,13 @@ def law_response(method, to=np.asarray, step=1e-4):
 
 @every_method
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_the_covariance_is_the_response_of_the_means(method, to):
-    law_response(method, to)
-
-
-def law_saddle(method, to=np.asarray):
+def test_a_saddle_is_no_minimum(method, to):
     """Seven units that all pull together, cold and without fields, must choose a sign; means of 0 have not."""
     model = bmlab.BoltzmannMachine(to(np.ones((7, 7)) - np.eye(7)), np.zeros(7))
     at_zero, warm = method(model.at(2.0)), method(model.at(9.0))
     assert not at_zero.mean.any() and not at_zero.converged and not at_zero.info["stable"]
     assert "saddle" in at_zero.message and "minimum" in warm.message
     assert warm.converged and warm.info["stable"]
-
-
-@every_method
-@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-def test_a_saddle_is_no_minimum(method, to):
-    law_saddle(method, to)
 
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -23,7 +23,7 @@ def test_slow_cooling_ends_in_the_ground_state(model):
     assert np.isclose(model.energy(found.state), known.energy, rtol=1e-12)
 
 
-def law_best_of_the_walk():
+def test_annealed_keeps_the_best_of_the_walk():
     """One sweep a temperature, and of all states on the way the one of lowest energy: by hand on the same numbers."""
     model, schedule = bmlab.medium(), np.repeat([20, 15, 12, 10, 0.7], [2, 2, 2, 4, 6])
     start = bmlab.spins(np.random.default_rng(1).integers(0, 2, (7, 10)))
@@ -36,10 +36,6 @@ def law_best_of_the_walk():
     energies = model.energy(np.array(seen))
     assert np.allclose(found.energies, energies.min(0), rtol=1e-12)
     assert (found.states == np.array(seen)[energies.argmin(0), np.arange(7)]).all()
-
-
-def test_annealed_keeps_the_best_of_the_walk():
-    law_best_of_the_walk()
 
 
 def test_no_sweep_leaves_the_start():

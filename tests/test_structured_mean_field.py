@@ -32,16 +32,12 @@ def test_the_bound_is_the_energy_and_entropy_of_a_tree():
         assert abs(_minus_bound(x, *given)[0] + by_definition(x, *given)) < 1e-13
 
 
-def law_gradient(step=1e-5):
+def test_the_gradient_is_that_of_the_bound():
     """By central differences, which err by step^2 and by 1e-15 / step: 1e-10 each; ten times that is allowed."""
-    given, x = parameters(machine(7, 1, 1.5, 1.3)), np.random.default_rng(0).normal(size=14)
+    given, x, step = parameters(machine(7, 1, 1.5, 1.3)), np.random.default_rng(0).normal(size=14), 1e-5
     shifts = step * np.eye(14)
     numeric = [(_minus_bound(x + y, *given)[0] - _minus_bound(x - y, *given)[0]) / (2 * step) for y in shifts]
     assert np.abs(numeric - _minus_bound(x, *given)[1]).max() < 2e-9
-
-
-def test_the_gradient_is_that_of_the_bound():
-    law_gradient()
 
 
 def test_without_couplings_in_q_it_is_mean_field():
