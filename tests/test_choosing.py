@@ -192,12 +192,3 @@ def test_what_has_not_converged_warns_once_and_says_why():
     assert [str(one.message) for one in seen] == [answer.message] and seen[0].filename == __file__
     assert not answer.converged and answer.message.startswith("exact would take")
     assert answer.message.endswith("has not converged. Raise seconds.")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [({"want": "everything"}, "want must be 'moments' or 'log_z'"), ({"seconds": 0.0}, "seconds must be positive")],
-)
-def test_what_makes_no_sense_is_refused(wrong, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        auto(machine(4), rng=np.random.default_rng(0), **wrong)

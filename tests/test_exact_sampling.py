@@ -70,15 +70,6 @@ def test_samples_have_the_exact_means_along_every_road(model):
     assert s.shape == (20_000, model.n) and (np.abs(s) == 1).all()
 
 
-@pytest.mark.parametrize(
-    "model",
-    [bmlab.toy().at(1.7), bmlab.medium().clamp([2], [1]), bmlab.ising((3, 3), field=0.3), bmlab.toy().clamp([0], [1])],
-)
-def test_probabilities_are_those_of_the_energies_in_the_order_of_states(model):
-    weight = np.exp(-model.energy(bmlab.states(model.n)) / model.temperature)
-    assert np.allclose(bmlab.probabilities(model), weight / weight.sum(), rtol=1e-12)
-
-
 def test_probabilities_hold_little_more_than_the_answer():
     model = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0))
     tracemalloc.start()

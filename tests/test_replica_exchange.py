@@ -54,17 +54,6 @@ def test_a_swap_is_in_detailed_balance():
 # The answer
 
 
-@pytest.mark.parametrize(
-    "model",
-    [GLASS, WELLS, bmlab.toy().at(0.3), bmlab.BoltzmannMachine([[0]], [0.7], 2.0, -1.0)],
-    ids=["glass", "sparse wells", "toy", "one unit"],
-)
-def test_temper_agrees_with_exact(model):
-    answer = run(model)
-    assert answer.method == "temper" and answer.converged
-    assert_agrees(answer, bmlab.exact(model, pairs="couplings") if model.is_sparse else bmlab.exact(model))
-
-
 @quietly
 def test_it_weighs_two_valleys_that_single_chains_never_leave():
     """Of all chains of gibbs() about half end in each valley; the upper one is five times as probable."""
@@ -73,31 +62,6 @@ def test_it_weighs_two_valleys_that_single_chains_never_leave():
     assert not chains.converged and abs(chains.mean[0] - truth) > STDERRS * chains.mean_stderr[0]
     answer = run(WELLS)
     assert abs(answer.mean[0] - truth) < STDERRS * answer.mean_stderr[0] < 0.3
-
-
-def law_coverage(runs=150):
-    """|error| < 2 stderr in about 95 % and < 4 in nearly all, of log Z and of the means.
-
-    With 32 ladders the error is a t variable of 31 degrees: 94.6 % inside 2, known to 0.018 for log Z; four of these
-    are allowed.  The ladder is too coarse for the trapezoid rule, which is off by 0.1 here, many stderrs.
-    """
-    model, inside = bmlab.BoltzmannMachine(2 * bmlab.medium().weights[:5, :5], GLASS.biases[:5], 0.8, 1.0), []
-    truth = bmlab.exact(model)
-    for seed in range(runs):
-        answer = temper(model, rng=np.random.default_rng(seed), burn_in=10, n_sweeps=30, temperatures=[0.8, 2, np.inf])
-        size = np.append(
-            (answer.mean - truth.mean) / answer.mean_stderr,
-            (answer.log_z.value - truth.log_z.value) / answer.log_z.stderr,
-        )
-        inside.append([np.abs(size) < 2, np.abs(size) < 4])
-    two, four = np.mean(inside, axis=0)
-    assert (two > 0.946 - 0.074).all() and (two < 0.946 + 0.054).all()
-    assert four.min() > 0.98
-
-
-@quietly
-def test_the_stated_errors_cover():
-    law_coverage()
 
 
 @quietly
@@ -157,19 +121,13 @@ def test_what_cannot_be_trusted_is_reported(settings):
 
 
 @quietly
-def test_a_wrong_start_and_no_sweeps_are_refused():
+def test_a_start_with_another_ladder_or_number_of_chains_is_refused():
     state = run(GLASS, n_chains=4, n_sweeps=50).state
     with pytest.raises(ValueError, match="pass start or temperatures, not both"):
         run(GLASS, start=state, temperatures=[0.6, 1.0])
-    with pytest.raises(ValueError, match=r"start must be the `state` of a temper\(\) answer for 3 units"):
-        run(bmlab.toy(), start=state)
-    with pytest.raises(ValueError, match=r"found an array of shape \(2, 3\); leave it out"):
-        run(bmlab.toy(), start=np.ones((2, 3)))
     with pytest.raises(ValueError, match="start has 4 chains, n_chains is 5; leave n_chains out"):
         run(GLASS, start=state, n_chains=5)
     assert len(run(GLASS, start=state, n_chains=4, n_sweeps=50).state.s) == 4
-    with pytest.raises(ValueError, match="n_chains must be at least 1, found 0"):
-        run(GLASS, n_sweeps=10, n_chains=0)
 
 
 @pytest.mark.parametrize("seed", [4, 5])

@@ -39,14 +39,6 @@ def count():
         yield count
 
 
-def test_one_thread_nests_and_ends_with_what_was_there(count):
-    with one_thread():
-        with one_thread():
-            assert count() == 1
-        assert count() == 1
-    assert count() == 3
-
-
 def test_an_exception_leaves_no_limit(count):
     with pytest.raises(KeyError), one_thread(), one_thread():
         raise KeyError

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from test_contract import machine
 
 import bmlab
 from bmlab.infer.sampling import visited as visited_states
@@ -10,15 +11,8 @@ from bmlab.infer.sampling.visited import visited
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
 
-def glass(n, seed=0, temperature=1.0, offset=0.0):
-    """Return a glass with biases of order one."""
-    rng = np.random.default_rng(seed)
-    weights = bmlab.sherrington_kirkpatrick(n, rng, 1.5).weights
-    return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
-
-
 def test_all_states_visited_is_exact():
-    model = glass(6, temperature=2.0, offset=1.0)
+    model = machine(6, 0, 1.5, 2.0, offset=1.0)
     answer, true = visited(model, rng=np.random.default_rng(0), start=bmlab.states(6), n_sweeps=2), bmlab.exact(model)
     assert (
         answer.converged
@@ -30,7 +24,7 @@ def test_all_states_visited_is_exact():
 
 
 @quietly
-@pytest.mark.parametrize("model", [glass(12), bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("model", [machine(12, 0, 1.5), bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
 def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
     """By the definition: chains of one sweep, whose states are known, and p normalised among these."""
     monkeypatch.setattr(visited_states, "ROWS", 7)
@@ -64,7 +58,7 @@ def test_the_second_half_measures_what_the_first_has_missed():
 
 @quietly
 def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch):
-    model = glass(12)
+    model = machine(12, 0, 1.5)
     monkeypatch.setattr(visited_states, "KEEP", 50)
     answer = visited(model, rng=np.random.default_rng(0))
     energies = np.sort(model.energy(bmlab.states(12)))

@@ -4,17 +4,18 @@ import os
 import pickle
 import random
 import signal
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from threading import get_ident
 from time import sleep
 
 import numpy as np
 import pytest
 from scipy import sparse
+from test_contract import machine
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
@@ -24,10 +25,8 @@ from bmlab.parallel import Part, in_parts, on_cores, worker_count
 from bmlab.threads import all_threads
 
 
-def drawn(n, biases=True, temperature=1.0, seed=0):
-    rng = np.random.default_rng(seed)
-    weights = bmlab.sherrington_kirkpatrick(n, rng).weights
-    return bmlab.BoltzmannMachine(weights, rng.normal(size=n) * biases, temperature)
+def drawn(n, biases=True, temperature=1.0):
+    return replace(machine(n, 0, temperature=temperature), biases=np.linspace(-1, 2, n) * biases)
 
 
 class Hostile:
@@ -199,13 +198,6 @@ def test_cores_that_are_left_early_have_ended_what_they_began():
 
 
 # Executors
-
-
-def test_processes_give_the_same_bits():
-    with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool, bmlab.workers(pool):
-        assert worker_count() == 2
-        found = numbers(QUESTIONS["exact"]())
-    assert found == numbers(QUESTIONS["exact"]())
 
 
 @pytest.fixture(scope="module")
