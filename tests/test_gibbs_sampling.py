@@ -42,43 +42,6 @@ def test_a_sweep_sets_unit_after_unit_by_the_rule(rule):
     assert (bmlab.sweep(model, s, u) == bmlab.plain.sweep(model, s, u)).all()
 
 
-def law_kept_fields(model, shifts, n_chains=9):
-    """Fields that flips change stay those of states, biases and temperatures: both engines pass the same states."""
-    pytest.importorskip("numba")
-    s = np.random.default_rng(1).choice([-1, 1], (model.n, n_chains))
-    walks = [chains.Chains(model, s, np.random.default_rng(2), backend=b) for b in ENGINES]
-    for k in range(2**17 // s.size):  # a few draws are in doubt
-        for walk in walks:
-            walk.biases = walk.biases + shifts
-            walk.beta = walk.beta * (1.1 if k % 2 else 1 / 1.1)
-            walk.sweep(3)
-        assert (walks[0].s == walks[1].s).all()
-        walks[0].s[3] = walks[1].s[3] = 1
-    return walks[1].engine
-
-
-def glass_on_a_lattice(n):
-    """+-J on a chain and its second neighbours."""
-    rng, w = np.random.default_rng(n), np.zeros((n, n))
-    for step in (1, 2, 3):
-        w += np.diag(rng.choice([-1.0, 1.0], n - step), step)
-    return bmlab.BoltzmannMachine(scipy.sparse.csr_array(w + w.T), np.zeros(n), 1.5)
-
-
-@pytest.mark.parametrize("shifts", [0.0, 1 / 1024])
-@pytest.mark.parametrize("model", [GLASS, glass_on_a_lattice(70)], ids=["dense", "sparse"])
-def test_kept_fields_are_those_of_the_states(model, shifts):
-    law_kept_fields(model, shifts)
-
-
-@pytest.mark.parametrize("scale", [0.3, -0.7, 40.0], ids=["warm", "pushing apart", "cold"])
-@pytest.mark.parametrize("lattice", [bmlab.ising((7, 9), periodic=False), bmlab.ising((3, 3)), bmlab.ising(50)])
-def test_a_lattice_walks_by_its_own_loop_as_by_numpy(lattice, scale):
-    biases = np.random.default_rng(3).normal(size=lattice.n)
-    engine = law_kept_fields(bmlab.BoltzmannMachine(lattice.weights * scale, biases, 1.3), 0.0, n_chains=70)
-    assert engine.edges is not None
-
-
 def test_kind_and_size_choose_the_loop():
     """A dense glass as CSR walks as the array does, a lattice by its lists; Numba where it is worth its import."""
     stored = bmlab.BoltzmannMachine(scipy.sparse.csr_array(GLASS.weights), GLASS.biases)
