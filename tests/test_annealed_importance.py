@@ -11,19 +11,6 @@ import bmlab
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
 
-def log_ratios(model, runs, **settings):
-    """Return log Z of many runs, less the exact one, and their standard errors."""
-    answers = [bmlab.ais(model, rng=np.random.default_rng(seed), **settings).log_z for seed in range(runs)]
-    return np.array([(a.value, a.stderr) for a in answers]).T - [[bmlab.exact(model).log_z.value], [0.0]]
-
-
-def test_machines_without_couplings_are_exact():
-    """Nothing is left to chance where nothing is coupled: log Z is exact, and its stderr 0."""
-    for model in (machine(1, 1, 0.0), machine(300, 300, 0.0, temperature=1.7, offset=-2.0)):
-        log_z = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=5, n_temperatures=3).log_z
-        assert abs(log_z.value - bmlab.exact(model).log_z.value) < 1e-11 * model.n and log_z.stderr < 1e-11
-
-
 MACHINES = {
     "full": machine(8, 8, scale=2.0, temperature=1.4, offset=3.0),
     "restricted": bmlab.restricted(np.random.default_rng(0).normal(size=(9, 4)), np.linspace(-1, 1, 9), np.zeros(4)),
@@ -49,8 +36,9 @@ def test_the_stated_error_covers_where_weights_are_heavy_tailed():
     """
     rng = np.random.default_rng(0)
     model = bmlab.restricted(rng.normal(size=(30, 10)), rng.normal(size=30), np.zeros(10)).at(0.6)
-    error, stderr = log_ratios(model, 150, n_chains=50, n_temperatures=12)
-    assert np.mean(np.abs(error) < 2 * stderr) > 0.95 - 0.072
+    true = bmlab.exact(model).log_z
+    found = [bmlab.ais(model, rng=seed, n_chains=50, n_temperatures=12).log_z for seed in range(150)]
+    assert np.mean([abs(log_z - true) < 2 * log_z.stderr for log_z in found]) > 0.95 - 0.072
 
 
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
@@ -63,27 +51,6 @@ def test_the_weighted_moments_are_those_of_the_machine(model):
         gap, stderr = gap.toarray(), stderr.toarray()
     known = np.isfinite(gap)
     assert (np.abs(gap)[known] <= 5 * stderr[known] + 1e-12).all()
-
-
-def test_the_largest_class_is_summed_over():
-    """A restricted machine whose layer of one is sampled from 2 states, the other summed: the first step is exact."""
-    model = bmlab.restricted([[2.0]] * 12, np.linspace(-1, 1, 12), [0.0])
-    answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=4000, n_temperatures=2)
-    up = np.exp(np.logaddexp(x := model.biases[:12] + 2, -x).sum())
-    down = np.exp(np.logaddexp(x := model.biases[:12] - 2, -x).sum())
-    assert abs(up + down - np.exp(bmlab.exact(model).log_z.value)) < 1e-9 * (up + down)
-    assert len(np.unique(answer.state.log_weights.round(9))) <= 2 * 2  # two states, on each of two steps
-
-
-def test_the_schedule_goes_from_the_start_to_the_machine():
-    betas = bmlab.ais(machine(8, 8, 3.0), rng=np.random.default_rng(0), n_temperatures=50).state.betas
-    assert betas[0] == 0 and betas[-1] == 1 and len(betas) == 51 and (np.diff(betas) > 0).all()
-
-
-def test_a_machine_without_free_units_has_the_log_z_of_its_state():
-    model = bmlab.toy().at(2.0).clamp([0, 1, 2], [1, 1, -1])
-    answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=5, n_temperatures=3)
-    assert answer.log_z.value == -model.offset / 2 and answer.mean.shape == (0,)
 
 
 def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():

@@ -48,14 +48,6 @@ def test_a_lattice_orders_where_bethe_says():
     assert (magnetised.mean < -0.5).all() and magnetised.info["stable"]
 
 
-def test_messages_are_right_at_any_size():
-    """atanh(tanh j tanh h), where these can be taken; and min(|j|, |h|) with the sign of both where they are large."""
-    j, h = np.meshgrid([-3, -0.5, 0.0, 1e-9, 0.7, 2.0], [-2.0, -1e-6, 0.0, 0.3, 4.0])
-    there = np.arctanh(np.tanh(j) * np.tanh(h))
-    assert np.abs(belief_propagation.through(j, h) - there).max() < 1e-12
-    assert belief_propagation.through(np.array([900.0, -70.0]), np.array([-80.0, 1e4])).tolist() == [-80, -70]
-
-
 @quietly
 def test_what_has_not_settled_says_so():
     with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):
