@@ -1,7 +1,6 @@
 """A JupyterLab and a browser for the tests of this folder: python -m pytest tests/browser
 
 They need the package playwright, and a Chromium: `chromium` on the path, or its path in CHROMIUM; no network.
-`pytest tests` leaves this folder out.
 """
 
 import json
@@ -14,44 +13,16 @@ import time
 import urllib.request
 from pathlib import Path
 
+import chromium
 import nbformat
 import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+browser, pytest_ignore_collect = chromium.browser, chromium.left_out(HERE)
 
 # What JupyterLab complains of where a test ends a kernel before its debugger, which no test uses, has answered.
 UNANSWERED = "Could not restore the debugger state: Canceled future"
-
-
-def missing(what):
-    """Skip, but fail where a machine is meant to have everything."""
-    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A Chromium without a window."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        missing("no browser: install Chromium, or set CHROMIUM to its path")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        missing("no playwright: pip install playwright")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
@@ -105,12 +76,6 @@ def lab(serve, tmp_path_factory):
     return serve("lab", "SOURCES=1", flags=flags), work
 
 
-def pytest_ignore_collect(collection_path, config):
-    """Leave this folder out unless it was named."""
-    named = [Path(argument.split("::")[0]).resolve() for argument in config.args]
-    return None if any(path == HERE or HERE in path.parents for path in named) else True
-
-
 class Notebook:
     """A notebook open in a page: run it, save it, look at it; what the page complained of and asked for is kept."""
 
@@ -146,60 +111,51 @@ class Notebook:
         self.page.wait_for_function("() => window.jupyterapp")
         self.page.evaluate("() => window.jupyterapp.restored")
         self.page.wait_for_selector(".jp-Notebook")
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.ready")
-        return self
+        return self.panel("context.ready")
 
     def run(self, wait=True):
         """Run all cells, to their end or (wait=False) begin to."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready")
-        self.page.evaluate(
-            "wait => { const run = window.jupyterapp.commands.execute('notebook:run-all-cells'); return wait && run; }",
-            wait,
-        )
-        return self
+        self.panel("sessionContext.ready")
+        return self.command("notebook:run-all-cells", wait=wait)
 
     def run_cell(self, number):
         """Run one cell and wait for its end."""
-        self.page.evaluate(
-            """async number => {
-                const app = window.jupyterapp, notebook = app.shell.currentWidget;
-                notebook.content.activeCellIndex = number;
-                await app.commands.execute('notebook:run-cell');
-            }""",
-            number,
-        )
-        return self
+        return self.panel(f"content.activeCellIndex = {number}").command("notebook:run-cell")
 
     def restart(self):
         """Restart the kernel as its menu does, without the question."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
-        return self
+        return self.panel("sessionContext.restartKernel()")
 
     def close(self):
         """Close the notebook; the page stays."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.close()")
-        return self
+        return self.panel("close()")
 
     def reopen(self, name=None, **options):
         """Open a notebook in the page as it is, beside what is open there."""
         self.name = name or self.name
-        self.page.evaluate(
-            """async ([path, options]) => {
-                const app = window.jupyterapp;
-                const panel = await app.commands.execute('docmanager:open', { path, options });
-                await panel.context.ready;
-                app.shell.activateById(panel.id);
-            }""",
-            [self.name, options],
-        )
-        return self
+        self.command("docmanager:open", {"path": self.name, "options": options})
+        return self.panel("context.ready")
 
     def save(self):
-        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-        return self
+        return self.command("docmanager:save")
 
     def shut_down(self):
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        return self.panel("sessionContext.shutdown()")
+
+    def panel(self, what):
+        """Wait for something of the panel in front."""
+        self.page.evaluate(f"async () => {{ await window.jupyterapp.shell.currentWidget.{what}; }}")
+        return self
+
+    def command(self, name, arguments=None, wait=True):
+        """Execute a command of JupyterLab, and (wait=False: do not) wait for its end."""
+        self.page.evaluate(
+            """async ([name, given, wait]) => {
+                const done = window.jupyterapp.commands.execute(name, given);
+                if (wait) await done;
+            }""",
+            [name, arguments or {}, wait],
+        )
         return self
 
     def stored(self):

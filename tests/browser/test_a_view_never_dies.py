@@ -77,7 +77,7 @@ def test_a_busy_kernel_is_said_to_be_busy_and_a_dead_one_dead(notebook):
     assert not view.get_by_text("The kernel is busy").is_visible()
     notebook.shut_down()
     slide(view, "T")
-    until(notebook, view, "The kernel is gone")
+    until(notebook, view, "The kernel is gone. Run the cell again")
 
 
 def test_paper_is_read_in_the_page_while_the_kernel_is_busy(notebook):

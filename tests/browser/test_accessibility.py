@@ -30,8 +30,7 @@ def tall(notebook):
 def light_again(notebook):
     """One JupyterLab serves all tests, and it keeps its theme."""
     yield
-    change = "apputils:change-theme', { theme: 'JupyterLab Light' }"
-    notebook.page.evaluate(f"window.jupyterapp && window.jupyterapp.commands.execute('{change})")
+    notebook.command("apputils:change-theme", {"theme": "JupyterLab Light"})
     notebook.page.wait_for_timeout(500)  # it is saved by then
 
 
@@ -53,7 +52,7 @@ def axe(page, element):
 def look(notebook, name):
     theme, media = LOOKS[name]
     notebook.page.emulate_media(**({"forced_colors": "none", "color_scheme": "light"} | media))
-    notebook.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+    notebook.command("apputils:change-theme", {"theme": theme})
     ready = "theme => document.body.dataset.jpThemeName === theme && !document.getElementById('jupyterlab-splash')"
     notebook.page.wait_for_function(ready, arg=theme)
 

@@ -99,7 +99,7 @@ def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_
     assert cards.locator("img").evaluate_all("all => all.every(one => one.naturalWidth > 100)")
     SCREENS.mkdir(parents=True, exist_ok=True)
     for theme in ("Dark", "Light"):
-        page.evaluate(f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+        notebook.command("apputils:change-theme", {"theme": f"JupyterLab {theme}"})
         page.screenshot(path=SCREENS / f"front_{theme}.png")
         page.wait_for_timeout(500)  # JupyterLab takes its splash screen away twice where two themes follow at once
     page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
@@ -112,7 +112,7 @@ def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs_to_its_end_and_its_views_move(notebook, name):
     expected = views_in(notebook.open(f"notebooks/{name}"))
-    notebook.page.evaluate("() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    notebook.command("notebook:clear-all-cell-outputs")
     assert all(count is None for count, *_ in notebook.page.evaluate(CELLS))
     notebook.run()
     notebook.page.wait_for_function(FINISHED, arg=True, timeout=300_000, polling=500)

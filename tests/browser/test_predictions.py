@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CELLS = [
     new_code_cell("import matplotlib.pyplot as plt\nfrom bmlab import plot, widgets"),
     new_markdown_cell("**Predict.** Which?\n- **A** one\n- **B** two\n- **C** three"),
-    new_code_cell('with widgets.predict("00.1"):\n    x = 3\n    print("it is", "two" if x else "one")'),
-    new_code_cell('with widgets.predict("00.1"):\n    plt.plot([0, 1])\n    plot.show("A line that rises.")'),
+    new_code_cell('with widgets.predict("00.1"):\n    x = 3\n    print("it is <b>", "two" if x else "one")'),
+    new_code_cell('with widgets.predict("00.1"):\n    plt.plot([0, 1])\n    plot.show(\'A "line" that rises.\')'),
     new_markdown_cell(
         "<details><summary>Answer</summary>\n\n**B.** A and C tempt.\n\nTwo it is. **A** is less by $1. A$, a gap. So "
         "it goes. **C** is more. A gap of one. (Not A.)\n\n</details>\n\nThe story goes on."
@@ -25,7 +25,7 @@ CELLS = [
     new_code_cell('with widgets.predict("00.2"):\n    print("it is three, and x", x)'),
     new_markdown_cell("<details><summary>Answer</summary>\n\n**C.** A and B tempt.\n\n</details>"),
 ]
-FIRST, SECOND = "it is two", "it is three, and x 3"
+FIRST, SECOND = "it is <b> two", "it is three, and x 3"
 
 
 def course(cells):
@@ -63,7 +63,7 @@ def choose(page, number, letter):
 def test_run_all_leaks_nothing_and_the_cells_below_run(asked):
     page = asked.page
     assert not seen(page, FIRST) and not seen(page, SECOND) and not seen(page, "A and C tempt")
-    assert page.get_by_role("img", name="A line that rises.").count() == 0  # hidden from those who hear it too
+    assert page.get_by_role("img", name='A "line" that rises.').count() == 0  # hidden from those who hear it too
     assert page.get_by_role("button", name="A", exact=True).count() == 2  # the second cell of a prediction asks nothing
     assert seen(page, "This appears with your prediction above.") and seen(page, "The story goes on.")
 
@@ -72,7 +72,9 @@ def test_a_choice_locks_and_the_output_and_the_answer_appear(asked):
     page = asked.page
     choose(page, 0, "A")
     page.get_by_text("You chose A; it is B. First guesses in this notebook: 0 of 1 right.").wait_for()
-    assert seen(page, FIRST) and seen(page, "A and C tempt") and page.get_by_role("img", name="A line").is_visible()
+    assert (
+        seen(page, FIRST) and seen(page, "A and C tempt") and page.get_by_role("img", name='A "line" that').is_visible()
+    )
     assert not seen(page, SECOND) and not seen(page, "A and B tempt")
     page.locator("mark mjx-container").wait_for()
     assert marked(page) == ["A and C tempt.", "A is less by , a gap. So it goes.", "(Not A.)"]

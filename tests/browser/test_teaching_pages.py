@@ -51,11 +51,3 @@ def test_no_page_scrolls_sideways(browser, pages, width):
         cut = "[...document.querySelectorAll('section, pre')].filter(e => e.scrollWidth > e.clientWidth + 2).length"
         assert page.evaluate(cut) == 0, path
     page.close()
-
-
-def test_formulas_are_drawn_without_a_script(browser, pages):
-    page = browser.new_page()
-    page.goto(next(path for path in pages if path.name == "twice.html").as_uri())
-    box = page.locator("math").first.bounding_box()
-    assert box["width"] > 10 and box["height"] > 10
-    page.close()

@@ -1,26 +1,17 @@
-"""The site, served from build/site, and a browser that may go nowhere else: make test-site
-
-`pytest tests` leaves this folder out.
-"""
+"""The site, served from build/site, and a browser that may go nowhere else: make test-site"""
 
 import functools
 import http.server
-import os
-import shutil
 import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import chromium
 import pytest
 
 HERE = Path(__file__).resolve().parent
 SITE = HERE.parents[1] / "build/site"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-
-
-def missing(what):
-    """Skip, but fail where a machine is meant to have everything."""
-    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
+browser, pytest_ignore_collect = chromium.browser, chromium.left_out(HERE)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -32,7 +23,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def served(folder, command):
     """Where the files of a folder are served, which a command makes."""
     if not folder.exists():
-        missing(f"no {folder.name}: run {command} first")
+        chromium.missing(f"no {folder.name}: run {command} first")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
@@ -44,26 +35,6 @@ def address():
     """Where the site is served."""
     with served(SITE, "make site") as address:
         yield address
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """A Chromium without a window."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        missing("no browser: install Chromium, or set CHROMIUM to its path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-def pytest_ignore_collect(collection_path, config):
-    """Leave this folder out unless it was named."""
-    named = [Path(argument.split("::")[0]).resolve() for argument in config.args]
-    return None if any(path == HERE or HERE in path.parents for path in named) else True
 
 
 class Visit:

@@ -6,7 +6,8 @@ import zipfile
 
 import nbformat
 import pytest
-from conftest import HERE, Visit, missing, served
+from chromium import missing
+from conftest import HERE, Visit, served
 from test_site import SOURCES, secrets
 
 import bmlab

@@ -32,7 +32,6 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
     "Explorer": (".bml-slider input, .bml-choice button", None),
 }
-KINDS = tuple(MOVES)
 LOOK = """view => [...view.querySelectorAll('canvas')].map(c => c.toDataURL()).join() + view.innerHTML
     + [...view.querySelectorAll('img')].map(image => image.src).join()"""
 
@@ -94,6 +93,7 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
     for view in page.locator(".bmlab-live").all():
         kind = json.loads(view.locator("script").text_content())["view"]
         live = alive(page, view)
+        assert live.evaluate(FOREIGN) == []
         if (pause := live.get_by_role("button", name="Pause", exact=True)).count():
             pause.first.click()
         keyed, pressed = MOVES[kind]
@@ -111,31 +111,19 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
             page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
 
 
-def views_of(page, *kinds):
-    """Each view of such a kind on a page, alive: (kind, what is stored of it, view)."""
-    for view in page.locator(".bmlab-live").all():
-        stored = view.locator("script").text_content()
-        if (kind := json.loads(stored)["view"]) in (kinds or KINDS):
-            yield kind, stored, alive(page, view)
-
-
-@pytest.mark.parametrize("name", COURSE)
-def test_the_classes_of_the_views_are_their_own(visit, name):
-    assert [view.evaluate(FOREIGN) for _, _, view in views_of(visit.open(name))] == [
-        [] for _ in visit.page.locator(".bmlab-live").all()
-    ]
-
-
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("name", COURSE)
 def test_each_bar_is_as_long_as_its_probability(visit, name, width):
     visit.page.set_viewport_size({"width": width, "height": 900})
-    for kind, stored, view in views_of(visit.open(name), "MachineView", "PaintView"):
+    page = visit.open(name)
+    for view in page.locator(".bmlab-live").all():
+        live, stored = alive(page, view), view.locator("script").text_content()
+        kind = json.loads(stored)["view"]
         if kind == "MachineView":
-            has_true_bars(view, machine(stored))
-        else:
-            visit.page.wait_for_function("view => /It reads|Draw/.test(view.innerText)", arg=view.element_handle())
-            has_true_lanes(view)
+            has_true_bars(live, machine(stored))
+        elif kind == "PaintView":
+            page.wait_for_function("view => /It reads|Draw/.test(view.innerText)", arg=live.element_handle())
+            has_true_lanes(live)
 
 
 def test_the_weights_that_a_page_ships_read_as_in_python():
