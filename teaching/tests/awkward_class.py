@@ -63,7 +63,7 @@ def dumped(notebook) -> bytes:
 
 
 class Case(NamedTuple):
-    """A kind of submission, and what it deserves: "all", "none", "first", "last", "blank" (no points), "any"."""
+    """A kind of submission, and what it deserves: "all", "none", "first", "last", "blank" (no points)."""
 
     make: Callable[[Kit], bytes]
     deserved: str
@@ -190,20 +190,12 @@ CASES = {
     "scratch": changed(with_scratch),
     "surrogate": changed(after="\n# \ud800"),
     "mark of an open answer left": changed(before="# YOUR CODE HERE\nraise NotImplementedError()\n"),
-    "warning": changed(before="import sys\nprint('careful', file=sys.stderr)\n"),
     "scripts": changed(with_scripts),
     "truncated": Case(lambda kit: dumped(kit.answered())[:-20], "blank"),
     "endless": changed(before="while True: pass\n", deserved="last"),
     "dying": changed(before="import os\nos._exit(1)\n", deserved="none"),
-    "reaching": changed(before="import socket\nsocket.socket(socket.AF_UNIX).connect({socket!r})\n", deserved="last"),
-    "writing": changed(before="open({outside!r} + '/solutions.txt', 'w').write('')\n", deserved="last"),
-    "telling": changed(before="print(open({outside!r} + '/solutions.txt').read())\n", deserved="last"),
-    "patching": changed(after="\nimport bmlab\nbmlab.exact = lambda *a, **k: None", deserved="any"),
-    "equal": changed(
-        after="\nclass All(float):\n    __eq__ = lambda self, other: True\n{first} = All(7)", deserved="last"
-    ),
 }
-ATTACKS = {"endless", "dying", "reaching", "writing", "telling"}  # a whole class has them
+ATTACKS = {"endless", "dying"}  # a whole class has them; all others are in test_attacks.py
 
 
 def zipped(**files: bytes) -> bytes:
@@ -219,27 +211,20 @@ def zipped(**files: bytes) -> bytes:
 class Class:
     """Writes deliveries into a folder and keeps what each student deserves."""
 
-    def __init__(self, folder: Path, kit: Kit, outside: Path):
-        self.folder, self.kit, self.outside = folder, kit, outside
-        self.expected: dict[str, float | str | None] = {}
+    def __init__(self, folder: Path, kit: Kit):
+        self.folder, self.kit = folder, kit
+        self.expected: dict[str, float | None] = {}
 
     def data(self, case: str) -> bytes:
-        """The bytes of a case, with the names that are known only now."""
+        """The bytes of a case, with the name that is known only now."""
         first = min(names(self.kit.right[self.kit.first.answer]).made)
-        data = CASES[case].make(self.kit)
-        for word, value in (
-            ("{first}", first),
-            ("{socket!r}", repr(f"{self.outside}/socket")),
-            ("{outside!r}", repr(str(self.outside))),
-        ):
-            data = data.replace(word.encode(), value.encode())
-        return data
+        return CASES[case].make(self.kit).replace(b"{first}", first.encode())
 
     def deserve(self, student: str, case: str) -> None:
         """Note what a student deserves."""
         kit = self.kit
         rest = sum(one.points for one in kit.exercises[1:])
-        scores = {"all": kit.full, "none": 0, "first": kit.first.points, "last": rest, "blank": None, "any": "any"}
+        scores = {"all": kit.full, "none": 0, "first": kit.first.points, "last": rest, "blank": None}
         self.expected[student] = scores[CASES[case].deserved]
 
     def put(self, place: str, data: bytes, when: float = OLD) -> None:
@@ -276,24 +261,25 @@ def deliveries(made: Class) -> None:
     made.put("climber.zip", zipped(**{f"../../{name}.ipynb": right}))
     made.put("bomber/work.zip", zipped(**{"zeros.bin": bytes(60 * 2**20)}))
     made.put("writer/essay.pdf", b"%PDF-1.4")
-    made.put(f"again/old/{name}.ipynb", made.data("wrong"), OLD)
-    made.put(f"again/new/{name}.ipynb", right, NEW)
+    made.put(f"again/old/{name}.ipynb", right, OLD)
+    made.put(f"again/new/{name}.ipynb", made.data("first only"), NEW)
     made.put(f"hasty/{name}.ipynb", right, OLD)
     made.put(f"hasty/{name}-Copy1.ipynb", blank, NEW)
     made.put(f"{unicodedata.normalize('NFC', 'José')}/{name}.ipynb", blank, OLD)
     made.put(f"{unicodedata.normalize('NFD', 'José')}/{name}.ipynb", right, NEW)
-    for student in ("zipper", "climber", "again", "hasty", "José"):
+    made.deserve("again", "first only")
+    for student in ("zipper", "climber", "hasty", "José"):
         made.deserve(student, "right")
     for student in ("bomber", "writer"):
         made.deserve(student, "truncated")
 
 
-def make_class(folder: Path, source: Path, outside: Path, students: int = 0) -> Class:
+def make_class(folder: Path, source: Path, students: int = 0) -> Class:
     """Write the class to folder/returned; ordinary students fill it up.
 
     With `students` 0 nobody attacks.
     """
-    made = Class(folder / "returned", Kit(source), outside)
+    made = Class(folder / "returned", Kit(source))
     for number, case in enumerate(CASES):
         if students or case not in ATTACKS:
             made.submit(f"student {number:02} {case}", case)
@@ -306,5 +292,5 @@ def make_class(folder: Path, source: Path, outside: Path, students: int = 0) -> 
 if __name__ == "__main__":
     into = Path(sys.argv[1])
     theory = Path(__file__).resolve().parents[2] / "notebooks" / "01_theory.ipynb"
-    found = make_class(into, theory, into, int(sys.argv[2]) if len(sys.argv) > 2 else 120)
+    found = make_class(into, theory, int(sys.argv[2]) if len(sys.argv) > 2 else 120)
     (into / "expected.json").write_text(json.dumps(found.expected, ensure_ascii=False, indent=1), encoding="utf-8")

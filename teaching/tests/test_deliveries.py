@@ -1,7 +1,5 @@
 """What learning platforms deliver: who a file is from, which of several counts, and what is run of it."""
 
-import os
-import unicodedata
 import zipfile
 
 import nbformat
@@ -49,13 +47,6 @@ def test_the_sender_is_the_outermost_name(places, expected, tmp_path):
         assert {(one.id, one.name) for one in senders(delivery, NAMES)} == expected
 
 
-def test_names_are_composed_however_they_came(tmp_path):
-    for form in ("NFD", "NFC"):
-        (tmp_path / unicodedata.normalize(form, "José")).mkdir()
-    (found,) = senders(tmp_path, NAMES)
-    assert len(found.name) == 4 and len(found.sources) == 2
-
-
 def test_what_is_no_delivery_is_refused_in_one_sentence(tmp_path):
     (tmp_path / "x.txt").write_text("x")
     with pytest.raises(ValueError, match="is no folder and no zip"):
@@ -69,39 +60,6 @@ def test_what_is_no_delivery_is_refused_in_one_sentence(tmp_path):
 @pytest.fixture
 def kit(tmp_path):
     return Kit(short_notebook(tmp_path))
-
-
-@pytest.fixture
-def collected(tmp_path, kit):
-    """A function that writes place -> bytes (or (bytes, time)) and reads them: sender -> what counts."""
-    handouts = {"twice": handout(tmp_path / "sources/twice.ipynb")}
-
-    def run(**places):
-        for place, data in places.items():
-            path = tmp_path / "returned" / place
-            path.parent.mkdir(parents=True, exist_ok=True)
-            data, when = data if isinstance(data, tuple) else (data, 1_700_000_000)
-            path.write_bytes(data)
-            os.utime(path, (when, when))
-        return {one.name: read(one, handouts) for one in senders(tmp_path / "returned", handouts)}
-
-    return run
-
-
-def test_the_latest_answered_attempt_counts(collected, kit):
-    right, blank, first = dumped(kit.answered()), dumped(kit.blank), dumped(kit.answered("first"))
-    found = collected(
-        **{
-            "ann/old/twice.ipynb": (right, 1_700_000_000),
-            "ann/new/twice.ipynb": (first, 1_700_090_000),
-            "bo/twice.ipynb": (right, 1_700_000_000),
-            "bo/twice (1).ipynb": (blank, 1_700_090_000),
-        }
-    )
-    answers = {name: about["plans"]["twice"]["answers"] for name, about in found.items()}
-    opened = {name: [key for key, one in some.items() if one["open"]] for name, some in answers.items()}
-    assert opened == {"ann": ["double"], "bo": []}
-    assert found["bo"]["remarks"] == ["twice: more than one copy; graded is the last that has answers"]
 
 
 def test_a_zip_of_the_class_is_looked_into(tmp_path, kit):

@@ -9,7 +9,6 @@ import pytest
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab_teaching import children, grading, marks
-from bmlab_teaching.handouts import hand_out
 from bmlab_teaching.pages import solutions
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
@@ -149,18 +148,6 @@ def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
     graded(tmp_path)
     page = (tmp_path / "graded/class.html").read_text(encoding="utf-8")
     assert "comments: ann, bo<" in page and page.count("The same answer") == 1
-
-
-def test_a_zip_of_handouts_holds_no_grader(tmp_path):
-    short_notebook(tmp_path)
-    hand_out(tmp_path / "sources", tmp_path / "handouts", say=lambda line: None)
-    assert {path.name for path in (tmp_path / "handouts").rglob("*.*")} == {
-        "course.zip",
-        "twice.zip",
-        "twice.ipynb",
-        "twice.checks",
-        "solutions.html",
-    }
 
 
 def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):

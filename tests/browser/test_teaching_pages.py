@@ -19,7 +19,7 @@ def pages(tmp_path_factory, handouts):
     """Every page that teaching writes, for a student who writes scripts wherever he can, and for Ann."""
     folder = tmp_path_factory.mktemp("pages")
     kit = Kit(short_notebook(folder))
-    made = make_class(folder / "unused", source := folder / "sources/twice.ipynb", folder)
+    made = make_class(folder / "unused", source := folder / "sources/twice.ipynb")
     for student, data in (("<b>Eve", made.data("scripts")), ("Ann", dumped(kit.answered("first")))):
         (folder / "returned" / student).mkdir(parents=True)
         (folder / "returned" / student / source.name).write_bytes(data)
