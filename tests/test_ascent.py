@@ -79,18 +79,6 @@ def test_biases_that_do_not_learn_stay_and_the_others_reach_their_summit(learn):
         learn(start, data, biases=[True, False])
 
 
-def test_couplings_are_the_only_weights_that_move():
-    mask = bmlab.ising(6, periodic=False).weights.toarray() != 0
-    last = bmlab.fit(blank(6), bmlab.states(6)[::7], steps=20, rate=0.3, couplings=mask)
-    assert (last.model.weights[~mask] == 0).all() and (last.model.weights[mask] != 0).any()
-
-
-def test_a_penalty_ends_where_the_gradient_balances_it():
-    last = bmlab.fit(blank(4), DATA, steps=3000, rate=0.3, penalty=0.1).steps[-1]
-    d_weights, _ = bmlab.gradient(last.model, last.clamped, last.free)
-    assert np.allclose(d_weights, 0.1 * last.model.weights, atol=1e-6)
-
-
 def test_sparse_weights_learn_like_a_mask():
     ring = bmlab.ising(5, coupling=0.1)
     dense = bmlab.BoltzmannMachine(ring.weights.toarray(), ring.biases)
@@ -139,12 +127,6 @@ def test_a_theory_can_be_the_free_phase_from_no_couplings_on(infer):
     assert true[1] > true[0] + 0.1
 
 
-def test_the_rule_stands_in_ascend_itself(capsys):
-    bmlab.show(bmlab.ascend)
-    source = capsys.readouterr().out
-    assert "gradient(model, seen, free)  # clamped minus free, over T" in source and "kwargs" not in source
-
-
 OTHER = bmlab.states(4)[[1, 1, 2, 7, 11]]
 
 
@@ -174,25 +156,6 @@ def test_a_seed_that_is_bound_to_a_method_is_refused(name, seed):
     if name == "infer":
         with pytest.raises(ValueError, match=sentence):
             bmlab.maximize(blank(4), DATA, methods["infer"])
-
-
-def law_moments():
-    """From the moments of the data it learns what it learns from the rows."""
-    data = DATA.astype(float)
-    rows = bmlab.fit(machine(4), data, steps=6, rate=0.2, penalty=0.1, momentum=0.5)
-    moments = bmlab.Estimate(data.mean(0), data.T @ data / len(data))
-    given = bmlab.fit(machine(4), moments, steps=6, rate=0.2, penalty=0.1, momentum=0.5)
-    assert np.allclose(given.model.weights, rows.model.weights, atol=1e-13)
-    assert abs(given.steps[-1].log_likelihood - rows.steps[-1].log_likelihood) < 1e-12
-
-
-def test_learning_from_moments_is_learning_from_rows():
-    law_moments()
-    ring = bmlab.ising(5, coupling=0.1)
-    data = bmlab.states(5)[::3]
-    moments = bmlab.Estimate(data.mean(0), data.T @ data / len(data))
-    found = [bmlab.fit(ring, given, steps=5, rate=0.2).model.weights.toarray() for given in (data, moments)]
-    assert np.allclose(*found, atol=1e-13)
 
 
 @pytest.mark.parametrize(

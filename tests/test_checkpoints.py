@@ -20,21 +20,6 @@ from test_fitting import alike
 import bmlab
 
 
-def law_resumed(folder):
-    """Whatever the step at which a run ends, the run that follows goes on from there to the same end."""
-    whole = run(None, 12).steps
-    for end in (1, 5, 11):
-        for every in (1, 4):
-            path = folder / f"{end}-{every}.bm"
-            run(path, end, every=every)
-            rest = run(path, 12, every=every).steps
-            assert rest[0].loop.number == end - 1 and alike(rest[-1], whole[-1])
-
-
-def test_a_run_goes_on_where_it_was(tmp_path):
-    law_resumed(tmp_path)
-
-
 def test_a_run_that_is_over_is_not_made_again(tmp_path):
     one = run(tmp_path / "a.bm", 12)
     (again,) = run(tmp_path / "a.bm", 12).steps

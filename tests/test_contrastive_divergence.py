@@ -1,4 +1,4 @@
-"""pcd: the mean of a step worked out by matrices, the climb, the rows; pseudo_log_likelihood by its definition."""
+"""pcd: the mean of a step worked out by matrices; pseudo_log_likelihood by its definition."""
 
 import numpy as np
 import pytest
@@ -31,12 +31,6 @@ def some_data(v=4, rows=50, seed=1):
     """Patterns that are far from even: their means are not 0."""
     rng = np.random.default_rng(seed)
     return bmlab.states(v)[rng.choice(2**v, size=rows, p=rng.dirichlet(np.ones(2**v) / 2))]
-
-
-def fresh(data, h, seed=0):
-    """Where learning begins: small weights, visible units as often +1 as in the data."""
-    weights = np.random.default_rng(seed).normal(scale=0.1, size=(data.shape[1], h))
-    return bmlab.restricted(weights, np.arctanh(data.mean(0).clip(-0.9, 0.9)), np.zeros(h))
 
 
 # The mean of a step.  A sweep is a matrix over the 2^v visible states; products of layers are sums over them.
@@ -125,10 +119,6 @@ def test_a_grey_row_moves_the_machine_as_the_mean_of_its_patterns_where_hidden_u
         bmlab.log_prob(grey, [means])
 
 
-def test_the_step_after_many_sweeps_is_the_gradient():
-    law_step(n_sweeps=40)
-
-
 def test_persistent_chains_reach_equilibrium():
     """Chains go on where they were: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
     model, data = harmonium(), some_data(rows=20)
@@ -151,43 +141,20 @@ def test_the_penalty():
     assert np.abs(with_it.weights - without.weights + 0.2 * 0.5 * model.weights).max() < SINGLE
 
 
-# The climb
+def test_the_same_generator_gives_the_same_machine_and_each_step_has_its_rate():
+    """Steps of rate 0 leave the first one's machine as it is, and so does the mean of the second half."""
 
+    def climbed(seed, steps, rate):
+        return pcd(harmonium(), some_data(), rng=np.random.default_rng(seed), steps=steps, rate=rate).model
 
-@pytest.mark.parametrize("chains", ["previous", "data"])
-def test_it_learns_the_zoo(chains):
-    data = bmlab.data.zoo().data
-    start = fresh(data, 10)
-    model = pcd(
-        start, data, rng=np.random.default_rng(0), steps=500, rate=np.linspace(0.1, 0, 500), batch=20, chains=chains
-    ).model
-    assert pseudo_log_likelihood(model, data) > 0.5 * pseudo_log_likelihood(start, data)
-
-
-def test_the_same_generator_gives_the_same_machine():
-    once, again, other = (
-        pcd(harmonium(), some_data(), rng=np.random.default_rng(seed), steps=20, rate=0.1).model for seed in (1, 1, 2)
+    once, again, other, alone = (
+        climbed(1, 4, [0.2, 0, 0, 0]),
+        climbed(1, 4, [0.2, 0, 0, 0]),
+        climbed(2, 1, 0.2),
+        climbed(1, 1, 0.2),
     )
     assert (once.weights == again.weights).all() and (once.biases == again.biases).all()
-    assert (once.weights != other.weights).any()
-
-
-# Refusals
-
-REFUSED = {
-    "glass": ({"model": machine(7)}, "bmlab.fit"),
-    "nothing hidden": ({"data": some_data(7)}, "bmlab.fit"),
-    "fewer visible": ({"data": some_data(3)}, "bmlab.fit"),
-    "grey from 0 to 1": ({"data": np.array([[0.2, 1, 1, 0]])}, "2 \\* data - 1"),
-    "rates": ({"rate": [0.1, 0.2]}, "one for each of 3 steps, found"),
-}
-
-
-@pytest.mark.parametrize("change, words", REFUSED.values(), ids=REFUSED)
-def test_refusals(change, words):
-    plain = {"model": harmonium(), "data": some_data(), "rng": np.random.default_rng(0), "steps": 3, "rate": 0.1}
-    with pytest.raises(ValueError, match=words):
-        pcd(**plain | change)
+    assert np.abs(once.weights - alone.weights).max() < SINGLE < np.abs(once.weights - other.weights).max()
 
 
 # The score

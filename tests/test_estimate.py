@@ -28,14 +28,6 @@ def test_log_z_says_how_sure_it_is(log_z, text):
     assert str(log_z) == text
 
 
-@pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((3, 3))], ids=["dense", "sparse"])
-def test_covariance_is_correlation_less_the_product_of_means(model):
-    answer = bmlab.exact(model)
-    i, j = 0, 1
-    assert np.isclose(answer.covariance[i, j], answer.corr[i, j] - answer.mean[i] * answer.mean[j])
-    assert np.allclose(np.diag(answer.covariance), 1 - answer.mean**2)
-
-
 @pytest.mark.parametrize("weights", [bmlab.medium().weights, bmlab.ising((3, 4)).weights], ids=["dense", "sparse"])
 def test_the_error_of_chains_of_one_sweep_is_that_of_coins(weights):
     """The error of a mean x of k products -1/+1, each of another chain: sqrt((1 - x^2) / (k - 1)), or 2 / k."""

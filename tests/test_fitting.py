@@ -46,6 +46,7 @@ def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
     moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
     whole = next(bmlab.ascend(machine(4), DATA, rate=rate)).loop.velocity[1]
     assert np.allclose(moved / rate / len(DATA), whole, atol=1e-5)
+    assert len({tuple(step.clamped.mean) for step in steps}) > 1
 
 
 def test_momentum_keeps_a_share_of_the_last_move():
@@ -66,14 +67,6 @@ def test_l1_makes_weights_zero(momentum):
     w = last.model.weights[np.triu_indices(4, 1)]
     assert 0 < (w == 0).sum() < 6 and np.abs(slope[w == 0]).max() <= 0.1 + 1e-8
     assert np.allclose(slope[w != 0], 0.1 * np.sign(w[w != 0]), atol=1e-8)
-
-
-def test_the_clamped_phase_of_whole_rows_is_asked_once():
-    one, two = bmlab.fit(blank(4), DATA, steps=2, rate=0.1).steps
-    assert two.clamped.mean is one.clamped.mean and two.clamped.log_z != one.clamped.log_z
-    for model, options in ((machine(5), {}), (blank(4), {"batch": 2, "rng": 0})):
-        one, two = bmlab.fit(model, DATA, steps=2, rate=0.1, **options).steps
-        assert two.clamped.mean is not one.clamped.mean
 
 
 @pytest.mark.parametrize(

@@ -49,18 +49,6 @@ def test_the_clamped_phase_is_its_definition(model, data):
     assert abs(answer.log_z.value - log_z) < 1e-12 and answer.log_z.lower == answer.log_z.upper
 
 
-@pytest.mark.parametrize("model", MACHINES, ids=["nothing", "apart", "coupled"])
-def test_sparse_weights_give_the_same_answer_on_the_couplings(model):
-    mask = np.ones((model.n, model.n))
-    mask[0, 1] = mask[1, 0] = 0
-    full = bmlab.BoltzmannMachine(model.weights * mask, model.biases, 1.4)
-    thin = bmlab.BoltzmannMachine(sparse.csr_array(full.weights), full.biases, 1.4)
-    one, other = bmlab.clamped(thin, DATA), bmlab.clamped(full, DATA)
-    coupled = (full.weights != 0) | np.eye(model.n, dtype=bool)
-    assert np.allclose(one.corr.toarray()[coupled], other.corr[coupled], atol=1e-12)
-    assert np.allclose(one.mean, other.mean, atol=1e-12) and np.isclose(one.log_z.value, other.log_z.value)
-
-
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_errors_of_a_sampled_clamped_phase_hold_hidden_units_only_and_cover():
     model, inside = machine(7, temperature=1.4), []

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from test_contract import machine
@@ -79,20 +78,6 @@ def test_a_free_phase_without_log_z_is_refused():
         pytest.warns(bmlab.NotConverged),
     ):
         maximize(blank(UNITS), DATA, infer)
-
-
-@pytest.mark.parametrize("n", [UNITS, UNITS + 1], ids=["visible", "hidden"])
-def test_moments_and_names(n):
-    """From moments as from all rows; columns name the units."""
-    begin = machine(n, scale=0.3)
-    frame = pd.DataFrame(DATA, columns=list("abcde"))
-    found = [maximize(begin, given, penalty=0.1, tolerance=1e-7) for given in (DATA, frame)]
-    assert found[1].model.names == ("a", "b", "c", "d", "e", "h1")[:n] and not found[0].model.names
-    if n == UNITS:
-        moments = bmlab.Estimate(DATA.mean(0), DATA.T @ DATA / len(DATA))
-        found.append(maximize(begin, moments, penalty=0.1, tolerance=1e-7))
-    for fit in found[1:]:
-        assert np.allclose(fit.model.weights, found[0].model.weights, atol=1e-6)
 
 
 XOR = np.array([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, -1]])

@@ -37,15 +37,9 @@ def csv(path):
 
 
 SOURCES = {
-    "array": lambda path: S,
     "memmap": lambda path: saved(path, S),
     "memmap in chunks": lambda path: np.array_split(saved(path, S), 7),
-    "booleans": lambda path: [S > 0],
     "0/1": lambda path: [ON[:7], ON[7:200].astype(float), ON[200:]],
-    "floats": lambda path: iter([S[:3], S[3:].astype(np.float32)]),
-    "lists": lambda path: [S[:100].tolist(), S[100:].tolist()],
-    "by columns": lambda path: np.asfortranarray(S),
-    "DataFrame": lambda path: pd.DataFrame(S),
     "nullable": lambda path: [pd.DataFrame(S).astype("Int8"), np.empty((0, 6))],
     "an empty chunk": lambda path: [S[:0], S],
     "Parquet": lambda path: batches(path, S),
@@ -91,6 +85,7 @@ def test_what_is_passed_is_what_is_read(tmp_path):
     "learn",
     [
         partial(bmlab.fit, BLANK, steps=5, rate=0.1),
+        partial(bmlab.fit, bmlab.ising(6, coupling=0.1), steps=5, rate=0.1),
         partial(bmlab.maximize, BLANK, penalty=0.1),
         partial(bmlab.invert_mean_field, noise=0.1),
         partial(bmlab.invert_tap, noise=0.05),
@@ -104,13 +99,9 @@ def test_learners_learn_the_same_from_moments(learn):
 
 
 WRONG = {
-    "other values": (2 * S, r"chunks\[0\]: it must be -1/\+1, found \{-2, 2\}; threshold it"),
-    "0/1": (ON, r"chunks\[0\]: it must be -1/\+1, found \{0, 1\}; pass bits=True"),
     "0/1 later": ([S, ON], r"chunks\[1\]: .*pass bits=True"),
     "missing": ([S, np.where(S > 0, np.nan, S)], r"chunks\[1\]: an entry is missing \(nan\); leave out its row"),
     "NA": (pd.DataFrame(S).astype("Int8").mask(S > 0), "an entry is missing"),
-    "widths": ([S, S[:, :3]], r"chunks\[1\]: it has 3 columns without names, and the first 6"),
-    "rows one by one": (S.tolist(), r"it must be rows \(rows, units\), found shape \(6,\); pass"),
 }
 
 

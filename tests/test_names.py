@@ -139,6 +139,7 @@ def test_a_series_is_read_by_its_labels(take):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_estimators_take_the_columns_that_they_learned(estimator: BaseEstimator):
     score = found(estimator.fit(FRAME, Y))  # pyright: ignore
+    assert not isinstance(estimator, BoltzmannDensity) or estimator.model_.names == (*NAMES,)
     wrong = FRAME[list("cadb")], FRAME[list("abc")], FRAME[list("abca")], FRAME.assign(z=1)
     for frame in wrong:
         with pytest.raises(ValueError, match=r"feature names should match|columns called"):
