@@ -3,116 +3,10 @@
 from itertools import combinations, permutations
 
 import numpy as np
+from judges import blank, glass, misplaced, sweep_matrix
 from referee import claim
 
 import bmlab
-
-SEEDS = range(20)
-
-
-def glass(n, seed, temperature=1.0):
-    """A machine of the kind of medium()."""
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed)).at(temperature)
-
-
-@claim("00-22")
-def cooling_cannot_break_a_tie():
-    """cooling cannot break a tie"""
-    for seed in SEEDS:  # without biases a state and its mirror image share the energy
-        tied = bmlab.BoltzmannMachine(glass(3 + seed % 6, seed).weights, np.zeros(3 + seed % 6))
-        best = bmlab.probabilities(tied.at(0.01))[np.argsort(tied.energy(bmlab.states(tied.n)))[:2]]
-        yield 1e-9 - abs(best[0] - best[1])
-
-
-@claim("00-turn3")
-def ten_sweeps_forget():
-    """After ten sweeps this triangle has forgotten how it began, and so had every other machine that we tried with
-    weights of one half"""
-    for seed in SEEDS:
-        machine = bmlab.toy() if seed == 0 else triangle(seed, 0.5)
-        yield 0.02 - remembered(machine)
-
-
-@claim("00-turn3")
-def strong_friends_hold_longer():
-    """strong friends hold each other for longer"""
-    for seed in SEEDS:
-        yield remembered(triangle(seed, 1.5)) - remembered(triangle(seed, 0.5))
-
-
-def triangle(seed, weight):
-    """Three units with weights of one size, their signs and biases drawn."""
-    rng = np.random.default_rng(seed)
-    W = np.triu(rng.choice([-weight, weight], size=(3, 3)), 1)
-    return bmlab.BoltzmannMachine(W + W.T, rng.choice([0, 0.5], size=3))
-
-
-def remembered(machine):
-    """How far the law after ten sweeps is from p(s), from the worst beginning (total variation)."""
-    after = np.linalg.matrix_power(sweep_matrix(machine), 10)
-    return np.abs(after - bmlab.probabilities(machine)).sum(axis=1).max() / 2
-
-
-def sweep_matrix(machine):
-    """P[s, s'] of one sweep, each unit in turn."""
-    states = bmlab.states(machine.n)
-    whole = np.eye(len(states))
-    for i in range(machine.n):
-        up = 1 / (1 + np.exp(-2 * machine.field(states)[:, i] / machine.temperature))
-        step = np.zeros_like(whole)
-        for value, chance in (1, up), (-1, 1 - up):
-            there = states.copy()
-            there[:, i] = value
-            step[np.arange(len(states)), ((there > 0) @ (1 << np.arange(machine.n)[::-1])).astype(int)] += chance
-        whole = whole @ step
-    return whole
-
-
-@claim("00-16")
-def the_two_cancel():
-    """the two cancel"""
-    for seed in SEEDS:  # friends 0 and 1 go; whatever 1 pulls with, 0 pushes with as much
-        pull = np.random.default_rng(seed).normal()
-        W = np.array([[0, 1, -pull], [1, 0, pull], [-pull, pull, 0]])
-        with_2, without_2 = bmlab.BoltzmannMachine(W, [0.5, 0, 0]).energy([[1, 1, 1], [1, 1, -1]])
-        yield 1e-12 - abs(with_2 - without_2)
-
-
-@claim("00-20")
-def only_differences_count():
-    """**only differences of energy count**, and each step of $T$ in energy costs a factor $e$"""
-    for seed in SEEDS:
-        machine = glass(3 + seed % 6, seed, 0.5 + seed / 10)
-        lifted = bmlab.BoltzmannMachine(machine.weights, machine.biases, machine.temperature, offset=seed - 7.0)
-        p, energy = bmlab.probabilities(lifted), machine.energy(bmlab.states(machine.n))
-        steps = (energy - energy[0]) / machine.temperature
-        yield 1e-9 - max(np.abs(p - bmlab.probabilities(machine)).max(), np.abs(np.log(p[0] / p) - steps).max())
-
-
-@claim("00-49")
-def a_weight_rests_where_the_averages_agree():
-    """In other sets of five questions, too, all pairs are then within 0.01 of the data."""
-    for answers in five_questions():
-        free = learned(answers).free
-        yield 0.01 - np.abs(answers.T @ answers / len(answers) - free.corr).max()
-
-
-@claim("00-56")
-def two_clues_say_more_than_one():
-    """In other sets of five questions, too, two clues together err less than one, on average by a factor of 1.5 or
-    more."""
-    states = bmlab.states(5)
-    for answers in five_questions():
-        p, errors = bmlab.probabilities(learned(answers).model), []
-        for a, b, asked in permutations(range(5), 3):
-            for clues in (1, 1), (1, -1), (-1, 1), (-1, -1):
-                seen = answers[(answers[:, [a, b]] == clues).all(1)]
-                if len(seen) >= 5:  # fewer animals say little of a frequency
-                    told = [(states[:, [a, b]] == clues).all(1), states[:, a] == clues[0]]
-                    guesses = [p[known & (states[:, asked] == 1)].sum() / p[known].sum() for known in told]
-                    errors.append(np.abs(np.array(guesses) - (seen[:, asked] == 1).mean()))
-        both, one = np.mean(errors, axis=0)
-        yield one / both - 1.5
 
 
 def five_questions():
@@ -127,16 +21,88 @@ def five_questions():
 
 def learned(answers):
     """The last of 300 steps, as the notebook makes them."""
-    ignorant = bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5))
-    return bmlab.fit(ignorant, answers, steps=301, rate=0.3).steps[-1]
+    return bmlab.fit(blank(5), answers, steps=301, rate=0.3).steps[-1]
+
+
+def triangle(seed, weight):
+    """Three units with weights of one size, their signs and biases drawn."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.choice([-weight, weight], size=(3, 3)), 1)
+    return bmlab.BoltzmannMachine(W + W.T, rng.choice([0, 0.5], size=3))
+
+
+def remembered(machine):
+    """How far the law after ten sweeps is from p(s), from the worst beginning."""
+    return misplaced(np.linalg.matrix_power(sweep_matrix(machine), 10), bmlab.probabilities(machine)).max()
+
+
+@claim("00-22")  # without biases a state and its mirror image share the energy
+def cooling_cannot_break_a_tie(seed):
+    """cooling cannot break a tie"""
+    tied = bmlab.BoltzmannMachine(glass(3 + seed % 6, seed).weights, np.zeros(3 + seed % 6))
+    best = bmlab.probabilities(tied.at(0.01))[np.argsort(tied.energy(bmlab.states(tied.n)))[:2]]
+    return 1e-9 - abs(best[0] - best[1])
+
+
+@claim("00-turn3")
+def ten_sweeps_forget(seed):
+    """After ten sweeps this triangle has forgotten how it began, and so had every other machine that we tried with
+    weights of one half"""
+    return 0.02 - remembered(bmlab.toy() if seed == 0 else triangle(seed, 0.5))
+
+
+@claim("00-turn3")
+def strong_friends_hold_longer(seed):
+    """strong friends hold each other for longer"""
+    return remembered(triangle(seed, 1.5)) - remembered(triangle(seed, 0.5))
+
+
+@claim("00-16")  # friends 0 and 1 go; whatever 1 pulls with, 0 pushes with as much
+def the_two_cancel(seed):
+    """the two cancel"""
+    pull = np.random.default_rng(seed).normal()
+    W = np.array([[0, 1, -pull], [1, 0, pull], [-pull, pull, 0]])
+    with_2, without_2 = bmlab.BoltzmannMachine(W, [0.5, 0, 0]).energy([[1, 1, 1], [1, 1, -1]])
+    return 1e-12 - abs(with_2 - without_2)
+
+
+@claim("00-20")
+def only_differences_count(seed):
+    """**only differences of energy count**, and each step of $T$ in energy costs a factor $e$"""
+    machine = glass(3 + seed % 6, seed, 0.5 + seed / 10)
+    lifted = bmlab.BoltzmannMachine(machine.weights, machine.biases, machine.temperature, offset=seed - 7.0)
+    p, energy = bmlab.probabilities(lifted), machine.energy(bmlab.states(machine.n))
+    steps = (energy - energy[0]) / machine.temperature
+    return 1e-9 - max(np.abs(p - bmlab.probabilities(machine)).max(), np.abs(np.log(p[0] / p) - steps).max())
+
+
+@claim("00-49", five_questions())
+def a_weight_rests_where_the_averages_agree(answers):
+    """In other sets of five questions, too, all pairs are then within 0.01 of the data."""
+    return 0.01 - np.abs(answers.T @ answers / len(answers) - learned(answers).free.corr).max()
+
+
+@claim("00-56", five_questions())
+def two_clues_say_more_than_one(answers):
+    """In other sets of five questions, too, two clues together err less than one, on average by a factor of 1.5 or
+    more."""
+    states, p, errors = bmlab.states(5), bmlab.probabilities(learned(answers).model), []
+    for a, b, asked in permutations(range(5), 3):
+        for clues in (1, 1), (1, -1), (-1, 1), (-1, -1):
+            seen = answers[(answers[:, [a, b]] == clues).all(1)]
+            if len(seen) >= 5:  # fewer animals say little of a frequency
+                told = [(states[:, [a, b]] == clues).all(1), states[:, a] == clues[0]]
+                guesses = [p[known & (states[:, asked] == 1)].sum() / p[known].sum() for known in told]
+                errors.append(np.abs(np.array(guesses) - (seen[:, asked] == 1).mean()))
+    both, one = np.mean(errors, axis=0)
+    return one / both - 1.5
 
 
 @claim("00-64")
-def energy_says_which_and_temperature_how_strictly():
+def energy_says_which_and_temperature_how_strictly(seed):
     """Its energy says which states it likes, its temperature how strictly"""
-    for seed in SEEDS:
-        machine = glass(3 + seed % 6, seed)
-        order = np.argsort(machine.energy(bmlab.states(machine.n)))
-        p = np.array([bmlab.probabilities(machine.at(T))[order] for T in (0.3, 1, 3, 10)])
-        falls, spreads = -np.diff(p, axis=1), -np.diff(p[:, 0] / p[:, -1])
-        yield min(falls.min() + 1e-15, spreads.min())
+    machine = glass(3 + seed % 6, seed)
+    order = np.argsort(machine.energy(bmlab.states(machine.n)))
+    p = np.array([bmlab.probabilities(machine.at(T))[order] for T in (0.3, 1, 3, 10)])
+    falls, spreads = -np.diff(p, axis=1), -np.diff(p[:, 0] / p[:, -1])
+    return min(falls.min() + 1e-15, spreads.min())

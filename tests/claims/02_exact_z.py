@@ -6,17 +6,12 @@ Counts are counted, and judged by sums in extended precision or by probabilities
 from itertools import product
 
 import numpy as np
+from judges import glass, log_ways
 from referee import claim
 
 import bmlab
 
-SEEDS = range(20)
 ROUNDING = 1e-9
-
-
-def glass(n, seed, temperature=1.0):
-    """A machine of the kind of medium()."""
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed)).at(temperature)
 
 
 def log_sum_exp(x):
@@ -32,75 +27,64 @@ def table_log_z(machine):
 # log Z and what it is good for
 
 
-@claim("02-15")
-def how_large_one_of_them_is():
+@claim("02-15")  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
+def how_large_one_of_them_is(seed):
     """What matters is how *large* one of them is"""
-    for seed in SEEDS:  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
-        machine = glass(3 + seed % 13, seed)
-        x = -machine.energy(bmlab.states(machine.n))
-        with np.errstate(over="ignore"):
-            fits, breaks = (np.log(np.exp(x * top / x.max()).sum()) for top in (705, 711))
-        yield 711 - fits if np.isinf(breaks) else -1
+    machine = glass(3 + seed % 13, seed)
+    x = -machine.energy(bmlab.states(machine.n))
+    with np.errstate(over="ignore"):
+        fits, breaks = (np.log(np.exp(x * top / x.max()).sum()) for top in (705, 711))
+    return 711 - fits if np.isinf(breaks) else -1
 
 
-@claim("02-15")
-def nothing_can_overflow():
+@claim("02-15")  # logarithms spread over thousands, many or few; the judge is in extended precision
+def nothing_can_overflow(seed):
     """Nothing can overflow. What underflows to zero was too small to count next to 1."""
-    for seed in SEEDS:  # logarithms spread over thousands, many or few; the judge is in extended precision
-        rng = np.random.default_rng(seed)
-        x = rng.uniform(-1, 1, size=10 ** rng.integers(1, 6)) * 10.0 ** rng.uniform(0, 4) + rng.normal() * 1e3
-        wide = np.exp((x - x.max()).astype(np.longdouble)).sum()
-        yield 1e-12 - abs(log_sum_exp(x) - x.max() - float(np.log(wide)))
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, size=10 ** rng.integers(1, 6)) * 10.0 ** rng.uniform(0, 4) + rng.normal() * 1e3
+    wide = np.exp((x - x.max()).astype(np.longdouble)).sum()
+    return 1e-12 - abs(log_sum_exp(x) - x.max() - float(np.log(wide)))
 
 
-@claim("02-20")
-def the_largest_term_wins():
+@claim("02-20")  # couplings of -1 and +1, where many states share the lowest energy, and glasses, where one has it
+def the_largest_term_wins(seed):
     """$\\log Z \\to -E_0/T + \\log g$"""
-    for (
-        seed
-    ) in SEEDS:  # couplings of -1 and +1, where many states share the lowest energy, and glasses, where one has it
-        n, T = 3 + seed % 9, 0.1
-        machine = glass(n, seed)
-        if seed % 2:
-            machine = bmlab.BoltzmannMachine(np.sign(machine.weights), np.zeros(n))
-        E = np.sort(machine.energy(bmlab.states(n)))
-        g = int((E - E[0] < ROUNDING).sum())
-        T = (E[g] - E[0]) / 20
-        yield 1e-3 - abs(table_log_z(machine.at(T)) + E[0] / T - np.log(g))
+    n = 3 + seed % 9
+    machine = glass(n, seed)
+    if seed % 2:
+        machine = bmlab.BoltzmannMachine(np.sign(machine.weights), np.zeros(n))
+    E = np.sort(machine.energy(bmlab.states(n)))
+    g = int((E - E[0] < ROUNDING).sum())
+    T = (E[g] - E[0]) / 20
+    return 1e-3 - abs(table_log_z(machine.at(T)) + E[0] / T - np.log(g))
 
 
 # What it costs
 
 
-@claim("02-32")
-def a_thousand_buys_ten():
+@claim("02-32", range(12, 61))
+def a_thousand_buys_ten(n):
     """Each unit doubles the rows, and $2^{10} \\approx 1000$; the factor $n^2$ takes about one of the ten back."""
-    for n in range(12, 61):
-        more = np.linspace(0, 12, 12001)
-        bought = more[np.searchsorted(2 * np.log2((n + more) / n) + more, np.log2(1000))]
-        yield 0.75 - abs(np.log2(1000) - bought - 1)
+    more = np.linspace(0, 12, 12001)
+    bought = more[np.searchsorted(2 * np.log2((n + more) / n) + more, np.log2(1000))]
+    return 0.75 - abs(np.log2(1000) - bought - 1)
 
 
-def group_sizes(n):
-    """Units in the three groups."""
-    return [len(part) for part in np.array_split(np.arange(n), 3)]
-
-
-@claim("02-57")
-def still_two_to_the_n():
+@claim(
+    "02-57", range(6, 46)
+)  # multiply-adds of the three products, however one splits the units: their exponent over n
+def still_two_to_the_n(n):
     """We have not escaped $2^n$ at all."""
-    for n in range(6, 46):  # multiply-adds of the three products, however one splits the units: their exponent over n
-        a, b = np.sort(np.random.default_rng(n).integers(1, n, size=2))
-        x, y, z = 2.0 ** np.array([a, b - a, n - b])
-        yield np.log2(x * z * y + y * x * z + z * y * x) / n - 1
+    a, b = np.sort(np.random.default_rng(n).integers(1, n, size=2))
+    x, y, z = 2.0 ** np.array([a, b - a, n - b])
+    return np.log2(x * z * y + y * x * z + z * y * x) / n - 1
 
 
-@claim("02-57")
-def memory_of_the_faces():
+@claim("02-57", range(6, 46))  # where n is no multiple of three as well: numbers held, in bits above or below a face's
+def memory_of_the_faces(n):
     """**Memory**: $2^{2n/3}$ instead of $2^n$."""
-    for n in range(6, 46):  # where n is no multiple of three as well: numbers held, in bits above or below a face's
-        a, b, c = 2.0 ** np.array(group_sizes(n))
-        yield 0.2 - abs(np.log2((a * b + b * c + c * a) / 3) - 2 * n / 3)
+    a, b, c = 2.0 ** np.array([len(group) for group in np.array_split(np.arange(n), 3)])
+    return 0.2 - abs(np.log2((a * b + b * c + c * a) / 3) - 2 * n / 3)
 
 
 # Exact means exact
@@ -114,69 +98,50 @@ def in_extended_precision(machine):
     return x.max() + np.log(weight.sum()), weight @ s / weight.sum()
 
 
-@claim("02-60")
-def right_to_rounding():
+@claim("02-60", range(40))  # small tables, products, and where these leave the range of a double
+def right_to_rounding(seed):
     """So `exact` is right to rounding, at any temperature"""
-    for seed in range(40):  # small tables, products, and where these leave the range of a double
-        machine = glass((8, 13, 14, 15)[seed % 4], seed, 10.0 ** (seed % 7 - 3))
-        answer, (log_z, mean) = bmlab.exact(machine), in_extended_precision(machine)
-        error = abs(answer.log_z.value - log_z) / max(1, abs(log_z)), np.abs(answer.mean - mean).max()
-        yield 1e-13 - max(map(float, error))
+    machine = glass((8, 13, 14, 15)[seed % 4], seed, 10.0 ** (seed % 7 - 3))
+    answer, (log_z, mean) = bmlab.exact(machine), in_extended_precision(machine)
+    error = abs(answer.log_z.value - log_z) / max(1, abs(log_z)), np.abs(answer.mean - mean).max()
+    return 1e-13 - max(map(float, error))
 
 
 # Few couplings, two sides
 
 
-@claim("02-60")
-def as_wide_as_the_lattice():
+@claim("02-60", product(range(2, 13), (40, 90)))  # by the price that the plan found, in bits a unit
+def as_wide_as_the_lattice(width, length):
     """In a lattice $L$ units wide it is about $L$."""
-    for width, length in product(range(2, 13), (40, 90)):  # by the price that the plan found, in bits a unit
-        work = bmlab.plan(bmlab.ising((width, length), periodic=False)).work
-        yield 1.25 - abs(np.log2(work / (width * length)) - width)
+    work = bmlab.plan(bmlab.ising((width, length), periodic=False)).work
+    return 1.25 - abs(np.log2(work / (width * length)) - width)
 
 
-@claim("02-65")
-def neither_counts():
+@claim("02-65")  # more units and more couplings, and yet less work, in powers of two
+def neither_counts(seed):
     """A counts couplings, B counts units. Neither is what counts."""
-    for seed in SEEDS:  # more units and more couplings, and yet less work, in powers of two
-        rng = np.random.default_rng(seed)
-        v, h, n = rng.integers(200, 800), rng.integers(6, 13), rng.integers(34, 41)
-        wide = bmlab.restricted(rng.normal(size=(v, h)), np.zeros(v), np.zeros(h))
-        yield np.log2(bmlab.plan(glass(n, seed)).work / bmlab.plan(wide).work)
+    rng = np.random.default_rng(seed)
+    v, h, n = rng.integers(200, 800), rng.integers(6, 13), rng.integers(34, 41)
+    wide = bmlab.restricted(rng.normal(size=(v, h)), np.zeros(v), np.zeros(h))
+    return np.log2(bmlab.plan(glass(n, seed)).work / bmlab.plan(wide).work)
 
 
 # Which states matter
 
 
-def states_for(machine, share=0.99):
-    """How many of the most probable states carry this share of Z."""
-    p = np.sort(bmlab.probabilities(machine))[::-1]
-    return int(np.searchsorted(np.cumsum(p), share)) + 1
-
-
-@claim("02-84")
-def few_states_matter_in_the_cold():
+@claim("02-84")  # T = 0.3, 8 to 16 units: the share of the states that carries 99 % of Z
+def few_states_matter_in_the_cold(seed):
     """At low temperature few states matter"""
-    for seed in SEEDS:  # T = 0.3, 8 to 16 units: the share of the states that carries 99 % of Z
-        n = 8 + 2 * (seed % 5)
-        yield 0.15 - states_for(glass(n, seed, 0.3)) / 2**n
+    p = np.sort(bmlab.probabilities(glass(8 + 2 * (seed % 5), seed, 0.3)))[::-1]
+    return 0.15 - (np.searchsorted(np.cumsum(p), 0.99) + 1) / len(p)
 
 
-@claim("02-84")
-def a_symmetry_helps():
+@claim("02-84")  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
+def a_symmetry_helps(seed):
     """Beyond both, unless a symmetry helps (equal weights, say), we have to sample or approximate."""
-    for seed in SEEDS:  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
-        rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
-        w = rng.normal()
-        x, y = np.arange(-v, v + 1, 2), np.arange(-h, h + 1, 2)
-        log_terms = w * np.outer(x, y) + log_ways(v)[:, None] + log_ways(h)
-        machine = bmlab.restricted(np.full((v, h), w), np.zeros(v), np.zeros(h))
-        yield ROUNDING - abs(log_sum_exp(log_terms) - table_log_z(machine))
-
-
-def log_ways(n):
-    """In how many ways n units can hold 0, 1, ..., n of +1, in logarithms."""
-    from scipy.special import gammaln
-
-    k = np.arange(n + 1)
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
+    w = rng.normal()
+    x, y = np.arange(-v, v + 1, 2), np.arange(-h, h + 1, 2)
+    log_terms = w * np.outer(x, y) + log_ways(v)[:, None] + log_ways(h)
+    machine = bmlab.restricted(np.full((v, h), w), np.zeros(v), np.zeros(h))
+    return ROUNDING - abs(log_sum_exp(log_terms) - table_log_z(machine))

@@ -3,26 +3,23 @@
 Each machine is learnt anew; bmlab.exact judges.  "The House" is always the table as it is.
 """
 
-import warnings
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
+from judges import blank
 from referee import claim
 
 import bmlab
 
-warnings.simplefilter("ignore", bmlab.NotConverged)
-SEEDS = range(20)
 VOTES = bmlab.data.votes()
 HOUSE, PARTY = VOTES.data, np.array(VOTES.parties)
-NONE = bmlab.BoltzmannMachine(np.zeros((16, 16)), np.zeros(16), names=VOTES.names)
 FREEZE, CONTRAS, SALVADOR = map(VOTES.names.index, ("physician fee freeze", "aid to Contras", "El Salvador aid"))
 
 
-def learnt(table, penalty=0.1, tolerance=1e-4, start=NONE):
+def learnt(table, penalty=0.1, tolerance=1e-4, start=None):
     """The machine of a table."""
-    return bmlab.maximize(start, table, penalty=penalty, tolerance=tolerance).model
+    return bmlab.maximize(start or blank(16), table, penalty=penalty, tolerance=tolerance).model
 
 
 @cache
@@ -45,17 +42,16 @@ def valleys(machine, seed, starts=60):
 
 
 @claim("06-12")
-def an_empty_row_teaches_nothing():
+def an_empty_row_teaches_nothing(seed):
     """clamped minus free is zero, in any machine"""
-    for seed in SEEDS:
-        rng, n = np.random.default_rng(seed), 3 + seed % 8
-        model = bmlab.sherrington_kirkpatrick(n, rng, seed % 3).at(rng.uniform(0.5, 2))
-        nothing = bmlab.clamped(model, np.full((1, n), np.nan))
-        slopes = bmlab.gradient(model, nothing, bmlab.exact(model, pairs="all"))
-        yield 1e-9 - max(np.abs(slope).max() for slope in slopes)
+    rng, n = np.random.default_rng(seed), 3 + seed % 8
+    model = bmlab.sherrington_kirkpatrick(n, rng, seed % 3).at(rng.uniform(0.5, 2))
+    nothing = bmlab.clamped(model, np.full((1, n), np.nan))
+    slopes = bmlab.gradient(model, nothing, bmlab.exact(model, pairs="all"))
+    return 1e-9 - max(np.abs(slope).max() for slope in slopes)
 
 
-@claim("06-63")
+@claim("06-63", [()])
 def clamped_to_nothing_is_free():
     """Clamped to nothing is free, so its slope is zero."""
     yield from an_empty_row_teaches_nothing.trials()
@@ -64,64 +60,52 @@ def clamped_to_nothing_is_free():
 # Weights
 
 
-def correlated(model):
-    """The correlation of the freeze and the Contras in a machine."""
-    free = bmlab.exact(model, pairs="all")
-    covariance = free.corr - np.outer(free.mean, free.mean)
-    return covariance[FREEZE, CONTRAS] / np.sqrt(covariance[FREEZE, FREEZE] * covariance[CONTRAS, CONTRAS])
-
-
-@claim("06-17")
-def a_correlation_without_a_weight():
+@claim("06-17")  # four fifths of it, at least, are left where the direct weight is taken away
+def a_correlation_without_a_weight(seed):
     """tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the correlation"""
-    for seed in SEEDS:  # four fifths of it, at least, are left where the direct weight is taken away
-        table, _, model = again(seed)
-        both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
-        correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
-        tied = min(abs(model.weights[SALVADOR, k]) for k in (FREEZE, CONTRAS))
-        apart = model.weights.copy()
-        apart[FREEZE, CONTRAS] = apart[CONTRAS, FREEZE] = 0
-        ratio = correlated(bmlab.BoltzmannMachine(apart, model.biases)) / correlated(model)
-        yield min(abs(correlation) - 0.6, tied - 1.5 * abs(model.weights[FREEZE, CONTRAS]), ratio - 0.8)
+    table, _, model = again(seed)
+    both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
+    correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
+    tied = np.abs(model.weights[SALVADOR, [FREEZE, CONTRAS]]).min()
+    apart = model.weights.copy()
+    apart[FREEZE, CONTRAS] = apart[CONTRAS, FREEZE] = 0
+    left, whole = (bmlab.exact(machine, pairs="all").pearson[FREEZE, CONTRAS]
+                   for machine in (bmlab.BoltzmannMachine(apart, model.biases), model))  # fmt: skip
+    return min(abs(correlation) - 0.6, tied - 1.5 * abs(model.weights[FREEZE, CONTRAS]), left / whole - 0.8)
 
 
-@claim("06-17")
-def the_weight_stays_small():
+@claim("06-17", product(range(20), (0.03, 0.3)))  # smaller than both weights that tie the votes to El Salvador
+def the_weight_stays_small(seed, penalty):
     """it stays small with a penalty three times smaller or larger"""
-    for seed in SEEDS:  # smaller than both weights that tie the votes to El Salvador
-        for penalty in (0.03, 0.3):
-            weights = learnt(again(seed)[0], penalty).weights
-            yield min(abs(weights[SALVADOR, k]) for k in (FREEZE, CONTRAS)) - abs(weights[FREEZE, CONTRAS])
+    weights = np.abs(learnt(again(seed)[0], penalty).weights)
+    return weights[SALVADOR, [FREEZE, CONTRAS]].min() - weights[FREEZE, CONTRAS]
 
 
 # Valleys
 
 
 @claim("06-19")
-def two_valleys():
+def two_valleys(seed):
     """**A**, two, and each is reached from about half of the starts."""
-    for seed in SEEDS:
-        found, reached = valleys(again(seed)[2], seed)
-        yield (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
+    found, reached = valleys(again(seed)[2], seed)
+    return (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
 
 
 @claim("06-22")
-def the_valleys_are_the_parties():
+def the_valleys_are_the_parties(seed):
     """Valley 0 answers as the Democrats do, valley 1 as the Republicans do."""
-    for seed in SEEDS:
-        table, party, model = again(seed)
-        found, _ = valleys(model, seed, 20)
-        means = [np.nanmean(table[party == side], axis=0) for side in ("democrat", "republican")]
-        yield min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
+    table, party, model = again(seed)
+    found, _ = valleys(model, seed, 20)
+    means = [np.nanmean(table[party == side], axis=0) for side in ("democrat", "republican")]
+    return min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
 
 
-@claim("06-22")
-def rows_of_two_kinds():
+@claim("06-22")  # the share of members who lean to their own party's valley
+def rows_of_two_kinds(seed):
     """it found that the rows are of two kinds, and what each kind believes"""
-    for seed in SEEDS:  # the share of members who lean to their own party's valley
-        table, party, model = again(seed)
-        one, other = (np.log((1 + table * side) / 2) for side in valleys(model, seed, 20)[0])
-        yield np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8
+    table, party, model = again(seed)
+    one, other = (np.log((1 + table * side) / 2) for side in valleys(model, seed, 20)[0])
+    return np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8
 
 
 # Guesses
@@ -146,34 +130,31 @@ def shares(rows):
 
 
 @claim("06-33")
-def a_fifth_a_quarter_a_half():
+def a_fifth_a_quarter_a_half(seed):
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
     half."""
-    for seed in SEEDS:
-        guesses, truth = judged(seed)
-        errors = [np.mean(guess * truth <= 0) for guess in guesses]
-        yield 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max()
+    guesses, truth = judged(seed)
+    errors = [np.mean(guess * truth <= 0) for guess in guesses]
+    return 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max()
 
 
-@claim("06-33")
-def other_votes_say_more_than_the_party():
+@claim("06-33")  # fewer errors, and less surprise
+def other_votes_say_more_than_the_party(seed):
     """the fifteen other votes give the party away in most rows, and more than the party"""
-    for seed in SEEDS:  # fewer errors, and less surprise
-        (machine, line, _), truth = judged(seed)
-        errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
-        surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
-        yield min(errors[1] - errors[0], surprise[1] - surprise[0])
+    (machine, line, _), truth = judged(seed)
+    errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
+    surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
+    return min(errors[1] - errors[0], surprise[1] - surprise[0])
 
 
-@claim("06-35")
-def right_as_often_as_it_says():
+@claim("06-35")  # five drawers of twenty
+def right_as_often_as_it_says(seed):
     """the machine is right about as often as it says"""
-    for seed in SEEDS:  # five drawers of twenty
-        drawers = [judged(k) for k in np.random.default_rng(seed).permutation(20)[:5]]
-        leans = np.concatenate([guesses[0] * truth for guesses, truth in drawers])
-        said = (1 + np.abs(leans)) / 2
-        place = np.digitize(said, [0.6, 0.7, 0.8, 0.9])
-        yield 0.1 - max(abs(said[place == k].mean() - (leans[place == k] > 0).mean()) for k in range(5))
+    drawers = [judged(k) for k in np.random.default_rng(seed).permutation(20)[:5]]
+    leans = np.concatenate([guesses[0] * truth for guesses, truth in drawers])
+    said = (1 + np.abs(leans)) / 2
+    place = np.digitize(said, [0.6, 0.7, 0.8, 0.9])
+    return 0.1 - max(abs(said[place == k].mean() - (leans[place == k] > 0).mean()) for k in range(5))
 
 
 # Replicas
@@ -188,7 +169,6 @@ def of_the_house(penalty=0.1):
     return learnt(HOUSE, penalty, 1e-6)
 
 
-@cache
 def replica(seed, penalty=0.1):
     """As many rows as the House has, drawn from its machine, with the same cells empty."""
     drawn = bmlab.sample(of_the_house(penalty), len(HOUSE), np.random.default_rng(seed))
@@ -207,19 +187,17 @@ def gap(table, machine):
     return np.sqrt(np.mean((mean - products(LISTED, bmlab.probabilities(machine))) ** 2))
 
 
-@claim("06-41")
-def every_replica_has_a_smaller_gap():
+@claim("06-41")  # two new replicas each, and other penalties
+def every_replica_has_a_smaller_gap(seed):
     """Each replica has a smaller gap than the House, so the House has structure in threes that no machine of pairs
     has."""
-    for seed in SEEDS:  # two new replicas each, and other penalties
-        penalty = (0.1, 0.03, 0.01)[seed % 3]
-        drawn = [replica(2 * seed + k, penalty) for k in range(2)]
-        own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in drawn]
-        yield gap(HOUSE, of_the_house(penalty)) - max(own)
+    penalty = (0.1, 0.03, 0.01)[seed % 3]
+    drawn = [replica(2 * seed + k, penalty) for k in range(2)]
+    own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in drawn]
+    return gap(HOUSE, of_the_house(penalty)) - max(own)
 
 
 @claim("06-41")
-def unfitted_replicas_hide_it():
+def unfitted_replicas_hide_it(seed):
     """Measured against the machine of the House, most replicas have a larger gap than the House"""
-    for seed in SEEDS:
-        yield np.median([gap(replica(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())
+    return np.median([gap(replica(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())

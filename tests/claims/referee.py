@@ -5,17 +5,19 @@
 
 What was tried is written to tests/claims/verdicts.csv, where the rows of other claims stay as they are.
 
-A claim is a generator in tests/claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of the
-notebook has it.  Each trial yields by how much the sentence held: above 0 it held, at or below 0 it did not.  The
-effect is the median of the trials; its 95 % interval is by order statistics, which assumes nothing of their law.
+A claim is a function of a seed in tests/claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of
+the notebook has it.  It returns by how much the sentence held: above 0 it held, at or below 0 it did not.  The effect
+is the median of the trials; its 95 % interval is by order statistics, which assumes nothing of their law.
 """
 
 import argparse
 import csv
 import os
-from collections.abc import Callable, Iterable
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -33,6 +35,7 @@ NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))
 VERDICTS = HERE / "verdicts.csv"
 KEPT = 0.95  # of the trials
 LEAST = 20  # trials
+sys.path.append(str(HERE.parents[1] / "notebooks" / "tables"))  # for what claims import from there
 
 
 class Claim(NamedTuple):
@@ -71,9 +74,23 @@ class Verdict(NamedTuple):
         return self.trials >= LEAST and self.held >= KEPT * self.trials
 
 
-def claim(cell: str) -> Callable[[Callable[[], Iterable[float]]], Claim]:
-    """Make a generator of trials the claim of a cell."""
-    return lambda trials: Claim(Path(trials.__code__.co_filename).stem, cell, trials)
+def claim(cell: str, cases: Iterable = range(LEAST)) -> Callable[[Callable], Claim]:
+    """Make a function the claim of a cell, and each case a trial: a seed, or the one argument or the tuple of them.
+
+    A generator may try a case several times, or not at all where the sentence says nothing of it.
+    """
+    cases = tuple(cases)
+
+    def made(trial: Callable) -> Claim:
+        @wraps(trial)
+        def trials() -> Iterator[float]:
+            for case in cases:
+                effects = trial(*case) if isinstance(case, tuple) else trial(case)
+                yield from effects if isinstance(effects, Generator) else [effects]
+
+        return Claim(Path(trial.__code__.co_filename).stem, cell, trials)
+
+    return made
 
 
 @cache
@@ -85,7 +102,9 @@ def claims(notebook: str) -> dict[str, Claim]:
 def tried(name: str, most: int | None = None) -> Verdict:
     """Try one claim, in `most` of its trials or all."""
     one = claims(name.split(":")[0])[name]
-    effects = np.array([float(effect) for effect in islice(one.trials(), most)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bmlab.NotConverged)  # a claim looks at .converged where that matters
+        effects = np.array([float(effect) for effect in islice(one.trials(), most)])
     low, high = median_interval(effects)
     held = int((effects > 0).sum())
     return Verdict(name, one.cell, held, len(effects), float(np.median(effects)), low, high, one.sentence)
@@ -110,12 +129,11 @@ def stored() -> dict[str, dict[str, str]]:
         return {row["claim"]: row for row in csv.DictReader(file)}
 
 
-def write(verdicts: Iterable[Verdict]) -> None:
-    """Put verdicts in the place of the stored ones, in the order of the claims; rows without a claim go."""
+def write(verdict: Verdict) -> None:
+    """Put a verdict in the place of the stored one, in the order of the claims; rows without a claim go."""
     rows = stored()
-    for verdict in verdicts:
-        values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in verdict]
-        rows[verdict.claim] = dict(zip(Verdict._fields, values, strict=True))
+    values = [f"{value:.3g}" if isinstance(value, float) else str(value) for value in verdict]
+    rows[verdict.claim] = dict(zip(Verdict._fields, values, strict=True))
     with open(VERDICTS, "w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, Verdict._fields, lineterminator="\n")
         table.writeheader()
@@ -136,15 +154,15 @@ def main() -> None:
     ]
     if not names:
         parser.error(f"no claim is called {' or '.join(options.names)}; try {NOTEBOOKS[0]}")
-    verdicts = []
+    refuted = 0
     with bmlab.workers(ProcessPoolExecutor(options.jobs)):
         for verdict in tqdm(in_parts(tried, names, "claim"), total=len(names), unit="claim"):
-            verdicts.append(verdict)
+            write(verdict)
+            refuted += not verdict.kept
             says = "kept" if verdict.kept else "DOES NOT STAND"
             tqdm.write(f"{verdict.claim}: held in {verdict.held} of {verdict.trials}; effect {verdict.effect:.3g} "
                        f"[{verdict.low:.3g}, {verdict.high:.3g}]; {says}")  # fmt: skip
-    write(verdicts)
-    raise SystemExit(sum(not verdict.kept for verdict in verdicts) > 0)
+    raise SystemExit(refuted > 0)
 
 
 if __name__ == "__main__":
