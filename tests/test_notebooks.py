@@ -28,22 +28,6 @@ from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, with
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
-EXPECTED = {
-    "00_start",
-    "01_theory",
-    "02_exact_z",
-    "03_gibbs_sampling",
-    "03b_long_enough",
-    "03c_z_from_samples",
-    "04_mean_field",
-    "04b_can_it_be_proved",
-    "05_full_learning",
-    "07_hidden_units",
-    "08_restricted_machines",
-    "09_handwritten_digits",
-    "06_your_own_data",
-    "10_after_1985",
-}
 # The only cells whose output may differ from run to run: notebook -> ids of the cells.
 EXCUSED = {}
 EXCUSING_TAGS = {"nbval-ignore-output", "nbval-skip", "raises-exception"}
@@ -111,10 +95,6 @@ def is_blank(cell):
 
 
 # What is there
-
-
-def test_the_course_is_complete():
-    assert {path.stem for path in FILES} >= EXPECTED
 
 
 def test_the_file_is_a_valid_notebook(path):
