@@ -2,7 +2,6 @@
 
 import base64
 import io
-import re
 from itertools import combinations
 
 import matplotlib
@@ -82,21 +81,6 @@ def test_words_at_lines_do_not_touch_and_keep_their_order(ax):
     heights = {text.get_text(): text.xy[1] * ax.bbox.height * 72 / ax.figure.dpi for text in ax.texts}
     assert [*heights] == list("01234") and sorted(heights, key=heights.get) == list("01324")
     assert np.diff(sorted(heights.values())).min() > 10  # points: the height of the letters
-
-
-def test_a_page_gets_the_words_for_a_figure_and_twice_the_pixels(ax, monkeypatch):
-    shown = []
-    monkeypatch.setattr("bmlab.plot.cell_of_request", lambda: "a cell")
-    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
-    plot.show('An "empty" frame.')
-    (data,) = shown
-    alt, width, png = re.fullmatch(
-        r'<img alt="(.*)" width="(\d+)" src="data:image/png;base64,(.*)">', data["text/html"]
-    ).groups()
-    assert alt == "An &quot;empty&quot; frame." and data["text/plain"] == 'An "empty" frame.'
-    assert plt.imread(io.BytesIO(base64.b64decode(png))).shape[1] == pytest.approx(2 * int(width), abs=2)
-    assert not plt.get_fignums()
 
 
 def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):

@@ -120,7 +120,8 @@ class Notebook:
 
     def run_cell(self, number):
         """Run one cell and wait for its end."""
-        return self.panel(f"content.activeCellIndex = {number}").command("notebook:run-cell")
+        self.page.evaluate(f"window.jupyterapp.shell.currentWidget.content.activeCellIndex = {number}")
+        return self.command("notebook:run-cell")
 
     def restart(self):
         """Restart the kernel as its menu does, without the question."""

@@ -68,10 +68,6 @@ class Visit:
         self.page.goto(self.address + name, wait_until="load")
         return self.page
 
-    def well(self):
-        """Nothing was complained of, and nobody else was asked."""
-        return not self.complaints and not self.outside
-
 
 @pytest.fixture
 def visit(browser, address):
