@@ -104,6 +104,10 @@ def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
     assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
 
 
+def test_two_views_that_look_alike_are_told_apart_in_the_page():
+    assert widgets.LatticeView(8).picture != widgets.LatticeView(8).picture
+
+
 # explore
 
 
