@@ -1,6 +1,6 @@
 // The sampler of the page, held against Python's in tests/test_widgets.py: same uniforms, same states.
 
-// SplitMix64, as in bmlab/infer/chains.py: uniform numbers (word >> 11) / 2^53, from halves of 32 bits.
+// SplitMix64, as in bmlab/infer/sampling/numpy_engine.py: uniform numbers (word >> 11) / 2^53, from halves of 32 bits.
 function uniforms(seed) {
   let hi = Math.floor(seed / 2 ** 32) >>> 0, lo = seed >>> 0;
   return () => {
