@@ -8,6 +8,7 @@ import sys
 import tomllib
 from graphlib import TopologicalSorter
 from importlib.metadata import EntryPoint
+from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ FLOORS = [
     ["learn", "plot"],
     ["estimators", "plot"],
     ["widgets"],
-    ["__init__"],
+    ["bmlab"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -203,43 +204,31 @@ def test_the_method_that_contributing_shows_keeps_the_laws():
 # What imports what
 
 
-def imports(path):
-    """The modules of the package that a file imports when it runs, inside functions too, as names without bmlab."""
-    inside = path.relative_to(PACKAGE).parent.parts
-    nodes = [ast.parse(path.read_text(encoding="utf-8"))]
+def imports(name, file, known):
+    """Yield the modules that a module imports when it runs, inside functions too."""
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    nodes: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     for node in nodes:
         if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
             nodes += ast.iter_child_nodes(node)
-    found = set()
-    for node in nodes:
         if isinstance(node, ast.Import):
-            found |= {alias.name.removeprefix("bmlab.") for alias in node.names if alias.name.startswith("bmlab.")}
-        elif isinstance(node, ast.ImportFrom) and (node.level or node.module.partition(".")[0] == "bmlab"):
-            place = list(inside[: len(inside) - node.level + 1]) if node.level else []
-            place += (node.module or "").removeprefix("bmlab").strip(".").split(".") if node.module else []
-            for alias in node.names:
-                name = ".".join([part for part in (*place, alias.name) if part])
-                found.add(name if is_module(name) else ".".join(part for part in place if part))
-    return found
-
-
-def is_module(name):
-    place = PACKAGE / name.replace(".", "/")
-    return place.is_dir() or place.with_suffix(".py").exists()
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            parts = [f"{base}.{alias.name}" for alias in node.names]
+            yield from (part if part in known else base for part in parts)
 
 
 def all_imports():
-    """Module -> what it imports, of those that import anything of the package."""
-    files = sorted(PACKAGE.rglob("*.py"))
-    named = {file: ".".join(file.relative_to(PACKAGE).with_suffix("").parts) for file in files}
-    found = {
-        name if name == "__init__" else name.removesuffix(".__init__"): imports(file) for file, name in named.items()
-    }
-    return {name: names for name, names in found.items() if names}
+    """Module -> the modules of the package that it imports."""
+    files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PACKAGE.rglob("*.py")}
+    known = {name.removesuffix(".__init__"): file for name, file in files.items()}
+    return {name: known.keys() & set(imports(name, file, known)) for name, file in known.items()}
 
 
 def room(module):
     """The wing of a module, or the module where it stands in none; AssertionError if FLOORS does not place it."""
+    module = module.removeprefix("bmlab.")
     (found,) = [room for room in FLOOR if module == room or module.startswith(room + ".")] or [None]
     assert found, f"{module} stands on no floor; place it in FLOORS"
     return found
