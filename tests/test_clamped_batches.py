@@ -1,7 +1,5 @@
 """The clamped phase with all patterns side by side: as one after the other, and right within its error."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -83,24 +81,3 @@ def test_sparse_weights_give_the_same(infer):
     one, other = infer(model), infer(thin)
     assert sparse.issparse(other.corr) and np.abs(one.mean - other.mean).max() < 1e-12
     assert np.abs(one.corr - other.corr.toarray()).max() < 1e-12
-
-
-@pytest.mark.parametrize(
-    "clamped",
-    [
-        partial(bmlab.clamped_mean_field, tolerance=1e-6),
-        partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0), burn_in=2),
-    ],
-    ids=["mean field", "gibbs"],
-)
-@pytest.mark.parametrize("batch", [None, 3])
-def test_a_machine_with_coupled_hidden_units_learns_with_it(clamped, batch):
-    """Judged by the exact likelihood, which the loop never sees."""
-    model = machine(7, scale=0.3)
-    steps = bmlab.fit(
-        model, DATA, steps=150, rate=0.1, clamped=clamped, batch=batch, rng=np.random.default_rng(1)
-    ).steps
-    true = [
-        bmlab.log_likelihood(bmlab.clamped(s.model, DATA), bmlab.exact(s.model)).value for s in (steps[0], steps[-1])
-    ]
-    assert true[1] > true[0] + 0.5

@@ -119,6 +119,12 @@ def test_a_missing_column_is_a_hidden_unit_or_refused(name):
             TAKERS[name](less)
 
 
+def test_columns_name_the_units_of_a_machine_without_names():
+    for n in 4, 6:
+        found = fit(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), FRAME).model
+        assert found.names == (*NAMES, "h1", "h2")[:n]
+
+
 @pytest.mark.parametrize("name", ["energy", "log_prob", "clamped", "complete", "pseudo_log_likelihood", "moments"])
 def test_names_mean_nothing_to_units_without_names(name):
     blank = bmlab.BoltzmannMachine(MODEL.weights, MODEL.biases)
