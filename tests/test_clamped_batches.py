@@ -81,3 +81,19 @@ def test_sparse_weights_give_the_same(infer):
     one, other = infer(model), infer(thin)
     assert sparse.issparse(other.corr) and np.abs(one.mean - other.mean).max() < 1e-12
     assert np.abs(one.corr - other.corr.toarray()).max() < 1e-12
+
+
+@pytest.mark.parametrize("batch", [None, 3])
+def test_a_loop_asks_it_about_the_rows_of_each_step_and_goes_on_where_these_are_the_same(batch):
+    asked = []
+
+    def held(model, data, *, start=None):
+        asked.append((data, start))
+        return bmlab.clamped_mean_field(model, data, start=start)
+
+    steps = bmlab.fit(machine(7), DATA, steps=3, rate=0.1, clamped=held, batch=batch, rng=0).steps
+    assert len(asked) == 3
+    for step, (rows, start), before in zip(steps, asked, [None, *steps], strict=False):
+        assert len(rows) == (batch or len(DATA)) and (batch or before is None or start is before.clamped.state)
+        assert start is None or not batch
+        assert np.array_equal(step.clamped.mean, bmlab.clamped_mean_field(step.model, rows, start=start).mean)

@@ -82,6 +82,29 @@ def test_options_that_make_no_sense_are_refused(wrong, sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})
 
 
+LEARNERS = {
+    "fit": lambda: bmlab.fit(blank(4), DATA, steps=3, rate=0.1),
+    "maximize": lambda: bmlab.maximize(blank(4), DATA, penalty=0.1),
+    "pcd": lambda: bmlab.pcd(
+        bmlab.restricted(np.zeros((4, 2)), np.zeros(4), np.zeros(2)), DATA, rng=0, steps=2, rate=0.1, batch=5
+    ),
+    "pseudolikelihood": lambda: bmlab.pseudolikelihood(DATA, penalty=0.1),
+    "invert_mean_field": lambda: bmlab.invert_mean_field(DATA),
+    "invert_tap": lambda: bmlab.invert_tap(DATA),
+    "invert_bethe": lambda: bmlab.invert_bethe(DATA, noise=0.1),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_answers_with_one_record(name):
+    found = LEARNERS[name]()
+    assert isinstance(found, bmlab.Fit) and isinstance(found.model, bmlab.BoltzmannMachine)
+    assert found.converged is (None if name in ("fit", "pcd") else True)  # these two were asked for no end
+    assert found.message and found.message in repr(found)
+    assert all(isinstance(step, bmlab.Step) for step in found.steps)
+    assert not found.steps or found.steps[-1].model is found.model
+
+
 def test_the_penalty_means_the_same_to_every_learner():
     """Two units: dL/dw = c - tanh w = penalty * w at the end, and half of dPL/dw is as much."""
     data = np.repeat(bmlab.states(2), [7, 3, 3, 7], axis=0)
