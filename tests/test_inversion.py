@@ -24,9 +24,9 @@ def test_the_means_of_the_data_are_a_fixed_point():
     assert np.abs(np.tanh(model.field(mean) + own * mean) - mean).max() < 1e-12
 
 
-def law_noise(noise=0.2):
-    """noise= is the average over all ways to flip: the machine from the moments of every flipped copy of the data."""
-    data, flips = some_data(4), bmlab.states(4)
+def test_noise_is_the_average_over_flipped_data():
+    """The machine from the moments of every flipped copy of the data, over all ways to flip."""
+    data, flips, noise = some_data(4), bmlab.states(4), 0.2
     share = np.prod(np.where(flips > 0, 1 - noise, noise), axis=1)
     mean = sum(p * (data * f).mean(0) for p, f in zip(share, flips, strict=True))
     corr = sum(p * (data * f).T @ (data * f) for p, f in zip(share, flips, strict=True)) / len(data)
@@ -35,7 +35,8 @@ def law_noise(noise=0.2):
     assert np.allclose(model.weights, np.diag(np.diag(inverse)) - inverse, atol=1e-12)
 
 
-def law_response(name):
+@pytest.mark.parametrize("name", INVERSIONS)
+def test_the_method_that_was_inverted_gives_means_and_response_back(name):
     """Asked with the method that was inverted, the machine has the data's means and, but for its diagonal, their C^-1.
 
     C is the response itself, dm/db by central differences of 1e-3: off by 1e-6 / 6 of a third derivative of order one.
@@ -54,7 +55,7 @@ def law_response(name):
     assert np.abs(gap[~np.eye(5, dtype=bool)]).max() < 1e-5
 
 
-def law_forests():
+def test_bethe_is_exact_on_forests():
     """From exact moments Bethe's inversion is exact on trees and forests; C^-1 loses the condition of C, 14 at most."""
     for n in range(2, 13):
         for scale, kept in ((0.3, 1.0), (0.8, 0.7)):
@@ -62,15 +63,6 @@ def law_forests():
             found = invert_bethe(bmlab.exact(model)).model
             assert np.abs(found.weights - model.weights / model.temperature).max() < 1e-13
             assert np.abs(found.biases - model.biases / model.temperature).max() < 1e-13
-
-
-@pytest.mark.parametrize("name", INVERSIONS)
-def test_the_method_that_was_inverted_gives_means_and_response_back(name):
-    law_response(name)
-
-
-def test_bethe_is_exact_on_forests():
-    law_forests()
 
 
 def pairs(*counts):
@@ -81,10 +73,6 @@ def pairs(*counts):
 def test_where_tap_has_no_root_it_takes_the_nearest_weight():
     """m = 0.8 and c = -0.03: the pull -0.23 is beyond -1 / (8 m^2) = -0.195, the least of w + 2 m^2 w^2."""
     assert abs(invert_tap(pairs(1, 39, 39, 321)).model.weights[0, 1] + 1 / (4 * 0.8**2)) < 1e-14 * 10
-
-
-def test_noise_is_the_average_over_flipped_data():
-    law_noise()
 
 
 def test_the_response_is_the_covariance_of_the_data():
