@@ -154,14 +154,14 @@ def clamped(model, to=np.asarray):
     """A larger machine, two of whose units are held: their energy is the offset."""
     rng, free = np.random.default_rng(6), np.delete(np.arange(model.n + 2), [0, model.n // 2 + 1])
     held, values = np.setdiff1d(np.arange(model.n + 2), free), np.array([1.0, -1.0])
-    weights, biases = np.zeros((model.n + 2,) * 2), np.ones(model.n + 2)
+    weights, biases = np.zeros((model.n + 2,) * 2), np.full(model.n + 2, 0.3)
     weights[np.ix_(free, free)] = model.weights
     weights[np.ix_(held, free)] = rng.normal(size=(2, model.n))
     weights[np.ix_(free, held)] = weights[np.ix_(held, free)].T
     weights[held, held[::-1]] = 0.7
-    biases[free] = model.biases - values @ weights[np.ix_(held, free)]
+    biases[free], biases[held[0]] = model.biases - values @ weights[np.ix_(held, free)], 1.1
     larger = bmlab.BoltzmannMachine(to(weights), biases, model.temperature, model.offset)
-    energy = 0.7 - values.sum()  # of the two: -w s s' - b (s + s')
+    energy = 0.7 - values @ biases[held]  # of the two: -w s s' - b s - b' s'
     return Written(larger.clamp(held, values), log_z=energy / model.temperature)
 
 
