@@ -351,7 +351,7 @@ def patterns_of_means(size):
 CHAINS = [ROWS, ROWS.tolist(), ROWS[:, :3], ROWS[0], ROWS.astype(int), sparse.csr_array(ROWS)]
 CHAINS = starts(CHAINS, ON, HOLED, wider(ROWS), [[]], RAGGED, ROWS[None], np.empty((0, 5)))
 with warnings.catch_warnings(action="ignore"):
-    LADDER = bmlab.temper(M, rng=0, n_chains=3, burn_in=2, n_sweeps=5).state
+    LADDER = bmlab.temper(M, rng=0, n_chains=4, burn_in=2, n_sweeps=5).state
     MESSAGES, MIXTURE = bmlab.bethe(M).state, bmlab.trw(M).state
 OTHER_LADDERS = [LADDER._replace(s=s) for s in (LADDER.s[:, :, :4], LADDER.s[:, :1], 0 * LADDER.s)]
 FIELDS = [EXACT.mean, EXACT.mean.tolist(), np.zeros(5)]
@@ -501,7 +501,7 @@ KINDS = {
     **each("mean_field.start tap.start", FIELDS),
     "bethe.start": starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, EXACT.mean),
     "trw.start": starts([MIXTURE], tuple(MIXTURE), ROWS),
-    "temper.start": starts([], *OTHER_LADDERS, tuple(LADDER), ROWS),
+    "temper.start": starts([LADDER], *OTHER_LADDERS, tuple(LADDER), ROWS),
     "clamped.start": bad("start", 3, NAN, EXACT) + good(None),
     "clamped_gibbs.start": starts([], *patterns_of_means(180)),
     "clamped_mean_field.start": starts([np.zeros((60, 5))], *patterns_of_means(60)),

@@ -55,6 +55,27 @@ def test_every_road_is_right(n, density, temperature):
 # Pairs, parts, sparse weights
 
 
+def in_blocks(*machines):
+    """Machines side by side, as one that is not coupled across."""
+    weights = sparse.block_diag([m.weights for m in machines]).toarray()
+    return bmlab.BoltzmannMachine(weights, np.concatenate([m.biases for m in machines]), machines[0].temperature)
+
+
+def test_uncoupled_parts_add_their_log_z_and_factorise():
+    parts = [random_machine(n, 1.5) for n in (16, 3, 14, 1, 1)]
+    shuffle = np.random.default_rng(0).permutation(35)
+    model = in_blocks(*parts)
+    answer = bmlab.exact(bmlab.BoltzmannMachine(model.weights[shuffle][:, shuffle], model.biases[shuffle], 1.5))
+    alone = [bmlab.exact(part) for part in parts]
+    mean = np.concatenate([a.mean for a in alone])
+    corr = np.outer(mean, mean)
+    for k, a in zip((0, 16, 19, 33, 34), alone, strict=True):
+        corr[k : k + len(a.mean), k : k + len(a.mean)] = a.corr
+    assert abs(answer.log_z.value - sum(a.log_z.value for a in alone)) < 1e-11
+    assert np.abs(answer.mean - mean[shuffle]).max() < 1e-12
+    assert np.abs(answer.corr - corr[shuffle][:, shuffle]).max() < 1e-12
+
+
 def ring(n):
     """A dense ring at T = 2, and <s_i s_j> of all its pairs: (t^d + t^(n - d)) / (1 + t^n), t = tanh(1/2)."""
     t, d = np.tanh(0.5), np.abs(np.subtract.outer(range(n), range(n)))

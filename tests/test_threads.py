@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event, local
 
 import pytest
+import scipy.linalg  # noqa: F401  (its BLAS must be there before a limit is set)
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bmlab import threads
@@ -83,13 +84,14 @@ def test_overlapping_limits_leave_nothing_behind():
 def test_all_threads_lifts_what_this_thread_holds_and_puts_it_back(count):
     with all_threads():
         assert count() == 3
-    with one_thread(), one_thread():
-        with all_threads():
+    with one_thread():
+        with one_thread(), all_threads():
             assert count() == 3
             with one_thread():
                 assert count() == 1
             assert count() == 3
         assert count() == 1
+    assert count() == 3
 
 
 def test_all_threads_respects_what_another_thread_holds(count):
