@@ -153,6 +153,8 @@ def test_a_workflow_calls_what_exists_and_may_change_nothing(path):
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = [step["run"] for step in steps if "run" in step]
     assert workflow["permissions"] == {"contents": "read"} and commands
+    for job in workflow["jobs"].values():  # what may write runs no code of this repository
+        assert "permissions" not in job or not any("run" in step or "checkout" in step["uses"] for step in job["steps"])
     for command in commands:
         assert set(re.findall(r"make (?:\w+=\w+ )*([a-z-]+)", command)) <= targets()
         assert all((ROOT / file).exists() for file in re.findall(r"tests/\w+\.py|requirements.lock", command))
