@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
-from ..plot import sides
+from ..plot.sheets import sides
 from .pictures import dreamt
 from .view import View, script
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import check_row, in_words
 from ..model import BoltzmannMachine, check_model
-from ..plot import sides
+from ..plot.sheets import sides
 from .pictures import completed
 from .reading import Readers
 from .view import View, script

@@ -19,6 +19,7 @@ from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
+from ..plot.style import FEW
 
 # The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
 ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
@@ -115,7 +116,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
             s = sweep(model, s, rng.random(s.shape))
             np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
         bars = {"exact": p[order], "counted": counts[order] / total}
-        if model.n < plot.FEW:
+        if model.n < FEW:
             plot.states(states(model.n)[order], ax, bars, model=model)
         else:
             for shift, (name, heights) in zip((-0.2, 0.2), bars.items(), strict=True):

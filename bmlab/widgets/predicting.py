@@ -12,7 +12,7 @@ from html import escape
 from IPython.display import display
 from IPython.utils.capture import CapturedIO, RichOutput, capture_output
 
-from ..plot import cell_of_request
+from ..plot.figures import cell_of_request
 from .view import HERE
 
 FOLDED = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: what the \

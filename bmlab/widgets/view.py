@@ -16,7 +16,8 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
-from ..plot import COLOURS, cell_of_request, dress, png, request
+from ..plot import COLOURS
+from ..plot.figures import cell_of_request, dress, png, request
 from .pictures import ENDS
 
 try:

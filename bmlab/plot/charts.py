@@ -1,0 +1,173 @@
+"""Charts of answers: curves, the two phases, moments against moments, a climb, log Z between its bounds."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import check_choice
+from ..estimate import Estimate, check_estimate, dense_corr
+from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_lines, headline, signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..infer.bounds.bracketing import Bracket
+    from ..learn.record import Step
+
+
+def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) -> Axes:
+    """Draw each y of `lines`, {name: y}, over x; the other keywords are those of ax.set: xlabel, ylabel, xscale, ...
+
+    A line whose name begins with that of a method has its colour and marker, any other is black; a second line of the
+    same colour is dashed.  The names stand at the ends of the lines.
+
+    >>> plot.curves([1, 2], {"exact": [0, 1], "gibbs": [0.1, 0.9]}, plt.subplot(), xlabel="T")
+    <Axes: xlabel='T'>
+    """
+    drawn = Counter()
+    for name, y in lines.items():  # nan leaves a gap
+        method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
+        colour, marker = METHODS.get(method, ("black", None))
+        style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
+        ax.plot(x, y, label=name, markersize=4, markevery=-(-len(x) // 12), linewidth=1.8, **style)
+        drawn[colour] += 1
+    ax.set(**labels)
+    return at_lines(ax)
+
+
+def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Sequence = (), mark: str = "") -> Axes:
+    """Draw each mean and each correlation, a line each: a frame for `awake`, filled as far as `asleep` has come.
+
+    names of the units stand at the lines; `mark` is the name of the line to draw in orange, "Ada, Ben" for a pair.
+
+    >>> awake = bmlab.clamped(bmlab.toy(), bmlab.states(3)[[0, 7, 7]])
+    >>> plot.phases(awake, bmlab.exact(bmlab.toy()), plt.subplot())
+    <Axes: >
+    """
+    n = _same_units("awake", awake, "asleep", asleep)
+    called = [*names] or [f"s{i}" for i in range(n)]
+    pairs = np.triu_indices(n, 1)
+    rows = called + [f"{called[i]}, {called[j]}" for i, j in zip(*pairs, strict=True)]
+    data, dream = (np.append(e.mean, dense_corr(e.corr)[pairs]) for e in (awake, asleep))
+    places = np.arange(len(rows))
+    colours = [TOGETHER if row == mark else PLUS for row in rows]
+    ax.barh(places, dream, 0.5, color=colours)
+    ax.barh(places, data, 0.72, color="none", edgecolor="black", linewidth=1.3)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set(xlim=(-1.05, 1.05), ylim=(len(rows) - 0.4, -0.6), xticks=[-1, 0, 1])
+    ax.set_yticks(places, rows)
+    return ax
+
+
+def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | None = None, named: str = "") -> Axes:
+    """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr.
+
+    pair, named   two units, (i, j), and the words that stand at their point
+
+    >>> plot.moments(bmlab.exact(bmlab.medium()), bmlab.tap(bmlab.medium().at(4)), plt.subplot())
+    <Axes: xlabel='exact', ylabel='tap'>
+    """
+    _same_units("reference", reference, "estimate", estimate)
+    found, true = dense_corr(estimate.corr), dense_corr(reference.corr)
+    pairs = np.nonzero(np.triu(~np.isnan(found), 1))
+    error = np.broadcast_to(dense_corr(estimate.corr_stderr), found.shape)[pairs]
+    colour = COLOURS.get(estimate.method, "black")
+    ax.axline((0, 0), slope=1, color=FAINT, linewidth=5, zorder=0)
+    _points(ax, true[pairs], found[pairs], error, colour, "s", "correlations")
+    _points(ax, reference.mean, estimate.mean, estimate.mean_stderr, colour, "o", "means", markerfacecolor="white")
+    ax.set(xlabel=reference.method or "reference", ylabel=estimate.method)
+    ax.set_aspect("equal", adjustable="datalim")
+    if pair is not None:
+        x, y = true[pair], found[pair]
+        ax.plot(x, y, "s", color=TOGETHER, markersize=8, zorder=3)
+        if abs(y - x) > 0.05:
+            ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
+        side: Any = ("left", 9) if x < 0.3 else ("right", -9)
+        where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
+        ax.annotate(named, (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
+    if not estimate.converged:
+        ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
+    return ax
+
+
+def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair: tuple | None = None) -> Any:
+    """Draw the log-likelihood, or what="mismatch", of each Step against its number, with its two ends written.
+
+    On three Axes the first step and the last are drawn too, awake against asleep, and both name the same pair: `pair`,
+    or the one that is furthest from the data at first.
+
+    >>> fit = bmlab.fit(bmlab.toy(), bmlab.states(3), steps=5, rate=0.1)
+    >>> plot.learning(fit.steps, plt.subplot())
+    <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
+    """
+    panels = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
+    check_choice("what", what, ("log_likelihood", "mismatch"))
+    values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
+    numbers, method, climb = [s.loop.number for s in steps], steps[-1].free.method, panels[-1]
+    climb.plot(numbers, values, color=COLOURS.get(method, "black"), label=method, linewidth=2)
+    words = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
+    climb.set(xlabel="step", ylabel=words)
+    if len(panels) == 3:
+        far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
+        i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
+        names = steps[0].model.names or [f"s{k}" for k in range(len(far))]
+        for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=False):
+            moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
+            panel.set(xlabel="awake (data)", ylabel="asleep (dreams)")
+            headline(panel, f"{when}: step {step.loop.number}")
+        ends = np.concatenate([panel.dataLim.get_points().ravel() for panel in panels[:2]])
+        limits = {"xlim": (ends.min() - 0.1, ends.max() + 0.1), "ylim": (ends.min() - 0.1, ends.max() + 0.1)}
+        for panel in panels[:2]:
+            panel.set(**limits, adjustable="box")
+        climb.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
+        for k, side in ((0, 1), (-1, -1)):
+            place: Any = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
+            climb.annotate(signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
+        climb.set(ylabel="", yticks=[])
+        headline(climb, words)
+    return ax
+
+
+def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
+    """Draw where a Bracket proves log Z to lie, as a grey band, and the log Z of several Estimates beside it.
+
+    Each is a point with 2 stderr; what the method itself has proven is a thick bar, or an arrow from the one end.
+
+    >>> found = bmlab.bracket(bmlab.toy(), rng=0)
+    >>> plot.bracket(found, [bmlab.mean_field(bmlab.toy())], plt.subplot())
+    <Axes: xlabel='log Z (nats)'>
+    """
+    for row, estimate in enumerate(estimates):
+        z, colour = estimate.log_z, COLOURS.get(estimate.method, "black")
+        ax.errorbar(z.value, row, xerr=2 * z.stderr, color=colour, fmt=MARKERS.get(estimate.method, "o"), capsize=3)
+        if np.isfinite([z.lower, z.upper]).all():
+            ax.plot([z.lower, z.upper], [row, row], color=colour, linewidth=5, alpha=0.3, solid_capstyle="butt")
+        elif np.isfinite(z.lower) or np.isfinite(z.upper):
+            to, arrow = (30 if np.isfinite(z.lower) else -30, 0), {"arrowstyle": "<-", "color": colour}
+            ax.annotate("", (z.value, row), xytext=to, textcoords="offset points", arrowprops=arrow)
+    lower, upper = proven.log_z.lower, proven.log_z.upper
+    ax.axvspan(lower, upper, color=FAINT, alpha=0.3, linewidth=0, zorder=0)
+    for end, name, side in ((lower, proven.lower_by, "right"), (upper, proven.upper_by, "left")):
+        ax.axvline(end, color=FAINT, linewidth=1, zorder=0)
+        ax.annotate(f" {name} ", (end, 1), xycoords=("data", "axes fraction"), ha=side, va="bottom")
+    ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
+    ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
+    return ax
+
+
+def _same_units(first, one, second, other):
+    """Return the number of units of two Estimates."""
+    sizes = len(check_estimate(first, one).mean), len(check_estimate(second, other).mean)
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"{first} and {second} must be of one machine, found {sizes} units; pass answers on the same")
+    return sizes[0]
+
+
+def _points(ax, x, y, error, colour, marker, label, **style):
+    error = 2 * np.broadcast_to(error, np.shape(y))
+    ax.errorbar(x, y, yerr=error, fmt=marker, color=colour, markersize=5, linewidth=1, label=label, **style)

@@ -1,0 +1,102 @@
+"""Whole figures in a notebook: dressed, shown with words for those who hear them, and as a PNG."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from html import escape
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from .style import INK, headline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def dress(figure: Figure) -> Figure:
+    """Give a figure the looks of the course: no box, a clear ground, black in the ink that reads on light and dark.
+
+    show() and the live views do it to every figure.
+
+    >>> plot.dress(plt.figure()).get_facecolor()
+    (0.0, 0.0, 0.0, 0.0)
+    """
+    from matplotlib.colors import to_rgba_array
+
+    figure.set_facecolor("none")
+    if figure.get_layout_engine() is None:
+        figure.set_layout_engine("constrained")
+    for ax in figure.axes:
+        if to_rgba_array(ax.get_facecolor()).min() == 1:
+            ax.set_facecolor("none")
+        ax.tick_params(which="both", length=0, color=INK, labelcolor=INK)
+        for side in {"top", "right"} & {*ax.spines}:
+            ax.spines[side].set_visible(False)
+        if title := ax.get_title():
+            ax.set_title("")
+            headline(ax, ax.get_title(loc="left") or title)
+    for artist in figure.findobj():
+        for part in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
+            if hasattr(artist, "set_" + part) and (found := getattr(artist, "get_" + part, None)):
+                rgba = to_rgba_array(found())
+                if len(rgba) and (rgba[:, :3] == 0).all() and rgba[:, 3].any():
+                    getattr(artist, "set_" + part)(INK)
+    return figure
+
+
+def show(alt: str) -> None:
+    """Show the current figure and close it; alt says in words what it shows, for those who hear it instead.
+
+    A notebook that is run by a program stores the words with the picture; `jupyter nbconvert --template classic` puts
+    them into its page.  JupyterLab drops them, so a page gets HTML.  Both have twice the pixels, for dense displays.
+
+    >>> _ = plt.plot([0, 1], [0, 1])
+    >>> plot.show("A line that rises.")
+    """
+    import matplotlib.pyplot as plt
+
+    dress(plt.gcf())
+    if "inline" not in plt.get_backend():
+        plt.show()
+        return
+    from IPython.display import display
+
+    picture, width, height = png(plt.gcf())
+    if cell_of_request():
+        html = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{picture}">'
+        display({"text/html": html, "text/plain": alt}, raw=True)
+    else:
+        about = {"image/png": {"alt": alt, "width": width, "height": height}}
+        display({"image/png": picture, "text/plain": repr(plt.gcf())}, raw=True, metadata=about)
+    plt.close()
+
+
+def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
+    """Return a figure as base64 text with two pixels a point of the screen, and its width and height there."""
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    drawn, small, words = BytesIO(), BytesIO(), PngInfo()
+    figure.savefig(drawn, format="png", dpi=200, bbox_inches="tight", pad_inches=0.05)
+    with Image.open(drawn) as image:
+        for key, text in metadata.items():
+            words.add_text(key, text)
+        image.quantize(128, Image.Quantize.FASTOCTREE).save(small, "png", optimize=True, pnginfo=words)
+        width, height = (side // 2 for side in image.size)
+    return base64.b64encode(small.getvalue()).decode(), width, height
+
+
+def request() -> dict:
+    """Return the request that the kernel answers now; empty where there is no kernel."""
+    if "ipykernel" not in sys.modules:
+        return {}
+    from IPython import get_ipython
+
+    kernel = getattr(get_ipython(), "kernel", None)
+    return kernel.get_parent() if kernel else {}
+
+
+def cell_of_request() -> str | None:
+    """Return the cell that a page asks the kernel to run; None where there is no page, or it does not say."""
+    return request().get("metadata", {}).get("cellId")

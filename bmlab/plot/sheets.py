@@ -1,0 +1,101 @@
+"""Sheets of small images: rows of pixels, weights of hidden units, tables of yes and no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import check_array, check_choice, check_count, check_positive, in_words
+from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def images(
+    rows: Any,
+    ax: Axes,
+    shape: tuple[int, int] | None = None,
+    columns: int = 10,
+    limit: float = 1.0,
+    *,
+    names: Sequence[str] = (),
+    marked: Any = None,
+    kind: str = "units",
+) -> Axes:
+    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit blue.
+
+    kind="weights" draws them from purple over nothing to orange.  names of the lines of images stand on their left;
+    pixels that are True in `marked` (N, pixels) carry an orange dot.
+
+    >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
+    <Axes: >
+    """
+    sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
+    shades = _map(check_choice("kind", kind, ("units", "weights")))
+    ax.imshow(sheet, cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
+    number, (height, width) = len(np.atleast_2d(rows)), sides(shape, np.shape(rows)[-1])
+    down, right = np.divmod(np.arange(number), min(columns, number))
+    frame = np.array([[0, 0], [width, 0], [width, height], [0, height], [0, 0], [np.nan, np.nan]]) - 0.5
+    rims = np.column_stack([right * (width + 1), down * (height + 1)])[:, None] + frame
+    ax.plot(*rims.reshape(-1, 2).T, color=FAINT, linewidth=0.8)
+    if marked is not None:
+        y, x = np.nonzero(_sheet("marked", marked, shape, columns) == 1)
+        ax.plot(x, y, ".", color=COLOURS["mean field"], markersize=3)
+    height = (len(sheet) + 1) / max(len(names), 1)
+    ax.set_xticks([])
+    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], names)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+def answers(frame: Any, ax: Axes) -> Axes:
+    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 blue, -1 white, nan grey.
+
+    >>> import pandas
+    >>> plot.answers(pandas.DataFrame({"Ada": [1, -1], "Ben": [1, np.nan]}), plt.subplot())
+    <Axes: >
+    """
+    shades, rows = _map("units").with_extremes(bad=OPEN), np.asarray(frame, dtype=float).T
+    ax.imshow(rows, cmap=shades, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    ax.set_yticks(range(len(frame.columns)), frame.columns)
+    return ax
+
+
+def _map(kind):
+    """The colours of images: units from white to blue, weights from purple over nothing to orange."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+    if kind == "units":
+        return LinearSegmentedColormap.from_list("units", [MINUS, PLUS])
+    ends = [to_rgba(APART), to_rgba(APART, 0), to_rgba(TOGETHER, 0), to_rgba(TOGETHER)]
+    return LinearSegmentedColormap.from_list("weights", list(zip([0, 0.5, 0.5, 1], ends, strict=True)))
+
+
+def _sheet(name, rows, shape, columns):
+    """Rows as one large image, `columns` in a line, a pixel of nan between two."""
+    rows = check_array(name, rows)
+    rows = rows[None] if rows.ndim == 1 else rows
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must be (N, pixels), found {in_words(rows)}; pass an image a row")
+    height, width = sides(shape, rows.shape[1])
+    if not rows.size or height * width != rows.shape[1] or np.isinf(rows).any():
+        raise ValueError(f"{name} must be images of {height} x {width} pixels, found {in_words(rows)}; pass shape=")
+    columns = min(check_count("columns", columns), len(rows))
+    lines = -(-len(rows) // columns)
+    sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
+    sheet.reshape(-1, height + 1, width + 1)[: len(rows), :height, :width] = rows.reshape(-1, height, width)
+    return sheet.swapaxes(1, 2).reshape(lines * (height + 1), columns * (width + 1))[:-1, :-1]
+
+
+def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
+    """Return the (height, width) of an image: a square where no shape was asked for."""
+    if shape is None:
+        return int(np.sqrt(pixels)), int(np.sqrt(pixels))
+    if not isinstance(shape, list | tuple) or len(shape) != 2:
+        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
+    height, width = (check_count("shape", side) for side in shape)
+    return height, width

@@ -1,0 +1,91 @@
+"""The looks of all drawings: colours, markers, headlines, names at the ends of lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+INK, FAINT, UNMET = "#6B7682", "#8A949E80", "#D64545"
+PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
+TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
+METHODS = {
+    "exact": ("black", "o"),
+    "gibbs": ("#0072B2", "s"),
+    "mean field": ("#D55E00", "^"),
+    "tap": ("#009E73", "D"),
+    "bethe": ("#CC79A7", "v"),
+    "temper": ("#56B4E9", "P"),
+    "ais": ("#B0204E", "*"),
+    "visited": ("#999933", ">"),
+    "trw": ("#E69F00", "<"),
+    "data": (OPEN, "x"),
+}
+COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
+MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
+DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
+FEW = 4  # units: up to here states are drawn, and each weight is written at its line
+
+
+def headline(ax: Axes, text: str, below: str = "") -> Axes:
+    """Say above the axes what one sees, and below it, smaller, what is needed to read it.
+
+    >>> plot.headline(plt.subplot(), "Two states share the cold", below="probability of each state")
+    <Axes: title={'left': 'Two states share the cold'}>
+    """
+    lines = below.count("\n") + 1 if below else 0
+    ax.set_title(text, loc="left", fontweight="bold", fontsize=11, pad=8 + 13 * lines)
+    if below:
+        ax.annotate(below, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
+    return ax
+
+
+def at_lines(ax: Axes) -> Axes:
+    """Write the label of each line at its right end, in its colour, and take the legend away.
+
+    Call it when limits and scales are set: names that would touch are moved apart.
+
+    >>> _ = plt.plot([1, 2], label="rises"); _ = plt.plot([2, 1], label="falls")
+    >>> plot.at_lines(plt.gca())
+    <Axes: >
+    """
+    ax.get_xlim()  # brings limits that are still to be chosen up to date
+    named, ends = [line for line in ax.lines if not str(line.get_label()).startswith("_")], []
+    ax.get_ylim()
+    for line in named:
+        points = np.asarray(line.get_xydata(), dtype=float)
+        points = points[np.isfinite(points).all(axis=1)]
+        end = points[np.argmax(points[:, 0])] if len(points) else (0, 0)
+        ends.append(ax.transAxes.inverted().transform(ax.transData.transform(end)))
+    heights = _apart(np.clip([y for _, y in ends], 0, 1), 15 * ax.figure.dpi / 72 / ax.bbox.height)
+    for line, (x, _), y in zip(named, ends, heights, strict=True):
+        place: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
+        ax.annotate(str(line.get_label()), (min(x, 1), y), (6, 0), color=line.get_color(), **place)
+    if legend := ax.get_legend():
+        legend.remove()
+    return ax
+
+
+def _apart(places, gap):
+    """Move numbers that are closer than `gap` apart, as little as that takes."""
+    order = np.argsort(places, kind="stable")
+    moved = np.array(places, dtype=float)[order]
+    for _ in range(200):
+        push = np.clip(gap - np.diff(moved), 0, None) / 2
+        moved -= np.append(push, 0)
+        moved += np.insert(push, 0, 0)
+    return moved[np.argsort(order, kind="stable")]
+
+
+def signed(number, digits="+.3g"):
+    return f"{number:{digits}}".replace("-", "\N{MINUS SIGN}")
+
+
+def circle(n):
+    """Places (n, 2) on a circle, the first at the top, clockwise."""
+    turn = 2 * np.pi * np.arange(n) / n
+    return np.column_stack([np.sin(turn), np.cos(turn)])
