@@ -16,6 +16,8 @@ PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 CORE = plain contract mutants reading model estimate enumeration gibbs_sampling naive_mean_field belief_propagation \
 	ascent likelihood fitting
+# Tolerances, too, must hold on other processors: what make processors runs beside the notebooks.
+LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
 # The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
 COMPILE = "import bmlab; walk = lambda m, n: bmlab.annealed(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
 	walk(bmlab.sherrington_kirkpatrick(40, 0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
@@ -58,9 +60,9 @@ test: setup  ## run every test and every notebook, comparing each stored number
 check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, the core's own tests
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(CORE:%=tests/test_%.py)
 
-processors: setup  ## run the notebooks as other processors would (ON="Haswell nudged": as these; TESTS=...: tests as well)
+processors: setup  ## run notebooks, laws and climbs as other processors would (ON="AVX2-only nudged": as these; TESTS=...: more tests)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
-		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(TESTS)
+		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(LAWS) $(TESTS)
 
 lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
 	@$(IN_VENV) -m ruff format --check .

@@ -2,7 +2,8 @@
 
 OpenBLAS, NumPy and Numba choose their code by the processor, and the last digits of a sum depend on the order in which
 it is taken.  Each line of PROCESSORS is a set of variables that makes them choose as on another machine.  What this
-processor cannot run is said to be skipped.  Those called nudged run anywhere (nudged/sitecustomize.py).
+processor cannot run, or chooses by itself, is said to be skipped.  Those called nudged run anywhere
+(nudged/sitecustomize.py).
 
     python tests/processors.py [--on NAME]... [notebook, or test, ...]
 """
@@ -42,6 +43,7 @@ def nudged(seed):
 
 PROCESSORS = {
     **{name: {"OPENBLAS_CORETYPE": name} for name in BLAS},
+    "AVX2-only": {"OPENBLAS_CORETYPE": "Haswell"} | without(AVX512),  # as a processor of AMD before Zen 4 chooses
     "NumPy-without-AVX512": without(AVX512),
     "NumPy-without-AVX2": without(AVX2),
     "Numba-generic": {"NUMBA_CPU_NAME": "generic"},
@@ -57,14 +59,14 @@ def kernels(variables):
 
 
 def skipped(variables):
-    """Say why a line cannot be tried here; the empty string where it can."""
-    chosen = kernels(variables)
+    """Say why a line cannot be tried here, or need not be; the empty string where it is another processor."""
+    chosen, own = kernels(variables), kernels({})
     if chosen is None:
         return "this processor cannot run it"
-    name = variables.get("OPENBLAS_CORETYPE", chosen)
-    if name != chosen and chosen in ("", kernels({})):
+    if variables.get("OPENBLAS_CORETYPE", chosen) != chosen and chosen in ("", own):
         return "OpenBLAS has no such kernel here"
-    return "" if any(variables.values()) else "this processor has nothing to turn off"
+    others = [value for name, value in variables.items() if name != "OPENBLAS_CORETYPE"]
+    return "" if chosen != own or any(others) else "this processor chooses the same by itself"
 
 
 def differing(variables, asked, log):

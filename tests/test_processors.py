@@ -32,7 +32,12 @@ def test_what_cannot_be_run_is_skipped(monkeypatch):
     monkeypatch.setattr(processors, "PROBE", "import os, signal; os.kill(os.getpid(), signal.SIGILL)")
     if sys.platform != "win32":
         assert processors.skipped({"OPENBLAS_CORETYPE": "Haswell"}) == "this processor cannot run it"
-    monkeypatch.setattr(processors, "PROBE", "print('SkylakeX')")
+    monkeypatch.setattr(processors, "PROBE", "import os; print(os.environ.get('OPENBLAS_CORETYPE', 'Zen'))")
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    assert not processors.skipped({"OPENBLAS_CORETYPE": "Haswell"})
+    assert not processors.skipped({"OPENBLAS_CORETYPE": "Zen", "NPY_DISABLE_CPU_FEATURES": "AVX512F"})
+    same = "this processor chooses the same by itself"
+    assert processors.skipped({"OPENBLAS_CORETYPE": "Zen", "NPY_DISABLE_CPU_FEATURES": ""}) == same
+    assert processors.skipped({"NPY_DISABLE_CPU_FEATURES": ""}) == same
+    monkeypatch.setattr(processors, "PROBE", "print('Zen')")
     assert processors.skipped({"OPENBLAS_CORETYPE": "Haswell"}) == "OpenBLAS has no such kernel here"
-    assert processors.skipped({"NPY_DISABLE_CPU_FEATURES": ""}) == "this processor has nothing to turn off"
-    assert not processors.skipped({"OPENBLAS_CORETYPE": "SkylakeX"})
