@@ -20,6 +20,7 @@ import scipy
 
 from .budgets import check_memory
 from .checks import in_words, is_sparse
+from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
 
 
@@ -151,6 +152,9 @@ class Estimate:
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"
         return f"Estimate({self.method}, n={len(self.mean)}, log Z = {self.log_z}{mark})"
+
+    def _repr_html_(self):
+        return estimate_html(self)
 
 
 _silent = ContextVar("answers that have not converged are returned without a warning", default=False)

@@ -37,6 +37,7 @@ from .checks import (
 )
 from .couplings import Classes, classes
 from .files import check_path, read_arrays, write_arrays
+from .html import machine_html
 
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
@@ -91,6 +92,9 @@ class BoltzmannMachine:
     def __repr__(self):
         kind = ", sparse" if self.is_sparse else ""
         return f"BoltzmannMachine(n={self.n}, couplings={self.coupling_count()}{kind}, T={self.temperature:g})"
+
+    def _repr_html_(self):
+        return machine_html(self)
 
     @property
     def n(self) -> int:

@@ -33,7 +33,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba", "numpy.ma", "scipy.linalg"}
 # From the ground: what a module imports lies on a lower floor, or in its own wing.
 FLOORS = [
-    ["_version", "budgets", "checks", "exercises", "plain"],
+    ["_version", "budgets", "checks", "exercises", "html", "plain"],
     ["threads"],
     ["arrays", "files", "introspection", "progress_bars"],
     ["couplings", "parallel"],

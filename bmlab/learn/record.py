@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
+from ..html import fit_html
 from ..model import BoltzmannMachine
 from .likelihood import log_likelihood
 
@@ -81,3 +82,6 @@ class Fit:
     def __repr__(self):
         kept = f", {len(self.steps)} steps kept" if self.steps else ""
         return f"Fit({self.model!r}{kept}: {self.message})"
+
+    def _repr_html_(self):
+        return fit_html(self)

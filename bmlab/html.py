@@ -1,0 +1,113 @@
+"""HTML of machines, answers and fits, as a notebook shows them: tables with names, signs as colours, no code.
+
+Shown are up to MOST_UNITS units.  Weights are coloured as in bmlab.plot: orange couples to the same sign, purple to
+opposite signs, and the strength is the opacity.  Colours are transparent, so that they read on light paper and dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+import numpy as np
+import scipy
+
+MOST_UNITS = 20  # of a table; a larger machine shows its strongest couplings instead
+MOST_COUPLINGS = 10
+SAME_SIGN, OPPOSITE_SIGN = "217, 115, 13", "132, 89, 184"  # plot.TOGETHER and plot.APART as red, green, blue
+
+
+def machine_html(model: Any) -> str:
+    """Return biases and weights of a machine as a table, or its strongest couplings where it is large."""
+    names, title = unit_names(model), _line(repr(model))
+    largest = abs(model.weights).max() if model.weight_count else 0.0
+    if model.n > MOST_UNITS:
+        return title + _table(["strongest couplings", "weight"], _strongest(model, names, largest))
+    weights = model.dense_weights
+    rows = (
+        [_head(name), _cell(number(bias)), *(_weight(w, largest) for w in row)]
+        for name, bias, row in zip(names, model.biases, weights, strict=True)
+    )
+    return title + _table(["unit", "bias", *names], rows)
+
+
+def estimate_html(answer: Any, names: Iterable[str] = ()) -> str:
+    """Return means with their standard errors, log Z, and what the method found out about its own answer."""
+    n = len(answer.mean)
+    names = list(names) or (unit_names(answer.model) if answer.model is not None else [f"s{i}" for i in range(n)])
+    stderr = np.broadcast_to(answer.mean_stderr, n)
+    facts = {"log Z": str(answer.log_z)}
+    facts |= {key: number(value) for key, value in answer.info.items() if _is_number(value)}
+    rows = [[_head(key), _cell(escape(value))] for key, value in facts.items()]
+    means = list(zip(names, answer.mean, stderr, strict=True))
+    rows += [[_head(name), _cell(measured(mean, error))] for name, mean, error in means[:MOST_UNITS]]
+    rest = f" The first {MOST_UNITS} of {n} means are shown." if n > MOST_UNITS else ""
+    state = "" if answer.converged else "<b>Not converged.</b> "
+    return f"{_line(repr(answer))}<div>{state}{escape(answer.message + rest)}</div>{_table(['', 'value'], rows)}"
+
+
+def fit_html(fit: Any) -> str:
+    """Return a fit's message, the log-likelihood of its steps as a curve, and its machine."""
+    values = np.array([step.log_likelihood.value for step in fit.steps])
+    return f"{_line(fit.message)}{_curve(values) if np.isfinite(values).sum() > 1 else ''}{machine_html(fit.model)}"
+
+
+def unit_names(model: Any) -> list[str]:
+    """Return the names of the units, s0, s1, ... where they have none."""
+    return list(model.names) or [f"s{i}" for i in range(model.n)]
+
+
+def number(x: float) -> str:
+    """Return a number with three decimals, or three digits of what is large or small."""
+    return f"{x:.3f}" if 1e-3 <= abs(x) < 1e4 or x == 0 else f"{x:.3g}"
+
+
+def measured(mean: float, stderr: float) -> str:
+    """Return a mean, with its standard error where it has one."""
+    return number(mean) + (f" ± {number(stderr)}" if stderr else "")
+
+
+def _is_number(value):
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _strongest(model, names, largest):
+    row, col, w = scipy.sparse.find(scipy.sparse.triu(model.weights, 1))
+    for k in np.argsort(-np.abs(w), kind="stable")[:MOST_COUPLINGS]:
+        yield [_head(f"{names[row[k]]}, {names[col[k]]}"), _weight(w[k], largest)]
+
+
+def _curve(values):
+    """The values as a line of 240 x 60 pixels, its two ends written beside it."""
+    low, high = np.nanmin(values), np.nanmax(values)
+    x = np.linspace(0, 240, len(values)).round()
+    y = (60 - 60 * (values - low) / max(high - low, 1e-300)).round()
+    points = " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x, y, strict=True) if np.isfinite(b))
+    line = f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/>'
+    drawn = f'<svg width="250" height="70" viewBox="-5 -5 250 70" role="img" aria-label="log-likelihood">{line}</svg>'
+    return f"<div>log-likelihood {number(values[0])} {drawn} {number(values[-1])} nats a pattern</div>"
+
+
+def _weight(w, largest):
+    colour = SAME_SIGN if w > 0 else OPPOSITE_SIGN
+    shade = f"background: rgba({colour}, {0.6 * abs(w) / largest:.2f})" if w else ""
+    return _cell(f"{w:.2f}" if w else "", shade)
+
+
+def _line(text):
+    return f"<div><b>{escape(text)}</b></div>"
+
+
+def _head(text):
+    return f'<th scope="row" style="text-align: left">{escape(text)}</th>'
+
+
+def _cell(text, style=""):
+    return f'<td style="text-align: right; {style}">{text}</td>'
+
+
+def _table(heads, rows):
+    first = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    return f'<div style="overflow-x: auto"><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table></div>'
