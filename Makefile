@@ -64,9 +64,10 @@ processors: setup  ## run notebooks, laws and climbs as other processors would (
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
 		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(LAWS) $(TESTS)
 
-lint: setup  ## check style and types: ruff and pyright (Node from the path, or the one inside Playwright)
+lint: setup  ## check style, imports and types: ruff, import-linter, pyright (Node from the path, or Playwright's)
 	@$(IN_VENV) -m ruff format --check .
 	@$(IN_VENV) -m ruff check .
+	@.venv/bin/lint-imports --no-logo --no-cache
 	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" $(IN_VENV) -m pyright
 
 fuzz: setup  ## type what people type into every function, and count what came out

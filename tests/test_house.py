@@ -1,14 +1,11 @@
 """The house: what is declared, locked, offered and said must agree."""
 
-import ast
 import os
 import re
 import subprocess
 import sys
 import tomllib
-from graphlib import TopologicalSorter
 from importlib.metadata import EntryPoint
-from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,6 @@ from packaging.utils import canonicalize_name
 import bmlab
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "bmlab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TEACHING = tomllib.loads((ROOT / "teaching" / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
@@ -31,24 +27,6 @@ LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 HEAVY = {"matplotlib", "ipywidgets", "anywidget", "sklearn", "numba", "numpy.ma", "scipy.linalg"}
-# From the ground: what a module imports lies on a lower floor, or in its own wing.
-FLOORS = [
-    ["_version", "budgets", "checks", "exercises", "html", "plain"],
-    ["threads"],
-    ["arrays", "files", "introspection", "progress_bars"],
-    ["couplings", "parallel"],
-    ["model"],
-    ["data", "machines", "estimate", "interop"],
-    ["infer.exact", "infer.sampling", "infer.variational"],
-    ["infer.bounds"],
-    ["infer.bethe_error"],
-    ["choosing"],
-    ["learn", "plot"],
-    ["estimators", "plot"],
-    ["widgets"],
-    ["bmlab"],
-]
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
 def requirements(lines):
@@ -201,53 +179,6 @@ def test_the_method_that_contributing_shows_keeps_the_laws():
     exec(code, names := {})
     test_contract.law_bounds(names["independent"])
     test_contract.law_no_weights(names["independent"])
-
-
-# What imports what
-
-
-def imports(name, file, known):
-    """Yield the modules that a module imports when it runs, inside functions too."""
-    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    nodes: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
-    for node in nodes:
-        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
-            nodes += ast.iter_child_nodes(node)
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package)
-            parts = [f"{base}.{alias.name}" for alias in node.names]
-            yield from (part if part in known else base for part in parts)
-
-
-def all_imports():
-    """Module -> the modules of the package that it imports."""
-    files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in PACKAGE.rglob("*.py")}
-    known = {name.removesuffix(".__init__"): file for name, file in files.items()}
-    return {name: known.keys() & set(imports(name, file, known)) for name, file in known.items()}
-
-
-def room(module):
-    """The wing of a module, or the module where it stands in none; AssertionError if FLOORS does not place it."""
-    module = module.removeprefix("bmlab.")
-    (found,) = [room for room in FLOOR if module == room or module.startswith(room + ".")] or [None]
-    assert found, f"{module} stands on no floor; place it in FLOORS"
-    return found
-
-
-def test_no_import_runs_upwards_and_wings_on_one_floor_know_nothing_of_each_other():
-    upwards = [
-        f"{module} imports {name}"
-        for module, names in all_imports().items()
-        for name in names
-        if room(module) != room(name) and FLOOR[room(name)] >= FLOOR[room(module)]
-    ]
-    assert not upwards
-
-
-def test_there_is_no_circle_of_imports():
-    TopologicalSorter(all_imports()).prepare()  # raises CycleError, with the circle
 
 
 # What an import costs
