@@ -210,6 +210,15 @@ def turned_round(part):
     return edit
 
 
+def uncalled(name):
+    """Return an edit: of `module.name(x)` only x is left."""
+
+    def edit(node):
+        return node.args[0] if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name else None
+
+    return edit
+
+
 class Editor(ast.NodeTransformer):
     """Make an edit wherever it applies, inside first, and count."""
 
@@ -304,6 +313,7 @@ EDITS = [
     Edit("infer.variational.coordinate_descent", by_temperature, independent["mean_field"]),
     Edit("infer.variational.tap_equations", by_temperature, series),
     Edit("infer.variational.linear_response", by_temperature, responding),
+    Edit("infer.variational.linear_response:respond", uncalled("abs"), partial(law.law_self_consistent, bmlab.tap)),
     Edit("infer.variational.belief_propagation", by_temperature, independent["bethe"]),
     Edit("infer.bounds.gaussian_integral", by_temperature, test_gaussian_integral.test_it_holds_for_every_diagonal),
     Edit("infer.bounds.tree_reweighting", by_temperature, independent["trw"]),

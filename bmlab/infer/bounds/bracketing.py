@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import log_2cosh
 from ...estimate import Bounded
 from ...model import BoltzmannMachine
 from ..variational.coordinate_descent import descend
+from ..variational.free_bounds import couplings_bound
 from ..variational.naive_mean_field import theory
 from .gaussian_integral import gaussian_bound
 from .structured_mean_field import tree_mean_field
@@ -85,8 +85,7 @@ def sweep_seconds(model: BoltzmannMachine, starts: int) -> float:
 
 def upper_bounds(model: BoltzmannMachine, seconds: float) -> dict[str, float]:
     """Return upper bounds on log Z by name, of about so many seconds of work; what does not fit is left out."""
-    offset, alone = model.offset / model.temperature, log_2cosh(model.biases / model.temperature).sum()
-    found = {"couplings": float(abs(model.weights).sum() / model.temperature / 2 + alone - offset)}
+    found = {"couplings": couplings_bound(model)}
     inverse = INVERSE * model.n**3 + CALLS
     steps = int(seconds / 2 / inverse) - 1
     if model.n <= LARGEST and steps > 0:
@@ -94,7 +93,7 @@ def upper_bounds(model: BoltzmannMachine, seconds: float) -> dict[str, float]:
     walk = WALK * model.n**2 if model.is_sparse else inverse + CALLS * model.n
     steps = int(seconds / 2 / (walk + SWEEPS * (CALLS + MESSAGE * 2 * model.coupling_count())))
     for _, bound, gap in islice(tighten(model), steps):
-        found["trw"] = bound.value - offset
+        found["trw"] = bound.value - model.offset / model.temperature
         if gap < GAP:
             break
     return found

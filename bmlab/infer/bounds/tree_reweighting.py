@@ -68,8 +68,8 @@ def trw(
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
     mean, corr   of the messages, and their linear response: smoother than the truth, but never at a saddle
     converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"]), and the
-              linear response is one that a machine can have
-    info      "bounds": the lowest B after each step
+              linear response is one that a machine can have, its inconsistency at most 1/2
+    info      "bounds": the lowest B after each step; "inconsistency" as in mean_field()
     Cost: a step is an inverse of an n x n matrix and at most 100 sweeps of all messages.
 
     >>> bmlab.exact(bmlab.toy()).log_z <= bmlab.trw(bmlab.toy()).log_z.upper
@@ -101,7 +101,7 @@ def trw(
             converged=gap <= tolerance and not response.doubt,
             message=f"{low}.",
             state=mixture,
-            info={"bounds": np.array(bounds), "gap": gap},
+            info={"bounds": np.array(bounds), "gap": gap, "inconsistency": response.inconsistency},
             model=model,
         )
     )

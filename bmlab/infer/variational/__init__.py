@@ -4,5 +4,6 @@ naive_mean_field, tap_equations     to first and to second order in the coupling
 coordinate_descent                  down a free energy, one unit after the other
 belief_propagation                  Bethe: pairs, exact on trees
 linear_response                     correlations, from the curvature of any of these
+free_bounds                         log Z outside them has been disproved
 cooling                             one fixed point followed from hot to cold
 """

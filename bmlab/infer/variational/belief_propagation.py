@@ -33,6 +33,7 @@ from ...estimate import Bounded, Estimate, as_corr, warned
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from .coordinate_descent import ending
+from .free_bounds import within_free_bounds
 from .linear_response import Branches, Response, couplings, respond
 
 LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
@@ -78,11 +79,11 @@ def bethe(
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
     converged the last of at most `max_steps` sweeps moved no message by more than `tolerance` (times a hundredth of
               the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
-              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], and
-              no variance twice what its mean says
-    info      "inconsistency": how far linear response is from the beliefs themselves, the largest of
-              |C_ii / (1 - m_i^2) - 1| and |C_ij - c_ij| over the couplings.  0 without loops, at any temperature;
-              where it is not small, the loops matter.
+              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], the inconsistency at most 1/2
+              (linear_response.INCONSISTENT), and log_z within its free bounds (free_bounds.py)
+    info      "inconsistency": how far linear response is from the beliefs themselves, the largest of mean_field()'s
+              and of |C_ij - c_ij| over the couplings.  0 without loops, at any temperature; where it is not small, the
+              loops matter.
     Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
@@ -96,23 +97,19 @@ def bethe(
     u = _first_messages(model, graph, start)
     found = _settle(graph, u, model.biases / model.temperature, tolerance, max_steps)
     mean, log_z, p = _beliefs(model, graph, u)
-    covariance, response = response_of(model, graph, mean, p)
-    corr = as_corr(model, response.pairs)
-    gap = np.abs(entries(corr, (graph.row, graph.col)) - mean[graph.row] * mean[graph.col] - covariance)
-    inconsistency = max(response.inconsistency, float(gap.max(initial=0)))
-    return warned(
-        Estimate(
-            mean,
-            corr,
-            Bounded(log_z),
-            method="bethe",
-            converged=found.settled and not response.doubt,
-            message=ending("bethe", found, response, LOOPS, COOL),
-            state=_as_matrix(model, graph, u),
-            info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": inconsistency},
-            model=model,
-        )
+    response = bethe_response(model, graph, mean, p)
+    answer = Estimate(
+        mean,
+        as_corr(model, response.pairs),
+        Bounded(log_z),
+        method="bethe",
+        converged=found.settled and not response.doubt,
+        message=ending("bethe", found, response, LOOPS, COOL),
+        state=_as_matrix(model, graph, u),
+        info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
+        model=model,
     )
+    return warned(within_free_bounds(model, answer, COOL))
 
 
 def graph_of(model: BoltzmannMachine) -> Graph:
@@ -214,6 +211,14 @@ def pair_table(j: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[np.nd
     logs = np.array([j + one + other, one - other - j, other - one - j, j - one - other])
     log_z = np.logaddexp.reduce(logs)
     return log_z, np.exp(logs - log_z)
+
+
+def bethe_response(model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray) -> Response:
+    """Return the Response to beliefs p (4, edges), inconsistent also where a pair's covariance is not theirs."""
+    covariance, response = response_of(model, graph, mean, p)
+    pairs = entries(as_corr(model, response.pairs), (graph.row, graph.col))
+    gap = np.abs(pairs - mean[graph.row] * mean[graph.col] - covariance)
+    return response._replace(inconsistency=max(response.inconsistency, float(gap.max(initial=0))))
 
 
 def response_of(

@@ -22,6 +22,7 @@ from .linear_response import Response, positive_solver, respond
 SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
 ROUNDING = 1e-14  # of G, in units of it
+BEYOND = "use bethe() or gibbs()"  # where the theory has failed
 PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at once
 
 
@@ -70,7 +71,7 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimat
             found,
             response,
             f"{doubt}. Raise max_steps, or start= nearer",
-            "leave it with starts=5" if not response.stable else "use bethe() or gibbs()",
+            "leave it with starts=5" if not response.stable else BEYOND,
         ),
         state=m,
         model=model,

@@ -40,11 +40,11 @@ def mean_field(
               largest eigenvalues.  The lowest F is the answer; info has all distinct "fixed points" (k, n) and their
               "free energies" (k,).
     corr      by linear response, not clipped: beyond [-1, 1] it has failed.  info["inconsistency"] is the largest
-              |C_ii / (1 - m_i^2) - 1|: where it is large, mean field has failed; where it is small, it may still have
-              chosen the wrong valley.
+              factor between a variance C_ii and 1 - m_i^2, whichever is larger, less 1: where it is large, mean field
+              has failed; where it is small, it may still have chosen the wrong valley.
     converged the last of at most `max_steps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
               saddle (info["stable"] is False) corr is no covariance; no correlation is beyond [-1, 1], and the
-              inconsistency at most 1.  The bound holds converged or not
+              inconsistency at most 1/2 (linear_response.INCONSISTENT).  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
 
     >>> bmlab.mean_field(bmlab.toy()).log_z.lower <= bmlab.exact(bmlab.toy()).log_z
@@ -82,15 +82,12 @@ def theory(model: BoltzmannMachine, lowest: Callable) -> Theory:
     """Return mean field, with its update, as descend() wants it."""
     bare = replace(model, offset=0.0)
     return Theory(
-        "mean_field",
-        True,
-        lambda m: free_energy_of(bare, m) / model.temperature,
-        lowest,
-        lambda m: _curvature(model, m),
+        "mean_field", True, lambda m: free_energy_of(bare, m) / model.temperature, lowest, lambda m: curvature(model, m)
     )
 
 
-def _curvature(model, m):
+def curvature(model: BoltzmannMachine, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (own, pull) of F/T at means m (n,), see linear_response.py."""
     j, row, col = couplings(model)
     root = np.sqrt(1 - m**2)
     return np.ones(model.n), root[row] * j * root[col]

@@ -25,7 +25,8 @@ import scipy
 
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine, check_model
-from .coordinate_descent import Theory, descend, solution
+from .coordinate_descent import BEYOND, Theory, descend, solution
+from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums
 
 ROUNDS = 50  # of Newton's method for one unit; three to five are usual
@@ -41,8 +42,8 @@ def tap(
 ) -> Estimate:
     """Answer by the means that minimise the free energy to second order in the couplings.
 
-    start, starts, max_steps, corr, converged   as in mean_field(); an info["inconsistency"] above a half, say, tells
-              that TAP has failed
+    start, starts, max_steps, corr   as in mean_field()
+    converged as in mean_field(); and log_z within its free bounds (free_bounds.py)
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
 
@@ -54,6 +55,7 @@ def tap(
     check_model(model)
     said = theory(model)
     answer = solution(model, said, descend(model, said, start, starts, tolerance, max_steps))
+    answer = within_free_bounds(model, answer, BEYOND)
     return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 
@@ -86,7 +88,7 @@ def theory(model: BoltzmannMachine) -> Theory:
     def lowest(field, units, m):
         return np.tanh(_without_echo(field, squares[units] @ (1 - m**2)))
 
-    return Theory("tap", False, lambda m: -plefka_orders(bare, m, 2).sum(), lowest, lambda m: _curvature(model, m))
+    return Theory("tap", False, lambda m: -plefka_orders(bare, m, 2).sum(), lowest, lambda m: curvature(model, m))
 
 
 def _without_echo(field, echo):
@@ -101,7 +103,8 @@ def _without_echo(field, echo):
     return x
 
 
-def _curvature(model, m):
+def curvature(model: BoltzmannMachine, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (own, pull) of G at means m (n,), see linear_response.py."""
     j, row, col = couplings(model)
     v = 1 - m**2
     root = np.sqrt(v)

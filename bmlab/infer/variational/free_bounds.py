@@ -1,0 +1,47 @@
+"""Bounds on log Z that cost next to nothing, whatever the machine: an answer outside them has been disproved.
+
+    -F(m)/T  <=  log Z  <=  sum_(ij) |w_ij|/T + sum_i log 2 cosh(b_i/T) - offset/T
+
+Below, the product that mean field finds from its usual start (naive_mean_field.py); above, each coupling as if it were
+satisfied, -J s_i s_j <= |J|.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import log_2cosh
+from ...estimate import Estimate
+from ...model import BoltzmannMachine
+from .coordinate_descent import descend
+from .naive_mean_field import theory
+
+ROUNDING = 1e-11  # of log Z, in units of the terms that it is the sum of
+
+
+def couplings_bound(model: BoltzmannMachine) -> float:
+    """Return the upper bound on log Z as if each coupling were satisfied."""
+    alone = log_2cosh(model.biases / model.temperature).sum()
+    return float(abs(model.weights).sum() / model.temperature / 2 + alone - model.offset / model.temperature)
+
+
+def product_bound(model: BoltzmannMachine) -> float:
+    """Return the lower bound on log Z by mean field from its usual start."""
+    found = descend(model, theory(model, lambda field, *_: np.tanh(field)))
+    return float(-found.values[0] - model.offset / model.temperature)
+
+
+def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -> Estimate:
+    """Return an answer; as one that has not converged, with this advice, where its log Z has been disproved."""
+    if not answer.converged:
+        return answer
+    upper = couplings_bound(model)
+    rounding = ROUNDING * (1 + abs(upper) + 2 * abs(model.offset / model.temperature))
+    if answer.log_z > upper + rounding:
+        proof = f"sum |w|/T + sum log 2 cosh(b/T) proves that it is at most {upper:.6g}"
+    elif answer.log_z < (lower := product_bound(model)) - rounding:
+        proof = f"mean_field() proves that it is at least {lower:.6g}"
+    else:
+        return answer
+    message = f"{answer.method}() says that log Z is {answer.log_z.value:.6g}, and {proof}; {advice}."
+    return replace(answer, converged=False, message=message)
