@@ -7,7 +7,9 @@ m; outside the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
     TAP          (C^-1)_ij = -J_ij - 2 J_ij^2 m_i m_j
     Bethe        (C^-1)_ij = -c_ij / (v_i v_j - c_ij^2),       c_ij the covariance in the pair's own beliefs.
 
-Put the data's own C and m in, solve each pair for J_ij, and read the biases off the equation for the means, T = 1:
+Put the data's own C and m in, solve each pair for J_ij, and read the biases off the equation for the means, T = 1.
+The diagonal of C^-1 is not used, so it can judge: the theory's linear response to the machine found, at the means of
+the data, is to agree with itself as an answer of the theory is (linear_response.INCONSISTENT).
 
     mean field   b_i = atanh m_i - sum_j w_ij m_j
     TAP          b_i = atanh m_i - sum_j w_ij m_j + m_i sum_j w_ij^2 v_j
@@ -27,7 +29,10 @@ from numpy.typing import ArrayLike
 
 from ..arrays import names_of, symmetric
 from ..checks import check_share
-from ..estimate import Estimate, dense_corr
+from ..estimate import Estimate, dense_corr, warned
+from ..infer.variational import naive_mean_field, tap_equations
+from ..infer.variational.belief_propagation import bethe_response, graph_of
+from ..infer.variational.linear_response import respond
 from ..model import BoltzmannMachine
 from .observations import check_each_varies, checked_units
 from .record import Fit
@@ -40,31 +45,37 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
 
     noise   0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
             means shrink by 1 - 2 noise, correlations by its square
+    converged   mean field's linear response to the machine, at the means of the data, is that of a minimum, and agrees
+            with itself (an inconsistency of at most linear_response.INCONSISTENT, 1/2).  Where couplings are strong it
+            does not, and the weights may be off by any factor
     Raises ValueError where a unit is constant or the covariance singular: add noise.
 
-    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
-    >>> bmlab.invert_mean_field(data).model.weights.round(2)  # -C^-1, where arctanh(1/2) = 0.55 is true
-    array([[0.  , 0.67],
-           [0.67, 0.  ]])
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10
+    >>> bmlab.invert_mean_field(data).model.weights.round(2)  # -C^-1, where arctanh(0.4) = 0.42 is true
+    array([[0.  , 0.48],
+           [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
     weights, curvature = response(mean, corr)
     own = 1 / (1 - mean**2) - curvature  # w_ii, a unit's pull on itself
     biases = np.arctanh(mean) - weights @ mean - own * mean
-    return _solved(BoltzmannMachine(weights, biases), data)
+    machine = BoltzmannMachine(weights, biases)
+    found = respond(machine, mean, *naive_mean_field.curvature(machine, mean))
+    return warned(_solved("invert_mean_field", machine, data, found.doubt))
 
 
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
 
-    noise   as in invert_mean_field(); so are the errors
+    noise, converged   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
-    the pair pulls harder against its means than TAP can explain, and w_ij = -1 / (4 m_i m_j) comes nearest.
+    the pair pulls harder against its means than TAP can explain, w_ij = -1 / (4 m_i m_j) comes nearest, and it has not
+    converged.
 
-    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
+    >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10
     >>> bmlab.invert_tap(data).model.weights.round(2)  # without magnetisation, mean field's
-    array([[0.  , 0.67],
-           [0.67, 0.  ]])
+    array([[0.  , 0.48],
+           [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
     pull, _ = response(mean, corr)
@@ -73,13 +84,18 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
     np.divide(-1, 4 * both, out=weights, where=square < 0)
     biases = np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2))
-    return _solved(BoltzmannMachine(weights, biases), data)
+    machine = BoltzmannMachine(weights, biases)
+    doubt = respond(machine, mean, *tap_equations.curvature(machine, mean)).doubt
+    if (square < 0).any():
+        i, j = np.unravel_index(square.argmin(), square.shape)
+        doubt = f"explains less of the covariance of units {i} and {j} than the data have"
+    return warned(_solved("invert_tap", machine, data, doubt))
 
 
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
 
-    noise   as in invert_mean_field()
+    noise, converged   as in invert_mean_field(); here the pairs must agree with their beliefs as well, see bethe()
     Exact, but for the noise of the data, where the couplings form a tree.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
 
@@ -92,18 +108,24 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     pull, _ = response(mean, corr)
     v = np.outer(1 - mean**2, 1 - mean**2)
     c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))  # pull c^2 + c - pull v = 0
-    weights, field = _from_beliefs(mean, c + np.outer(mean, mean))
+    weights, field, p = _from_beliefs(mean, c + np.outer(mean, mean))
     told = np.arctanh(mean)[:, None] - field
     np.fill_diagonal(told, 0.0)
-    return _solved(BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1)), data)
+    machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
+    graph = graph_of(machine)
+    found = bethe_response(machine, graph, mean, p[:, graph.row, graph.col])
+    return warned(_solved("invert_bethe", machine, data, found.doubt))
 
 
-def _solved(machine, data):
-    return Fit(replace(machine, names=names_of(data)), True, "the equations were solved in closed form")
+def _solved(name, machine, data, doubt):
+    message = "the equations were solved in closed form"
+    if doubt:
+        message = f"{name}() solved its equations, but the machine {doubt}; use pseudolikelihood() or maximize()."
+    return Fit(replace(machine, names=names_of(data)), not doubt, message)
 
 
 def _from_beliefs(mean, corr):
-    """Return for each pair J_ij, and the field of i without j: beliefs are exp(J s_i s_j + x_ij s_i + x_ji s_j)/z."""
+    """Return J_ij, the field of i without j, and p (4, n, n): beliefs are exp(J s_i s_j + x_ij s_i + x_ji s_j)/z."""
     one, other = mean[:, None], mean[None]
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
     if p.min() < ROUNDING:
@@ -113,7 +135,7 @@ def _from_beliefs(mean, corr):
             "pass more noise, say noise=0.1, or use invert_tap()"
         )
     a, b, c, d = np.log(p) / 4
-    return a - b - c + d, a + b - c - d
+    return a - b - c + d, a + b - c - d, p
 
 
 def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
