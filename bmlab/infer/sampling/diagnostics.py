@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-RHAT = 1.01  # trust chains below this
+RHAT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
 SHORTEST = 4  # draws of a chain that say anything
 STRIP = 2**18  # numbers that are looked at together
 

@@ -35,13 +35,12 @@ from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import watched
 from .averages import average
 from .chains import Chains
-from .diagnostics import mean_and_stderr
+from .diagnostics import RHAT, mean_and_stderr
 from .gibbs import check_chains
 
 LADDERS = 32  # where neither start nor n_chains tells
 RUNGS = 10  # that a ladder is thought to have before it is chosen
-TRIPS = 10  # round trips a ladder that are asked for, and the R-hat of so many independent draws
-RHAT = 1.1
+TRIPS = 10  # round trips a ladder that are asked for
 RECENT, ROUNDS = 100, 20  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
 BLOCK = 2**20  # numbers in a block of states kept until they are summed
 REJECTED = 0.5  # share of swaps
@@ -67,8 +66,8 @@ def temper(
     n_chains      None: as many as `start` has, else 32
     log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
     stderr        spread of the independent ladders; nan for log_z of a single one.
-    converged     R-hat of every unit below 1.1, and ten round trips a ladder: from hot to cold and back.  A valley that
-                  no ladder has found is not seen by any such test.
+    converged     R-hat of every unit below 1.01, as in gibbs(), and ten round trips a ladder: from hot to cold and
+                  back.  A valley that no ladder has found is not seen by any such test.
     info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
     Raises ValueError where temperatures do not begin with the machine's or do not increase.
 
