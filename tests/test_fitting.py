@@ -89,7 +89,7 @@ LEARNERS = {
         bmlab.restricted(np.zeros((4, 2)), np.zeros(4), np.zeros(2)), DATA, rng=0, steps=2, rate=0.1, batch=5
     ),
     "pseudolikelihood": lambda: bmlab.pseudolikelihood(DATA, penalty=0.1),
-    "invert_mean_field": lambda: bmlab.invert_mean_field(DATA),
+    "invert_mean_field": lambda: bmlab.invert_mean_field(DATA, noise=0.1),
     "invert_tap": lambda: bmlab.invert_tap(DATA),
     "invert_bethe": lambda: bmlab.invert_bethe(DATA, noise=0.1),
 }

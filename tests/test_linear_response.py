@@ -74,3 +74,13 @@ def test_the_solver_undoes_the_curvature(to):
     solve = linear_response.positive_solver(model, own, pull)
     assert np.abs(solve(own * x - model.weights @ x) - x).max() < 1e-14 * 12 * 9
     assert linear_response.positive_solver(model, 0 * own, pull) is None
+
+
+@pytest.mark.filterwarnings("default::bmlab.NotConverged")
+def test_what_contradicts_itself_tells_by_how_much_and_the_limit():
+    """Mean field's variances are too large, those of TAP in the cold far too small."""
+    for method, temperature in ((bmlab.mean_field, 1.0), (bmlab.tap, 0.3)):
+        limit = f"above {linear_response.INCONSISTENT:g}"
+        with pytest.warns(bmlab.NotConverged, match=f"inconsistency of .*, {limit}.*; use bethe.. or gibbs"):
+            answer = method(bmlab.medium().at(temperature))
+        assert answer.info["stable"] and answer.info["inconsistency"] > linear_response.INCONSISTENT

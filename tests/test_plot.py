@@ -91,7 +91,7 @@ def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
 
 
 def test_a_bracket_is_a_band_between_two_names(ax):
-    model = bmlab.medium()
+    model = bmlab.medium().at(2)
     proven = bmlab.Bracket(bmlab.Bounded(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
     assert plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax) is ax
     (band,) = ax.patches
