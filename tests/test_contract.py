@@ -724,7 +724,7 @@ def any_machine(seed, most=8):
     weights = [weights, np.abs(weights), -np.abs(weights)][seed % 3]  # a glass, a ferromagnet, all repel each other
     biases = rng.normal(scale=[0.0, 0.1, 1.0][seed // 3 % 3], size=n)
     return bmlab.BoltzmannMachine(
-        weights, biases, np.exp(rng.uniform(-2, 1)), 5 * rng.normal(), names=[f"unit {i}" for i in range(n)]
+        weights, biases, np.exp(rng.uniform(-2, 1)), 5 * rng.normal(), names=tuple(f"unit {i}" for i in range(n))
     )
 
 
@@ -771,7 +771,8 @@ def law_self_consistent(method, machines=9):
             [method(replace(model, biases=model.biases + by * e), start=answer.state).mean @ e for e in one]
             for by in (step, -step)
         ]
-        response, expected = model.temperature * np.subtract(*means) / (2 * step), 1 - answer.mean**2
+        up, down = map(np.array, means)
+        response, expected = model.temperature * (up - down) / (2 * step), 1 - answer.mean**2
         assert (response <= (1 + INCONSISTENT) * expected + 1e-4).all()
         assert (response >= expected / (1 + INCONSISTENT) - 1e-4).all()
 
