@@ -120,9 +120,9 @@ def respond(
     pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
     if not model.is_sparse:
         np.fill_diagonal(pairs, 1.0)
-    with np.errstate(divide="ignore"):
-        factors = np.abs(np.log(np.maximum(diagonal, 0.0)))
-    return Response(pairs, stable and bool(np.isfinite(pairs).all()), float(np.expm1(factors.max(initial=0))))
+    with np.errstate(divide="ignore", over="ignore"):
+        inconsistency = float(np.expm1(np.abs(np.log(np.maximum(diagonal, 0.0))).max(initial=0)))
+    return Response(pairs, stable and bool(np.isfinite(pairs).all()), inconsistency)
 
 
 def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Callable | None:
