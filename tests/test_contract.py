@@ -563,6 +563,58 @@ def test_every_method_knows_many_free_units(method):
     law_no_weights(method, sizes=(1000,))
 
 
+SHORTEST = {
+    "gibbs": partial(bmlab.gibbs, rng=0, n_sweeps=1),
+    "one chain": partial(bmlab.gibbs, rng=0, n_sweeps=1, n_chains=1),
+    "temper": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0),
+    "one ladder": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0, n_chains=1),
+    "ais": partial(bmlab.ais, rng=0, n_chains=2, n_temperatures=2),
+    "visited": partial(bmlab.visited, rng=0, n_sweeps=2, n_chains=1),
+    "theories": partial(bmlab.mean_field, max_steps=1),
+    "bethe": partial(bmlab.bethe, max_steps=1),
+    "trw": partial(bmlab.trw, max_steps=0),
+}
+
+
+def law_shortest(method):
+    """The shortest run answers too, with no unit and with one, with couplings and without: unknown errors are nan."""
+    for n in (0, 1, 2):
+        for weights in (np.zeros((n, n)), machine(n).weights):
+            answer = method(bmlab.BoltzmannMachine(weights, np.ones(n)))
+            assert answer.mean.shape == (n,) and answer.corr.shape == (n, n)
+            assert (np.abs(answer.mean) <= 1).all() and (np.diag(answer.corr) == 1).all()
+            for stderr in (answer.mean_stderr, answer.corr_stderr):
+                assert not (stderr < 0).any() and not np.isinf(stderr).any()
+
+
+@every_form
+@methods(among=SHORTEST)
+def test_the_shortest_run_answers_for_every_machine(method, form):
+    law_shortest(on(form, method))
+
+
+def law_wide(method, form=as_it_is):
+    """Couplings and biases over five decades: what leaves the doubles is nan and not believed, and no warning comes."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        weights, biases = (10 ** rng.uniform(-2, 3, shape) * rng.choice([-1, 1], shape) for shape in [(5, 5), 5])
+        weights = np.triu(weights, 1) * (rng.random((5, 5)) < 0.7)
+        answer = method(form(bmlab.BoltzmannMachine(weights + weights.T, biases)).model)
+        assert not np.isinf(full(answer.corr)).any() and not np.isnan(answer.mean).any()
+        assert not (answer.converged and np.isnan(full(answer.corr)[couplings_of(answer)]).any())
+
+
+def couplings_of(answer):
+    """The pairs that an answer holds, as places of a dense array."""
+    return answer.corr.nonzero() if sparse.issparse(answer.corr) else slice(None)
+
+
+@pytest.mark.parametrize("form", [as_it_is, as_sparse])
+@methods(among=THEORIES)
+def test_no_machine_is_too_wide(method, form):
+    law_wide(method, form)
+
+
 @every_form
 def test_every_road_of_exact_has_the_same_answer(form):
     """Two tables, three products, the listed side and elimination."""

@@ -47,3 +47,16 @@ def test_no_sweep_leaves_the_start():
 def test_the_temperature_of_the_machine_plays_no_part():
     one, other = (annealed(bmlab.medium().at(t), [3.0, 1.0], rng=np.random.default_rng(0)) for t in (1.0, 50.0))
     assert (one.states == other.states).all()
+
+
+@pytest.mark.parametrize(
+    "schedule", [np.linspace(-1, 5, 500), [np.inf] * 300, np.ones((40, 40)), [1.0, np.nan], np.linspace(0, 1, 90)]
+)
+def test_a_wrong_schedule_is_refused_in_one_short_sentence(schedule):
+    """Betas, which begin with 0, are the likeliest: the first value that is wrong, and no array."""
+    with pytest.raises(ValueError, match=r"^schedule must be .* positive temperatures, found .*; try") as refused:
+        annealed(bmlab.toy(), schedule, rng=0)
+    with pytest.raises(ValueError, match=r"^temperatures must increase") as again:
+        bmlab.temper(bmlab.toy(), rng=0, temperatures=schedule)
+    for error in (refused, again):
+        assert len(str(error.value)) < 140 and "\n" not in str(error.value)

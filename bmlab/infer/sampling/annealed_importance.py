@@ -38,6 +38,7 @@ from ...model import BoltzmannMachine, check_model
 from ...progress_bars import watched
 from ...threads import one_thread
 from .chains import Chains
+from .diagnostics import widened
 from .gibbs import check_chains
 
 PILOT = 5  # the pilot has so many times fewer chains and steps
@@ -45,6 +46,7 @@ MOST_PILOT = 2002  # and no more chains than that
 ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
 SHARE = 0.2  # of the chains that must count for the error bar to be believed
+FEWEST = 10  # and no fewer than that: every share of a few is a large one
 
 
 class Runs(NamedTuple):
@@ -69,9 +71,10 @@ def ais(
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
     stderr    the spread of the weights that were seen, and no less than what log-normal weights with this variance v
               of their logs would have, log(1 + (e^v - 1) / n_chains): few runs seldom see a weight that matters.
+              Fewer than 32 runs know their spread badly: all errors are wider then, by Student's t.
               A valley that no run has found is in neither, and the value then too low.
-    converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them.  No proof,
-              see stderr.
+    converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them, and 10.  No
+              proof, see stderr.
     state     Runs: the last states with their weights, and the schedule of betas, which a pilot run has made: steps of
               equal spread of the weights, so that each loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
@@ -161,12 +164,16 @@ def _estimate(model, runs):
     top, count = log_w.max(), len(log_w)
     w = np.exp(log_w - top)
     rare = np.sqrt(np.log1p(np.expm1(min(log_w.var(ddof=1), 500.0)) / count))  # of weights that nobody has seen
-    log_z = Bounded(float(top + np.log(w.mean())), float(max(w.std(ddof=1) / w.mean() / np.sqrt(count), rare)))
+    stderr = widened(count) * max(w.std(ddof=1) / w.mean() / np.sqrt(count), rare)
+    log_z = Bounded(float(top + np.log(w.mean())), float(stderr))
     w /= w.sum()
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))
-    enough = ess >= SHARE * count
-    advice = "" if enough else ": its error bar is too small. Raise n_temperatures"
+    doubts = {
+        ": its error bar is too small. Raise n_temperatures": ess < SHARE * count,
+        f": fewer than {FEWEST} are too few to tell. Raise n_chains": ess < FEWEST,
+    }
+    advice = next((doubt for doubt, holds in doubts.items() if holds), "")
     return Estimate(
         mean.clip(-1, 1),
         as_corr(model, pairs),
@@ -174,7 +181,7 @@ def _estimate(model, runs):
         _stderr(mean, mean2, ess, count),
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
-        converged=enough,
+        converged=not advice,
         message=f"ais() rests on {ess:.1f} of its {count} runs, where a fifth is asked for{advice}.",
         state=runs,
         info={"ess": ess},
@@ -192,4 +199,4 @@ def _stderr(x, x2, ess, count):
     No less than 2/ess, which one more run could change: a unit that was always +1 is not known to be.
     """
     spread = np.sqrt(np.maximum((1 + x**2) / ess - 2 * x * x2, 0) * count / (count - 1))
-    return np.maximum(spread, 2 / ess)
+    return np.maximum(widened(count) * spread, 2 / ess)

@@ -74,7 +74,9 @@ def annealed(
 def _checked(schedule):
     schedule = check_array("schedule", schedule, "try np.geomspace(10, 0.1, 100)")
     if schedule.ndim != 1 or not ((schedule > 0) & (schedule < np.inf)).all():
+        wrong = schedule[~((schedule > 0) & (schedule < np.inf))]
+        found = f"shape {schedule.shape}" if schedule.ndim != 1 else f"{wrong[0]:g}"
         raise ValueError(
-            f"schedule must be a row of positive temperatures, found {schedule}; try np.geomspace(10, 0.1, 100)"
+            f"schedule must be a row of positive temperatures, found {found}; try np.geomspace(10, 0.1, 100)"
         )
     return schedule

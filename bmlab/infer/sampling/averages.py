@@ -1,8 +1,9 @@
 """Averages over chains: means, correlations, their errors, and what diagnostics.py says of the chains.
 
 Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
-parts of their time.  The spread of the groups' averages, over the root of their number, is the error; slow mixing
-inside a group is counted, because it makes the groups differ.
+parts of their time, each as long as ten independent draws at least.  The spread of the groups' averages, over the root
+of their number, is the error; slow mixing inside a group is counted, because it makes the groups differ.  Fewer groups
+than 32 know their spread badly, which widens the error by Student's t; one group knows none.
 
 All sums are of whole numbers, so that they are the same to the bit however many sweeps come at a time.
 """
@@ -18,12 +19,13 @@ import numpy as np
 import scipy
 
 from ...budgets import check_memory
+from ...couplings import entries
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
 from ...threads import one_thread
-from .diagnostics import agreement, mean_and_stderr
+from .diagnostics import GROUPS, agreement, mean_and_stderr
 
-GROUPS = 32  # independent groups whose spread is the error
+INDEPENDENT = 10  # effective draws in a part of time, for its neighbours to know nothing of it
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
 STRIP = 128  # columns of a matrix that are looked at together
@@ -62,17 +64,24 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     units = np.add.reduceat(of_parts, groups[:-1], axis=2).swapaxes(1, 2)  # (parts, groups, n)
     lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
     sizes = np.outer(np.bincount(part, lengths), np.diff(groups))
-    mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
-    corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
     record /= lengths[:, None, None]
     judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
     record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
-    rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - mean**2)
+    rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - (units.sum((0, 1)) / sizes.sum()) ** 2)
     ess *= n_chains / judged
+    units, pairs, sizes = (_joined(sums, ess / (INDEPENDENT * count)) for sums in (units, pairs, sizes))
+    mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
+    corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
     if model.is_sparse:
         place = _upper_pairs(model)[2]
         corr, corr_stderr = corr[place], corr_stderr[place]
     return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
+
+
+def _joined(sums, independent):
+    """Add up neighbouring parts of time in sums (parts, ...), until so many are left, or one where it is nan."""
+    left = int(max(1, np.nan_to_num(independent).clip(max=len(sums))))
+    return np.add.reduceat(sums, np.arange(left) * len(sums) // left) if left < len(sums) else sums
 
 
 def _mean_and_stderr(sums, sizes, n_chains):
@@ -105,8 +114,8 @@ def _products(s):
 
 def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
-    pairs = corr[coupled_pairs(model)] if model.is_sparse else corr
-    return as_corr(model, _coins(np.asarray(pairs), count), diagonal=0.0)
+    pairs = entries(corr, coupled_pairs(model)) if model.is_sparse else corr
+    return as_corr(model, _coins(pairs, count), diagonal=0.0)
 
 
 def _coins(mean, count):

@@ -24,7 +24,7 @@ from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine, check_model, neighbours
 from .averages import average
 from .chains import Chains
-from .diagnostics import RHAT
+from .diagnostics import LEAST, RHAT
 
 CHAINS = 100  # where neither start nor n_chains tells
 HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
@@ -103,9 +103,10 @@ def gibbs(
     backend   "numpy", "numba", or "auto"; the chains are the same to the bit
     draws     keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
     log_z     is nan: chains know ratios of probabilities only.
-    stderr    spread of independent groups of chains (of parts of their time where chains are fewer than 32).
-    converged R-hat of every unit below 1.01, see diagnostics.py; no such test sees a mode that no chain has found.
-              info has R-hat and the effective sample size of the worst unit.
+    stderr    spread of independent groups of chains (where chains are fewer than 32, of parts of their time that hold
+              ten independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
+    converged R-hat of every unit below 1.01, and 400 effective draws of each, see diagnostics.py; no such test sees a
+              mode that no chain has found.  info has R-hat and the effective sample size of the worst unit.
     Classes of units that are not coupled turn together, one class after the other.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
 
@@ -125,7 +126,7 @@ def gibbs(
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
     found = average(model, _keeping(chains.draws(measured, every), draws, measured, kept), len(s), measured)
-    agree = bool(found.rhat < RHAT)
+    agree = bool(found.rhat < RHAT and found.ess >= LEAST)
     return warned(
         Estimate(
             found.mean,

@@ -65,7 +65,8 @@ def temper(
                   run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
     n_chains      None: as many as `start` has, else 32
     log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
-    stderr        spread of the independent ladders; nan for log_z of a single one.
+    stderr        spread of the independent ladders, wider by Student's t where they are fewer than 32; nan for log_z of
+                  a single one.  Of means and correlations as in gibbs().
     converged     R-hat of every unit below 1.01, as in gibbs(), and ten round trips a ladder: from hot to cold and
                   back.  A valley that no ladder has found is not seen by any such test.
     info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
@@ -126,8 +127,8 @@ def _first_ladder(model, rng, start, temperatures, n_chains, n_sweeps):
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
-            f"temperatures must increase from the machine's {model.temperature:g}, found {t}; leave them "
-            f"out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
+            f"temperatures must increase from the machine's {model.temperature:g}, found {in_words(temperatures)}; "
+            f"leave them out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
     check_chains(model, (n_chains or LADDERS) * len(t))
     return start or Ladder(t, tossed(rng, n_chains or LADDERS, len(t), model.n))

@@ -28,6 +28,8 @@ from .gibbs import first_states
 KEEP = 2**20  # distinct states kept of each half, those of lowest energy
 ROWS = 2**14  # states unpacked at a time
 MISSED = 0.01  # of the second half's draws: no more may be new
+FEWEST = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
+FEW = f", of which fewer than {FEWEST} tell nothing; the bound holds. Raise n_sweeps."
 ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
 
 
@@ -57,7 +59,7 @@ def visited(
     mean, corr   of p(s) among the visited states alone, each weighted by exp(-E/T) and not by its visits.  They are
               off by up to twice the probability of all others; there is no other error, so stderr is 0.
     converged at most 1 % of the second half's visits were to states that the first half had not kept
-              (info["missed"]).  A valley that no chain has found is not seen by this test.
+              (info["missed"]), and these were 300 or more.  A valley that no chain has found is not seen by this test.
     Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
 
     >>> bmlab.visited(bmlab.toy(), rng=0).log_z, bmlab.exact(bmlab.toy()).log_z  # all eight states are seen
@@ -69,7 +71,9 @@ def visited(
     chains = Chains(model, s.T, rng, sequential=True, n_sweeps=n_sweeps)
     early = _sweep_on(model, distinct(model, s), chains, half)
     late = _sweep_on(model, distinct(model, s[:0]), chains, n_sweeps - half)
-    missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / ((n_sweeps - half) * len(s)))
+    visits = (n_sweeps - half) * len(s)
+    missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / visits)
+    advice = ADVICE if missed > MISSED else FEW if visits < FEWEST else ", at most 1 % as asked for."
     seen = merged(early, late)
     log_z = log_sum(model, seen)
     mean, corr = _moments(model, seen, log_z)
@@ -79,9 +83,8 @@ def visited(
             corr,
             Bounded(log_z, lower=log_z),
             method="visited",
-            converged=missed <= MISSED,
-            message=f"visited() still met new states in {missed:.1%} of its last visits"
-            + (", at most 1 % as asked for." if missed <= MISSED else ADVICE),
+            converged=missed <= MISSED and visits >= FEWEST,
+            message=f"visited() still met new states in {missed:.1%} of its last visits{advice}",
             state=chains.s.T.astype(float),
             info={"missed": missed, "states": len(seen.key), "dropped": (1 + n_sweeps) * len(s) - seen.visits.sum()},
         )

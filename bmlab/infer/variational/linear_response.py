@@ -111,18 +111,20 @@ def respond(
     """
     matrix = curvature_matrix(model, own, pull)
     spread = branches.spread if branches else None
-    inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
-    if inverse is None:
-        return Response(np.full_like(pull, np.nan), False, np.nan)
-    at_couplings, diagonal, stable = inverse
-    _, i, j = couplings(model)
-    root = np.sqrt(1 - m**2)
-    pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
+    with np.errstate(over="ignore", invalid="ignore"):  # units tied so hard that 1 - rho^2 is no double: nan, unstable
+        inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
+        if inverse is None:
+            return Response(np.full_like(pull, np.nan), False, np.nan)
+        at_couplings, diagonal, stable = inverse
+        _, i, j = couplings(model)
+        root = np.sqrt(1 - m**2)
+        pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
+    pairs = np.where(np.isfinite(pairs), pairs, np.nan)
     if not model.is_sparse:
         np.fill_diagonal(pairs, 1.0)
     with np.errstate(divide="ignore", over="ignore"):
         inconsistency = float(np.expm1(np.abs(np.log(np.maximum(diagonal, 0.0))).max(initial=0)))
-    return Response(pairs, stable and bool(np.isfinite(pairs).all()), inconsistency)
+    return Response(pairs, stable and not bool(np.isnan(pairs).any()), inconsistency)
 
 
 def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Callable | None:
