@@ -1,6 +1,8 @@
-"""What memory a call may take, and how to say times and sizes."""
+"""What memory and how many cores a call may take, and how to say times and sizes."""
 
+import math
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,15 +13,48 @@ except ImportError:  # Windows
 
 
 SMALL = 2.0**20  # bytes of which nobody asks whether they are there
+ROOT = Path("/")  # of the file system, where Linux says what a control group allows
 
 
 def memory_to_spend() -> float:
-    """Half of the machine's memory in bytes, or of what a limited address space has left; 8 GiB if nothing tells."""
+    """Half of the machine's memory in bytes, or of what a container is allowed or a limited address space has left.
+
+    8 GiB if nothing tells.
+    """
     most = 16.0 * 2**30
     with suppress(AttributeError, ValueError, OSError):
         most = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    most = min(most, allowed_memory())
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource else -1
     return max(0.0, min(most, limit - _mapped() if limit >= 0 else most)) / 2
+
+
+def allowed_memory() -> float:
+    """Bytes that the control groups of this process allow (Docker, Kubernetes, Slurm); infinite where none says."""
+    found = [*_said("memory", "memory.max"), *_said("memory", "memory.limit_in_bytes")]
+    return min((float(text) for text in found if text != "max"), default=math.inf)
+
+
+def allowed_cores() -> float:
+    """Cores that the control groups of this process allow, a part of one as one; infinite where none says."""
+    old = zip(_said("cpu", "cpu.cfs_quota_us"), _said("cpu", "cpu.cfs_period_us"), strict=False)
+    pairs = [*(text.split() for text in _said("cpu", "cpu.max")), *old]
+    found = (int(quota) / int(period) for quota, period in pairs if quota not in ("max", "-1"))
+    return min((max(1, math.ceil(cores)) for cores in found), default=math.inf)
+
+
+def _said(controller: str, name: str) -> Iterator[str]:
+    """Yield what a file says in each control group that this process is in, its own first: of version 2 and of 1."""
+    with suppress(OSError):
+        for line in (ROOT / "proc/self/cgroup").read_text().splitlines():
+            _, controllers, own = line.split(":", 2)
+            if controllers and controller not in controllers.split(","):
+                continue
+            top = ROOT / "sys/fs/cgroup" / (controller if controllers else "")
+            inside = top / own.strip("/")
+            for folder in (inside, *inside.parents):
+                if folder.is_relative_to(top) and (folder / name).is_file():
+                    yield (folder / name).read_text().strip()
 
 
 def _mapped():

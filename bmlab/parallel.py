@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
 from typing import Any
 
+from .budgets import allowed_cores
 from .checks import in_words
 from .progress_bars import watched
 from .threads import has_threads, one_thread_only
@@ -92,10 +93,11 @@ def parts_run_here() -> bool:
 
 
 def cores() -> int:
-    """Return how many cores this process may use; one where there are no threads."""
+    """Return how many cores this process may use, in a container no more than it has; one without threads."""
     if not has_threads():
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(min(here, allowed_cores()))
 
 
 def on_cores(task: Callable, parts: Sequence) -> Iterable:
