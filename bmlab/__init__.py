@@ -19,6 +19,7 @@ from .infer.exact.exact_sampling import ground_state, probabilities, sample
 from .infer.exact.planning import plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.annealing import annealed
+from .infer.sampling.combining import combine
 from .infer.sampling.gibbs import gibbs, sweep
 from .infer.sampling.tempering import temper
 from .infer.sampling.visited import visited
@@ -66,6 +67,7 @@ __all__ = [
     "clamped",
     "clamped_gibbs",
     "clamped_mean_field",
+    "combine",
     "complete",
     "conditional",
     "cooled",

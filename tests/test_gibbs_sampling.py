@@ -142,8 +142,9 @@ def test_a_machine_ends_with_the_last_who_holds_it(backend):
     gc.disable()
     try:
         answer = bmlab.gibbs(model, rng=0, burn_in=2, n_sweeps=3, backend=backend)
-        del model
-        assert len(answer.mean) == 20 and gone() is None
+        assert len(answer.mean) == 20
+        del model, answer  # which says of which machine it is
+        assert gone() is None
     finally:
         gc.enable()
 

@@ -93,7 +93,7 @@ def ais(
         betas = _schedule(model, first, rng, n_chains, n_temperatures)
         chains = _first_chains(model, first, rng, n_chains, n_temperatures)
         log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
-    return warned(_estimate(model, Runs(chains.s.T.astype(float), log_w, betas)))
+    return warned(estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas)))
 
 
 def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
@@ -159,7 +159,8 @@ def _first_log_z(model, first):
     return log_2cosh(first / model.temperature).sum() - model.offset / model.temperature
 
 
-def _estimate(model, runs):
+def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
+    """Return what runs say together, each by its weight."""
     s, log_w, _ = runs
     top, count = log_w.max(), len(log_w)
     w = np.exp(log_w - top)
@@ -185,6 +186,7 @@ def _estimate(model, runs):
         message=f"ais() rests on {ess:.1f} of its {count} runs, where a fifth is asked for{advice}.",
         state=runs,
         info={"ess": ess},
+        model=model,
     )
 
 

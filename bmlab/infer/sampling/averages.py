@@ -23,7 +23,7 @@ from ...couplings import entries
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
 from ...threads import one_thread
-from .diagnostics import GROUPS, agreement, mean_and_stderr
+from .diagnostics import GROUPS, Halves, agreement, halves_of, mean_and_stderr
 
 INDEPENDENT = 10  # effective draws in a part of time, for its neighbours to know nothing of it
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
@@ -35,14 +35,20 @@ CACHED = 2**16  # bytes of couplings that are taken together
 
 
 class Averages(NamedTuple):
-    """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit."""
+    """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit.
+
+    n_draws   states that were averaged
+    halves    what R-hat is made of; None of a single sweep
+    """
 
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
     mean_stderr: np.ndarray
     corr_stderr: np.ndarray | scipy.sparse.csr_array
+    n_draws: int
     rhat: float = np.nan
     ess: float = np.nan
+    halves: Halves | None = None
 
 
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
@@ -67,7 +73,8 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     record /= lengths[:, None, None]
     judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
     record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
-    rhat, ess = agreement(np.moveaxis(record, 0, 2), 1 - (units.sum((0, 1)) / sizes.sum()) ** 2)
+    spans = np.moveaxis(record, 0, 2)
+    rhat, ess = agreement(spans, 1 - (units.sum((0, 1)) / sizes.sum()) ** 2)
     ess *= n_chains / judged
     units, pairs, sizes = (_joined(sums, ess / (INDEPENDENT * count)) for sums in (units, pairs, sizes))
     mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
@@ -75,7 +82,8 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     if model.is_sparse:
         place = _upper_pairs(model)[2]
         corr, corr_stderr = corr[place], corr_stderr[place]
-    return Averages(mean, as_corr(model, corr), mean_stderr, as_corr(model, corr_stderr, diagonal=0.0), rhat, ess)
+    errors = mean_stderr, as_corr(model, corr_stderr, diagonal=0.0)
+    return Averages(mean, as_corr(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
 
 
 def _joined(sums, independent):
@@ -100,7 +108,7 @@ def _of_one_sweep(model, states):
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
-    return Averages(mean, corr, _coins(mean, len(s)), _errors(model, corr, len(s)))
+    return Averages(mean, corr, _coins(mean, len(s)), _errors(model, corr, len(s)), len(s))
 
 
 def _products(s):

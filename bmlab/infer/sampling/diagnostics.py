@@ -7,6 +7,8 @@ Bayesian Analysis 16, 667.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
@@ -15,6 +17,53 @@ LEAST = 400  # effective draws below which R-hat and ESS are too noisy themselve
 GROUPS = 32  # independent groups whose spread is the error
 SHORTEST = 4  # draws of a chain that say anything
 STRIP = 2**18  # numbers that are looked at together
+
+
+class Halves(NamedTuple):
+    """Hold what R-hat is made of: `count` halves of chains with so many `draws`; all else (n,), of each unit.
+
+    mean       over all halves
+    between    variance of the halves' means
+    within     mean of the halves' variances
+    """
+
+    count: int
+    draws: int
+    mean: np.ndarray
+    between: np.ndarray
+    within: np.ndarray
+
+    @property
+    def rhat(self) -> float:
+        """The largest split R-hat of a unit; 1 where none has moved, nan where halves are too short."""
+        if self.draws < SHORTEST // 2:
+            return np.nan
+        moved = (self.between > 0) | (self.within > 0)
+        with np.errstate(divide="ignore"):  # chains that stand still, each elsewhere
+            ratio = self.between[moved] / self.within[moved]
+        return float(np.sqrt(ratio + (self.draws - 1) / self.draws).max(initial=0)) if moved.any() else 1.0
+
+
+def halves_of(spans: np.ndarray) -> Halves:
+    """Return the Halves of series (n, chains, spans)."""
+    count, draws = 2 * spans.shape[1], spans.shape[2] // 2
+    if draws < 2:
+        return Halves(count, draws, *[np.full(len(spans), np.nan)] * 3)
+    strips = np.array_split(spans, max(1, spans.size // STRIP))  # they may be large
+    means = np.concatenate([halves(x).mean(-1, dtype=float) for x in strips])
+    within = np.concatenate([halves(x.astype(float)).var(-1, ddof=1).mean(-1) for x in strips])
+    return Halves(count, draws, means.mean(-1), means.var(-1, ddof=1), within)
+
+
+def all_halves(parts: list[Halves]) -> Halves:
+    """Return the Halves of several runs together."""
+    count, share = sum(part.count for part in parts), np.array([part.count for part in parts], float)
+    means = np.array([part.mean for part in parts])
+    mean = share @ means / count
+    inside = sum((part.count - 1) * part.between for part in parts)
+    between = (inside + share @ (means - mean) ** 2) / (count - 1)
+    within = sum(part.count * part.within for part in parts) / count
+    return Halves(count, min(part.draws for part in parts), mean, np.asarray(between), np.asarray(within))
 
 
 def widened(count: int) -> float:

@@ -139,7 +139,8 @@ def gibbs(
             + ("." if agree else ADVICE),
             draws=np.array(kept) if draws else None,
             state=chains.s.T.astype(float),
-            info={"rhat": found.rhat, "ess": found.ess},
+            info={"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves},
+            model=model,
         )
     )
 

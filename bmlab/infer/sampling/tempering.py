@@ -112,7 +112,11 @@ def temper(
                 "acceptance": tally.swaps.mean(0) / n_sweeps,
                 "round_trips": trips,
                 "rhat": found.rhat,
+                "ess": found.ess,
+                "n_draws": found.n_draws,
+                "halves": found.halves,
             },
+            model=model,
         )
     )
 

@@ -1,0 +1,148 @@
+"""Several runs together: the answers of independent runs of one sampler, from many workers, as one answer.
+
+Runs of N_r draws each have the weights a_r = N_r / sum N, and independent errors add in squares:
+
+    x = sum_r a_r x_r,      stderr^2 = sum_r a_r^2 stderr_r^2.
+
+Where runs are 32 or more, or disagree, or do not know their own error, the spread of the runs says more.  The weights
+of annealed importance sampling are averaged, not its log Z: the mean of exp(log Z) has no bias, that of log Z has.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ...checks import in_words, is_sparse
+from ...estimate import UNKNOWN, Bounded, Estimate, warned
+from ...model import same_machine
+from .annealed_importance import Runs, estimate_of
+from .diagnostics import GROUPS, LEAST, RHAT, all_halves, mean_and_stderr
+from .tempering import RHAT as LADDERS_RHAT
+from .tempering import TRIPS, Ladder
+
+TRY = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
+
+
+def combine(answers: Iterable[Estimate]) -> Estimate:
+    """Put the answers of independent runs of gibbs(), temper() or ais() about one machine together, as one answer.
+
+    answers   Estimates of one of the three, each run with a seed of its own, on whatever machine of a cluster
+    mean, corr, log_z   averages by the number of draws; of ais() by the weights of all runs, as if they were one run
+    stderr    of independent runs: the root of the sum of their squares.  The spread of the runs, wider by Student's t
+              where they are fewer than 32, where they are 32 or more, disagree, or state no error.
+    converged as the method itself says, of R-hat over the chains of all runs (info["rhat"]); of ais() of all weights
+    state     the chains, or runs, of all; of ladders only where they share their temperatures
+    info      "runs", beside what the method has: "rhat", "ess" (the sum), "n_draws"
+    Raises ValueError for no answer, those of other methods, of different methods or of different machines.
+
+    >>> runs = [bmlab.ais(bmlab.medium(), rng=seed, n_chains=100, n_temperatures=100) for seed in range(4)]
+    >>> log_z = bmlab.combine(runs).log_z
+    >>> abs(log_z - bmlab.exact(bmlab.medium()).log_z) < 4 * log_z.stderr < 4 * runs[0].log_z.stderr
+    True
+    """
+    runs = _checked(answers)
+    return warned(_of_weights(runs) if runs[0].method == "ais" else _of_chains(runs))
+
+
+def _checked(answers):
+    """Return a list of Estimates of one method about one machine."""
+    runs: list[Any] = [*answers] if np.iterable(answers) else [answers]
+    for number, run in enumerate(runs):
+        if not isinstance(run, Estimate) or run.method not in ("gibbs", "temper", "ais"):
+            found = f"one of {run.method or 'no method'}" if isinstance(run, Estimate) else in_words(run)
+            raise ValueError(f"answers must be Estimates of gibbs(), temper() or ais(), found {found}; {TRY}")
+        if not _belong_together(run, runs[0]):
+            raise ValueError(
+                f"answers must be of one method about one machine, found another in number {number}; "
+                "combine those of each machine alone"
+            )
+    if not runs:
+        raise ValueError(f"answers must be Estimates, found none; {TRY}")
+    return runs
+
+
+def _belong_together(one, other):
+    """Whether two answers are of one method about one machine, stored alike."""
+    if one.method != other.method or is_sparse(one.corr) != is_sparse(other.corr):
+        return False
+    return one.model is not None and other.model is not None and same_machine(one.model, other.model)
+
+
+def _of_weights(runs):
+    states = [run.state for run in runs]
+    s, log_w = np.vstack([state.s for state in states]), np.concatenate([state.log_weights for state in states])
+    found = estimate_of(runs[0].model, Runs(s, log_w, states[0].betas))
+    return replace(found, info=found.info | {"runs": len(runs)})
+
+
+def _of_chains(runs):
+    """Average runs of chains, by their draws."""
+    first, n_draws = runs[0], np.array([run.info["n_draws"] for run in runs], float)
+    halves = [run.info["halves"] for run in runs]
+    together = None if None in halves else all_halves(halves)
+    rhat, ess = (np.nan if together is None else together.rhat), float(sum(run.info["ess"] for run in runs))
+    limit = RHAT if first.method == "gibbs" else LADDERS_RHAT
+    by_spread = len(runs) >= GROUPS or rhat >= limit
+
+    def averaged(values, errors):
+        return _averaged(np.array(values), np.array(errors), n_draws, by_spread)
+
+    mean, mean_stderr = averaged([run.mean for run in runs], [run.mean_stderr for run in runs])
+    corr, corr_stderr = averaged([_numbers(run.corr) for run in runs], [_numbers(run.corr_stderr) for run in runs])
+    log_z, stderr = averaged([run.log_z.value for run in runs], [run.log_z.stderr for run in runs])
+    trips = float(np.average([run.info.get("round_trips", np.inf) for run in runs], weights=n_draws))
+    agree = bool(rhat < limit and trips >= TRIPS and (ess >= LEAST or first.method != "gibbs"))
+    return Estimate(
+        mean,
+        _laid_out(first.corr, corr),
+        UNKNOWN if np.isnan(log_z) else Bounded(float(log_z), float(stderr)),
+        mean_stderr,
+        _laid_out(first.corr, corr_stderr),
+        method=first.method,
+        converged=agree,
+        message=f"combine() has R-hat {rhat:.4g} over {len(runs)} runs of {first.method}(), where below {limit} is "
+        "asked for" + ("." if agree else ": they disagree, or are too short to tell. Raise n_sweeps and burn_in."),
+        draws=_joined_draws(runs),
+        state=_joined_states(runs),
+        info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "halves": together}
+        | ({} if first.method == "gibbs" else {"round_trips": trips}),
+        model=first.model,
+    )
+
+
+def _averaged(values, errors, n_draws, by_spread):
+    """Return the mean of values (runs, ...) by their draws, and its error: of the stated errors, or of the spread."""
+    mean, of_spread = mean_and_stderr(values, n_draws)
+    if by_spread or np.isnan(errors).any():
+        alike = np.fmin(errors.max(0), 2 / len(values))  # which one more run could change; 0 on the diagonal
+        return mean, np.where(of_spread == 0, alike, of_spread)
+    return mean, np.sqrt(np.tensordot((n_draws / n_draws.sum()) ** 2, errors**2, 1))
+
+
+def _numbers(pairs):
+    return pairs.data if is_sparse(pairs) else pairs
+
+
+def _laid_out(like, numbers):
+    """Return numbers as a matrix, sparse where `like` is."""
+    return (
+        scipy.sparse.csr_array((numbers, like.indices, like.indptr), shape=like.shape) if is_sparse(like) else numbers
+    )
+
+
+def _joined_draws(runs):
+    draws = [run.draws for run in runs]
+    if any(kept is None or len(kept) != len(draws[0]) for kept in draws):
+        return None
+    return np.concatenate(draws, axis=1)
+
+
+def _joined_states(runs):
+    states = [run.state for run in runs]
+    if runs[0].method == "gibbs":
+        return np.vstack(states)
+    same = all(state is not None and np.array_equal(state.temperatures, states[0].temperatures) for state in states)
+    return Ladder(states[0].temperatures, np.concatenate([state.s for state in states])) if same else None

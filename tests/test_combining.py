@@ -1,0 +1,101 @@
+"""combine: independent runs as one, with the error and the R-hat of all of them."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+from test_contract import full
+
+import bmlab
+from bmlab.infer.sampling.averages import average
+
+quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+GLASS = bmlab.medium().at(2.0)
+VALLEYS = bmlab.ising((4, 4)).at(0.5)  # a chain stays in one of two
+
+
+def as_run(model, states):
+    """The Estimate of a run that has passed these states (sweeps, chains, n)."""
+    found = average(model, [states.swapaxes(1, 2).astype(np.int8)], states.shape[1], len(states))
+    info = {"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves}
+    errors = {"mean_stderr": found.mean_stderr, "corr_stderr": found.corr_stderr}
+    return bmlab.Estimate(
+        found.mean, found.corr, **errors, method="gibbs", state=states[-1], draws=states, info=info, model=model
+    )
+
+
+@quietly
+@pytest.mark.parametrize("model", [GLASS, bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("cuts", [[20], [10, 30], [1, 2, 17, 18]])
+def test_the_parts_of_a_run_are_the_run_again(model, cuts):
+    """Means, correlations, R-hat and chains, however the chains of a run are shared out, and in two steps as in one."""
+    states = bmlab.gibbs(model, rng=0, n_chains=40, n_sweeps=16, draws=16).draws
+    whole, parts = as_run(model, states), [as_run(model, part) for part in np.split(states, cuts, axis=1)]
+    for answer in (bmlab.combine(parts), bmlab.combine([parts[0], bmlab.combine(parts[1:])])):
+        assert np.abs(answer.mean - whole.mean).max() < 1e-14
+        assert np.nanmax(np.abs(full(answer.corr) - full(whole.corr))) < 1e-14
+        assert abs(answer.info["rhat"] - whole.info["rhat"]) < 1e-6  # sums of sixteen numbers in single precision
+        assert (answer.state == whole.state).all() and (answer.draws == states).all()
+        assert answer.info["n_draws"] == 640 and sparse.issparse(answer.corr) == model.is_sparse
+
+
+@quietly
+@pytest.mark.parametrize(("runs", "n_chains"), [(2, 32), (5, 4), (32, 1)])
+def test_the_error_of_all_runs_covers(runs, n_chains):
+    """2 stated errors in 94.6 % at least: 40 free pairs some times; four errors of such a share are allowed."""
+    weights = np.kron(np.diag(np.linspace(0, 1, 40)), [[0, 1], [1, 0]])
+    model = bmlab.BoltzmannMachine(weights, np.tile([0.3, 0.0], 40))
+    true, inside = bmlab.exact(model).mean[::2], []
+    trials = min(10, 160 // runs)
+    for trial in range(trials):
+        seeds = np.random.default_rng(trial).spawn(runs)
+        answers = [bmlab.gibbs(model, rng=seed, n_chains=n_chains, burn_in=30, n_sweeps=60) for seed in seeds]
+        answer = bmlab.combine(answers)
+        inside.append(np.abs(answer.mean[::2] - true) < 2 * answer.mean_stderr[::2])
+    assert 0.946 - 4 * np.sqrt(0.05 * 0.95 / (40 * trials)) < np.mean(inside) < 1
+
+
+def test_weights_are_averaged_and_not_their_logs():
+    """As one run of all walks: Z is the mean of the weights, whatever their number in each run."""
+    runs = [bmlab.ais(GLASS, rng=seed, n_chains=count, n_temperatures=60) for seed, count in enumerate((20, 50, 200))]
+    answer, log_w = bmlab.combine(runs), np.concatenate([run.state.log_weights for run in runs])
+    assert abs(np.exp(answer.log_z - log_w.max()) - np.exp(log_w - log_w.max()).mean()) < 1e-13
+    assert answer.converged and answer.info["runs"] == 3 and len(answer.state.s) == 270
+    assert answer.log_z.stderr < min(run.log_z.stderr for run in runs)
+    assert abs(answer.log_z - bmlab.exact(GLASS).log_z) < 5 * answer.log_z.stderr
+
+
+@quietly
+def test_errors_of_ladders_add_in_squares():
+    ladder = partial(bmlab.temper, GLASS, temperatures=[2, 4, np.inf], burn_in=20, n_sweeps=150)
+    runs = [ladder(rng=seed, n_chains=8) for seed in range(4)]
+    answer = bmlab.combine(runs)
+    assert abs(answer.log_z - np.mean([run.log_z for run in runs])) < 1e-12
+    assert abs(answer.log_z.stderr - np.linalg.norm([run.log_z.stderr for run in runs]) / 4) < 1e-12
+    assert answer.state.s.shape == (32, 3, 10) and bmlab.temper(GLASS, rng=0, start=answer.state, n_sweeps=20)
+    assert answer.converged == (answer.info["rhat"] < 1.1 and answer.info["round_trips"] >= 10)
+
+
+def test_runs_that_sit_in_different_valleys_say_so():
+    """Each of eight chains agrees with itself; together they err by the spread of the eight."""
+    starts = np.where(np.arange(8)[:, None, None] % 2, 1.0, -1.0) * np.ones((8, 1, 16))
+    with pytest.warns(bmlab.NotConverged):
+        runs = [bmlab.gibbs(VALLEYS, rng=seed, start=start) for seed, start in enumerate(starts)]
+        answer = bmlab.combine(runs)
+    assert answer.info["rhat"] > 2 and not answer.converged and "they disagree" in answer.message
+    assert (np.abs(answer.mean) < 2 * answer.mean_stderr).all()  # 0 is true
+
+
+@quietly
+def test_what_does_not_belong_together_is_refused():
+    run = partial(bmlab.gibbs, rng=0, n_chains=4, n_sweeps=8)
+    for answers, reason in (
+        ([], "found none"),
+        ([bmlab.exact(GLASS)], "found one of exact"),
+        (GLASS, "found a BoltzmannMachine"),
+        ([run(GLASS), run(GLASS.at(3.0))], "found another in number 1"),
+        ([run(GLASS), bmlab.ais(GLASS, rng=0, n_chains=20, n_temperatures=10)], "found another in number 1"),
+    ):
+        with pytest.raises(ValueError, match=f"^answers must be .*{reason}"):
+            bmlab.combine(answers)
