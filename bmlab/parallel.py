@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
+from importlib import import_module
+from threading import current_thread
 from typing import Any
 
 from .budgets import allowed_cores
@@ -24,16 +26,20 @@ _inside = ContextVar("this is done inside a part", default=False)
 
 
 def workers(executor: Executor) -> AbstractContextManager[None]:
-    """Let an executor do the parts of every long computation inside a `with` block.
+    """Let an executor do the parts of exact sums inside a `with` block: what exact() and its kin share out, no more.
 
     executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
-    Without it the parts are done on the cores of this machine.  Workers need the same versions of Python, NumPy and
-    bmlab.  Where a worker dies Dask does its parts again; other executors raise an error of their own.
+    Sums of more than 33 coupled units come in parts (bmlab.plan() counts them): exact(), sample(), entropy(), bracket()
+    and what asks them.  Samplers and smaller sums stay in this process; independent runs of samplers are a map, and
+    combine() puts their answers together.  Without it the parts are done on the cores of this machine.  Inside a job
+    of an executor all parts are done in that job, whatever `with` says there: a job that waits for its own pool never
+    ends.  Workers need the same versions of Python, NumPy and bmlab.  Where a worker dies Dask does its parts again;
+    other executors raise an error of their own, and no part is done here instead.
     Raises ValueError for what is no executor.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
-    ...     answer = bmlab.exact(bmlab.medium())
+    ...     log_z = bmlab.exact(bmlab.sherrington_kirkpatrick(34, 0), want="log_z").log_z  # in two parts
     """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
@@ -45,11 +51,22 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 
 @contextmanager
 def _given(executor):
-    token = _executor.set(executor)
+    """Let an executor do the parts, once it has done one: a dead one must not go unnoticed where nothing is shared."""
+    nested = _is_inside_a_job_of(executor)
+    if not nested:
+        executor.submit(abs, 0).result()
+    token = _executor.set(None if nested else executor)
     try:
         yield
     finally:
         _executor.reset(token)
+
+
+def _is_inside_a_job_of(executor):
+    """Whether this thread is one of the executor's workers: what it hands out could wait for itself for ever."""
+    if getattr(executor, "_client", None):  # of Dask
+        return hasattr(import_module("distributed.worker").thread_state, "execution_state")
+    return _inside.get() or current_thread() in getattr(executor, "_threads", ())
 
 
 def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:

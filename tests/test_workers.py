@@ -136,6 +136,28 @@ def test_a_part_of_a_part_stays_where_it_is_and_has_one_thread():
             assert answers == [here_alone] * 3 and here_alone == [get_ident(), 1]
 
 
+def asked_inside(pool, seen):
+    """A job of one's own that hands parts to the pool it runs in."""
+    with bmlab.workers(pool):
+        seen.append(list(in_parts(double, range(5))))
+
+
+def test_a_job_that_asks_its_own_pool_does_the_parts_itself():
+    seen = []
+    with ThreadPoolExecutor(1) as pool, bmlab.workers(pool):
+        pool.submit(asked_inside, pool, seen).result()
+        list(in_parts(partial(asked_inside, pool), [seen]))
+    assert seen == [[0, 2, 4, 6, 8]] * 2
+
+
+def test_an_executor_that_is_dead_is_told_at_once():
+    """Also where the answer would need none of it."""
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="shutdown"), bmlab.workers(pool):
+        bmlab.exact(bmlab.toy())
+
+
 class Recorder:
     """An executor that runs nothing until it is asked, and knows what was given up."""
 
@@ -213,6 +235,28 @@ def test_dask_gives_the_same_bits(name, client):
     here = numbers(QUESTIONS[name]())
     with bmlab.workers(client.get_executor()):
         assert worker_count() == 2 and numbers(QUESTIONS[name]()) == here
+
+
+def asks_its_cluster(k):
+    import distributed
+
+    with distributed.worker_client() as client, bmlab.workers(client.get_executor()):
+        return list(in_parts(double, range(k)))
+
+
+def test_a_job_of_dask_does_its_parts_itself(client):
+    assert client.submit(asks_its_cluster, 3, pure=False).result() == [0, 2, 4]
+
+
+def sampled(seed):
+    return bmlab.gibbs(drawn(8), rng=seed, n_chains=10, n_sweeps=40)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_runs_of_a_cluster_are_put_together_as_those_of_one_machine(client):
+    here = bmlab.combine(map(sampled, range(4)))
+    there = bmlab.combine(client.gather(client.map(sampled, range(4), pure=False)))
+    assert numbers(there) == numbers(here) and there.info["runs"] == 4
 
 
 def deadly(marker, task, number):
