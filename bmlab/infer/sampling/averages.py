@@ -1,9 +1,9 @@
 """Averages over chains: means, correlations, their errors, and what diagnostics.py says of the chains.
 
 Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
-parts of their time, each as long as ten independent draws at least.  The spread of the groups' averages, over the root
-of their number, is the error; slow mixing inside a group is counted, because it makes the groups differ.  Fewer groups
-than 32 know their spread badly, which widens the error by Student's t; one group knows none.
+parts of their time, each as long as three independent draws of the slowest unit at least.  The spread of the groups'
+averages, over the root of their number, is the error; slow mixing inside a group is counted, because it makes the
+groups differ.  Fewer groups than 32 know their spread badly, which widens the error by Student's t; one knows none.
 
 All sums are of whole numbers, so that they are the same to the bit however many sweeps come at a time.
 """
@@ -25,7 +25,7 @@ from ...model import BoltzmannMachine
 from ...threads import one_thread
 from .diagnostics import GROUPS, Halves, agreement, halves_of, mean_and_stderr
 
-INDEPENDENT = 10  # effective draws in a part of time, for its neighbours to know nothing of it
+INDEPENDENT = 3  # effective draws of the slowest unit in a part of time, for its neighbours to know little of it
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
 STRIP = 128  # columns of a matrix that are looked at together

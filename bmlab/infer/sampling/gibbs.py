@@ -104,7 +104,7 @@ def gibbs(
     draws     keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
     log_z     is nan: chains know ratios of probabilities only.
     stderr    spread of independent groups of chains (where chains are fewer than 32, of parts of their time that hold
-              ten independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
+              three independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
     converged R-hat of every unit below 1.01, and 400 effective draws of each, see diagnostics.py; no such test sees a
               mode that no chain has found.  info has R-hat and the effective sample size of the worst unit.
     Classes of units that are not coupled turn together, one class after the other.
