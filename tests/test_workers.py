@@ -237,26 +237,8 @@ def test_dask_gives_the_same_bits(name, client):
         assert worker_count() == 2 and numbers(QUESTIONS[name]()) == here
 
 
-def asks_its_cluster(k):
-    import distributed
-
-    with distributed.worker_client() as client, bmlab.workers(client.get_executor()):
-        return list(in_parts(double, range(k)))
-
-
-def test_a_job_of_dask_does_its_parts_itself(client):
-    assert client.submit(asks_its_cluster, 3, pure=False).result() == [0, 2, 4]
-
-
 def sampled(seed):
     return bmlab.gibbs(drawn(8), rng=seed, n_chains=10, n_sweeps=40)
-
-
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_runs_of_a_cluster_are_put_together_as_those_of_one_machine(client):
-    here = bmlab.combine(map(sampled, range(4)))
-    there = bmlab.combine(client.gather(client.map(sampled, range(4), pure=False)))
-    assert numbers(there) == numbers(here) and there.info["runs"] == 4
 
 
 def deadly(marker, task, number):
@@ -278,3 +260,11 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
         found = numbers(list(in_parts(partial(deadly, marker, task), range(16))))
     assert os.path.exists(marker) and found == here
     assert len(before & set(client.run(os.getpid).values())) < 2
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_runs_of_a_cluster_whose_worker_is_killed_are_put_together_as_those_of_one_machine(client, tmp_path):
+    marker, here = str(tmp_path / "killed"), bmlab.combine(map(sampled, range(4)))
+    runs = client.map(partial(deadly, marker, sampled), range(4), pure=False)
+    there = bmlab.combine(client.gather(runs))
+    assert os.path.exists(marker) and numbers(there) == numbers(here) and there.info["runs"] == 4
