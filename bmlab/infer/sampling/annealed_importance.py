@@ -183,7 +183,7 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
         converged=not advice,
-        message=f"ais() rests on {ess:.1f} of its {count} runs, where a fifth is asked for{advice}.",
+        message=f"ais() rests on {ess:.1f} of its {count} runs, where {SHARE:.0%} are asked for{advice}.",
         state=runs,
         info={"ess": ess},
         model=model,
