@@ -5,31 +5,46 @@ is opened in a process of its own (reading.py).
 """
 
 import hashlib
+import os
 import re
 import unicodedata
 import zipfile
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
+
+from .roster import Roster
 
 TIME = r"(?P<order>\d{4}-\d\d-\d\d[- _]\d\d[-:]\d\d[-:]\d\d)"
+ENDS = r"_assignsubmission_(?:file|onlinetext)"
+MOODLE = re.compile(  # of a folder all is the platform's, and the last number counts; of a file what stands first
+    rf"(?P<name>.+?)_(?P<id>\d+){ENDS}(?:_?/$|(?!.*{ENDS}_?/$)(?:[_/]|$))"
+)
 PLATFORMS = [  # what the platform itself writes in front of the name that a student chose
-    re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)(?:_|$)"),  # Moodle
+    MOODLE,
     re.compile(r"(?P<name>[^\W_]+)_(?:LATE_)?(?P<id>\d+)_(?P<order>\d+)_"),  # Canvas
-    re.compile(rf".+_(?P<name>[^_]+)_attempt_{TIME}"),  # Blackboard
+    re.compile(rf"(?P<head>.+?)_attempt_{TIME}"),  # Blackboard: assignment_username
     re.compile(rf"(?P<name>[^+]+)\+[^+]+\+{TIME}"),  # nbgrader's exchange
 ]
+LONGEST = 120  # bytes of a name, to which others are joined: file systems take 255
+UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff/\\:*?"<>|]')
 SKIPPED = re.compile(r"__MACOSX$|\._|\.|Thumbs\.db$|desktop\.ini$|__pycache__$", re.IGNORECASE)
 COPY = re.compile(r"(?:[ _-]?\((\d+)\)|[ _-]?[Cc]opy ?(\d*)|-(\d{1,2}))$")
 
 
 @dataclass
 class Sender:
-    """A student: `key` tells them apart, `id` is the platform's; sources: (order, place, file or zip, its members)."""
+    """A student: `key` tells them apart, `id` is the platform's; sources: (order, place, file or zip, its members).
+
+    doubts    why it may be somebody else
+    """
 
     key: str
     id: str
     name: str
+    doubts: list[str] = field(default_factory=list)
     sources: list[tuple[str, str, str, list[str]]] = field(default_factory=list)
 
     def digest(self) -> str:
@@ -43,13 +58,46 @@ class Sender:
                 continue
             files = [(file, file.lstat()) for file in [Path(container), *sorted(Path(container).rglob("*"))]]
             seen += [(place, str(file), about.st_size, about.st_mtime_ns) for file, about in files]
-        return hashlib.sha256(repr(seen).encode()).hexdigest()
+        return hashlib.sha256(repr(seen).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Outer(NamedTuple):
+    """An outermost name as text, and what came under it: a file or folder, or members of the zip of all."""
+
+    name: str
+    container: str
+    members: list[str]
+    is_folder: bool
+
+
+def as_text(name: str) -> str:
+    """A name that a file system gave, which is bytes, as text: UTF-8, or what Western systems wrote before it."""
+    found = os.fsencode(name)
+    try:
+        return found.decode()
+    except UnicodeDecodeError:
+        return found.decode("cp1252", "replace")
+
+
+def name_in_zip(about: zipfile.ZipInfo) -> str:
+    """The name of a member of a zip; many programs write UTF-8 and do not say so."""
+    try:
+        return about.filename if about.flag_bits & 0x800 else about.filename.encode("cp437").decode()
+    except ValueError:
+        return about.filename
 
 
 def tidy(name: str) -> str:
-    """A name as people write it and every file system takes it: composed letters, single blanks, no separators."""
-    text = unicodedata.normalize("NFC", name)
-    return re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]', "_", " ".join(text.split())).strip(" ._-")[:100]
+    """A name as people write it and every file system takes it: composed letters, single blanks, no separators.
+
+    Where something had to go it ends in a fingerprint of the whole: two people stay two.
+    """
+    whole = " ".join(unicodedata.normalize("NFC", name).split())
+    text = UNSAFE.sub("_", whole)
+    if text == whole and len(text.encode()) <= LONGEST:
+        return text.strip(" ._-")
+    mark = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{text.encode()[:LONGEST].decode(errors='ignore').strip(' ._-')} {mark}"
 
 
 def without_copy(stem: str) -> tuple[str, int]:
@@ -60,38 +108,83 @@ def without_copy(stem: str) -> tuple[str, int]:
     return stem, number
 
 
-def outermost(delivery: Path) -> dict[str, tuple[str, list[str]]]:
-    """Return the outermost names of a delivery: name -> (file or folder, []), or (the zip of all, its members)."""
+def outermost(delivery: Path) -> list[Outer]:
+    """Return what stands outermost in a delivery."""
     if delivery.is_dir():
-        return {path.name: (str(path), []) for path in sorted(delivery.iterdir()) if not SKIPPED.match(path.name)}
+        paths = [path for path in sorted(delivery.iterdir()) if not SKIPPED.match(path.name)]
+        return [Outer(as_text(path.name), str(path), [], path.is_dir()) for path in paths]
     if not zipfile.is_zipfile(delivery):
         raise ValueError(f"{delivery} is no folder and no zip; name what your platform delivers")
-    found: dict[str, tuple[str, list[str]]] = {}
+    found: dict[str, Outer] = {}
     with zipfile.ZipFile(delivery) as archive:
-        for member in archive.namelist():
-            first = next((part for part in re.split(r"[/\\]", member) if part not in ("", ".", "..")), "")
-            if first and not SKIPPED.match(first) and not member.endswith("/"):
-                found.setdefault(first, (str(delivery), []))[1].append(member)
+        for member in archive.infolist():
+            parts = [part for part in re.split(r"[/\\]", name_in_zip(member)) if part not in ("", ".", "..")]
+            if parts and not SKIPPED.match(parts[0]) and not member.is_dir():
+                outer = found.setdefault(parts[0], Outer(parts[0], str(delivery), [], len(parts) > 1))
+                outer.members.append(member.filename)
+    return list(found.values())
+
+
+def platform_of(names: Collection[str], roster: Roster | None) -> re.Pattern | None:
+    """Return the one platform that speaks for a delivery: it wrote most of the outermost names.
+
+    Of several it is the one that wrote whole names of folders, or whose people are in the roster, or that needs the
+    least of each name: what comes behind is a student's choice.
+    """
+
+    def fits(pattern: re.Pattern) -> tuple[int, int, int, int]:
+        found = [match for match in map(pattern.match, names) if match]
+        whole = sum(match[0].endswith("/") for match in found)
+        known = sum(bool(roster and roster.lines(*said_by(match))) for match in found)
+        return len(found), whole, known, -sum(match.end() for match in found)
+
+    best = max(PLATFORMS, key=fits)
+    return best if 2 * fits(best)[0] > len(names) else None
+
+
+def said_by(match: re.Match) -> tuple[str, str]:
+    """What a platform says of a sender: name and number, "" for none."""
+    about = match.groupdict()
+    return about.get("name") or about["head"].rpartition("_")[2], about.get("id", "")
+
+
+def usernames(heads: Collection[str], roster: Roster | None) -> dict[str, str]:
+    """Return the username at the end of each "assignment_username".
+
+    With a roster it is the longest that is there; else what follows the last "_", or, where that is one for several,
+    what follows the words that all begin with.
+    """
+    parts = {head: head.split("_") for head in heads}
+    shared = next((place for place, words in enumerate(zip(*parts.values(), strict=False)) if len({*words}) > 1), 0)
+    last, found = Counter(words[-1] for words in parts.values()), {}
+    for head, words in parts.items():
+        ends = ["_".join(words[first:]) for first in range(1, len(words))]
+        listed = next((end for end in ends if roster and roster.lines(end, "")), "")
+        found[head] = listed or (words[-1] if last[words[-1]] == 1 else "_".join(words[shared:]))
     return found
 
 
-def senders(delivery: Path, notebooks: Collection[str]) -> list[Sender]:
-    """Return who sent anything. One platform speaks for a delivery: the one that wrote most of the outermost names."""
-    names = outermost(delivery)
-    best = max(PLATFORMS, key=lambda pattern: sum(bool(pattern.match(name)) for name in names))
+def senders(delivery: Path, notebooks: Collection[str], roster: Roster | None = None) -> list[Sender]:
+    """Return who sent anything. The platform's number tells them apart, else the name, in small letters."""
+    outer = outermost(delivery)
+    names = [f"{one.name}/" if one.is_folder else one.name for one in outer]
+    platform = platform_of(names, roster)
+    matches = [platform.match(name) if platform else None for name in names]
+    heads = usernames({match["head"] for match in matches if match and "head" in match.groupdict()}, roster)
     found: dict[str, Sender] = {}
-    for outer, (container, members) in names.items():
-        match = best.match(outer) if 2 * sum(bool(best.match(name)) for name in names) > len(names) else None
+    for one, match in zip(outer, matches, strict=True):
         about = match.groupdict() if match else {}
-        is_folder = Path(container).is_dir() or any(re.search(r"[/\\]", member) for member in members)
-        name = tidy(about["name"] if match else outer if is_folder else by_hand(outer, notebooks)) or "nameless"
-        number = about.get("id", "")
-        key = f"{name.casefold()} {number}".strip()
-        order = about.get("order", "")
+        name = about.get("name") or heads.get(about.get("head", ""))
+        name = tidy(name or (one.name if one.is_folder else by_hand(one.name, notebooks))) or "nameless"
+        number, order = about.get("id", ""), about.get("order", "")
         order = order.zfill(20) if order.isdigit() else order
+        key = f"# {number}" if number else name.lower()
         sender = found.setdefault(key, Sender(key, number or name, name))
-        sender.sources.append((order, outer, container, members))
-    return sorted(found.values(), key=lambda sender: sender.key)
+        sender.sources.append((order, one.name, one.container, one.members))
+        numbers = re.findall(rf"_(\d+){ENDS}", one.name) if platform is MOODLE else []
+        if len(set(numbers)) > 1:
+            sender.doubts = [f"it came under a name with the numbers {' and '.join(numbers)}: see who sent it"]
+    return sorted(found.values(), key=lambda sender: (sender.name.lower(), sender.key))
 
 
 def by_hand(outer: str, notebooks: Iterable[str]) -> str:

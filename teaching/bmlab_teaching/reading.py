@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from .deliveries import SKIPPED, without_copy
+from .deliveries import SKIPPED, as_text, name_in_zip, without_copy
 
 LARGEST, ALL = 30 * 2**20, 200 * 2**20  # bytes of a file, and of a delivery
 MANY, DEEPEST = 2000, 2  # files of a delivery; zips in zips
@@ -69,14 +69,14 @@ class Reader:
                 about = one.lstat()
                 when = (order, tuple(time.localtime(about.st_mtime)[:6]), without_copy(one.stem)[1], str(one))
                 if one.is_symlink() or not one.is_file():
-                    yield File(one.name, b"", "it is a link, or no file", when)
+                    yield File(as_text(one.name), b"", "it is a link, or no file", when)
                     continue
                 self.count(about.st_size)
-                yield from self.opened(one.name, one.read_bytes(), when, 0)
+                yield from self.opened(as_text(one.name), one.read_bytes(), when, 0)
 
     def member(self, archive: zipfile.ZipFile, about: zipfile.ZipInfo, order: str, depth: int) -> Iterator[File]:
         """Yield a file in a zip, as it is or looked into."""
-        parts = [part for part in re.split(r"[/\\]", about.filename) if part not in ("", ".", "..")] or ["nameless"]
+        parts = [part for part in re.split(r"[/\\]", name_in_zip(about)) if part not in ("", ".", "..")] or ["nameless"]
         if about.is_dir() or any(map(SKIPPED.match, parts)):
             return
         when = (order, about.date_time, without_copy(PurePosixPath(parts[-1]).stem)[1], about.filename)

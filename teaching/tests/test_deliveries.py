@@ -1,17 +1,20 @@
 """What learning platforms deliver: who a file is from, which of several counts, and what is run of it."""
 
+import os
+import re
 import zipfile
 
 import nbformat
 import pytest
 from awkward_class import Kit, dumped, zipped
-from small_course import graded, short_notebook, walled
+from small_course import graded, lines_of, short_notebook, walled
 
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
-from bmlab_teaching.grading import read
+from bmlab_teaching.grading import grade, read
 from bmlab_teaching.matching import plan
 from bmlab_teaching.reading import read_cells
+from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.slicing import names, needed_cells
 
 NAMES = ["01_theory", "02_exact_z"]
@@ -34,6 +37,20 @@ NAMES = ["01_theory", "02_exact_z"]
         # one platform a delivery: who calls himself as another platform would is not taken for somebody else
         (["x_4711_9__2001_assignsubmission_file_/a.ipynb"], {("2001", "x_4711_9")}),
         (["ann/a.ipynb", "bo/a.ipynb", "ann_4711_9_a.ipynb"], {("ann", "ann"), ("bo", "bo"), ("ann_4711_9_a",) * 2}),
+        # what a student chose comes behind: nobody is somebody else by the name of a file
+        (["Mal_2003_assignsubmission_file_Ann_2001_assignsubmission_file_a.ipynb"], {("2003", "Mal")}),
+        (["Week 1_mal_attempt_2026-11-20-10-11-12_x_ann_attempt_2026-11-20-10-11-12_a.ipynb"], {("mal", "mal")}),
+        (["mal_4713_98_Ann_2001_assignsubmission_file.ipynb"], {("4713", "mal")}),
+        (
+            ["mal_4713_98_Ann_2001_assignsubmission_file_", "mal_4713_99_w_bo_attempt_2026-11-20-10-11-12"],
+            {("4713", "mal")},
+        ),
+        (["mal_4713_98_ann_attempt_2026-11-20-10-11-12_a.ipynb"], {("4713", "mal")}),
+        (
+            [f"Week_1_{who}_attempt_2026-11-20-10-11-12_a.ipynb" for who in ("ann_lee", "bo_lee", "cy")],
+            {("ann_lee", "ann_lee"), ("bo_lee", "bo_lee"), ("cy", "cy")},
+        ),
+        (["Weiß/a.ipynb", "Weiss/a.ipynb"], {("Weiß", "Weiß"), ("Weiss", "Weiss")}),
     ],
 )
 def test_the_sender_is_the_outermost_name(places, expected, tmp_path):
@@ -45,6 +62,45 @@ def test_the_sender_is_the_outermost_name(places, expected, tmp_path):
             archive.writestr(place, b"{}")
     for delivery in (tmp_path / "in", tmp_path / "in.zip"):
         assert {(one.id, one.name) for one in senders(delivery, NAMES)} == expected
+
+
+def test_a_name_with_two_numbers_is_looked_at(tmp_path):
+    """A display name of Moodle may hold another student's number; of a folder the platform wrote the end."""
+    both = "Ann_2001_assignsubmission_file_x_2003_assignsubmission_file_"
+    (tmp_path / both).mkdir()
+    (tmp_path / "Bo_2002_assignsubmission_file_").mkdir()
+    mallory, bo = sorted(senders(tmp_path, NAMES), key=lambda one: -len(one.name))
+    assert (mallory.id, bo.id, bo.doubts) == ("2003", "2002", []) and "2001 and 2003" in mallory.doubts[0]
+
+
+@walled
+def test_names_are_bytes_and_of_any_length_and_stop_nobodys_marks(tmp_path, kit):
+    """Latin-1 on disk, UTF-8 that a zip does not declare, longer than a file system takes, alike but for the end."""
+    blank, longest = dumped(kit.blank), 95 * "\u674e"
+    returned, notebook = os.fsencode(tmp_path / "returned"), b"/twice.ipynb"
+    for folder in (b"M\xfcller", "M\u00fcller 2".encode(), 199 * b"x" + b"1", 199 * b"x" + b"2", b"plain"):
+        os.makedirs(os.path.join(returned, folder))
+        with open(os.path.join(returned, folder) + notebook, "wb") as file:
+            file.write(blank)
+    with open(os.path.join(returned, b"M\xfcller/l\xf6sung.pdf"), "wb") as file:
+        file.write(b"%PDF")
+    os.makedirs(os.path.join(returned, b"writer"))
+    with open(os.path.join(returned, b"writer/l\xf6sung.pdf"), "wb") as file:
+        file.write(b"%PDF")
+    rows = graded(tmp_path)
+    assert {"M\u00fcller", "M\u00fcller 2", "plain", "writer"} < rows.keys() and len(rows) == 7
+    assert "l\u00f6sung.pdf: no notebook of this course" in rows["writer"]["remarks"]
+    moodle = {f"{who}_{k}_assignsubmission_file_" for k, who in ((2001, longest), (2002, longest), (2003, "Jos\u00e9"))}
+    data = bytearray(zipped(**{f"{folder}/twice.ipynb": blank for folder in moodle}))
+    for head, flags in ((b"PK\3\4", 7), (b"PK\1\2", 9)):  # names are UTF-8, and the zip does not say so
+        for place in re.finditer(head, data):
+            data[place.start() + flags] &= ~8
+    (tmp_path / "in.zip").write_bytes(data)
+    grade(tmp_path / "sources", tmp_path / "in.zip", tmp_path / "graded", say=lambda line: None, limits=Limits(40))
+    rows = lines_of(tmp_path / "graded")
+    assert rows["2003"]["student"] == "Jos\u00e9" and rows["2001"]["twice"] == rows["2002"]["twice"] == "0"
+    with zipfile.ZipFile(tmp_path / "graded/feedback.zip") as archive:
+        assert {name.partition("/")[0] for name in archive.namelist()} > moodle
 
 
 def test_what_is_no_delivery_is_refused_in_one_sentence(tmp_path):

@@ -1,0 +1,156 @@
+"""A platform's own table of a class: who is in it, who is missing, and the same table with the marks filled in.
+
+It is Moodle's grading worksheet, or what the gradebook of Moodle or Canvas exports, as it was downloaded. What stands
+left of the column of marks says who somebody is, in any language.
+"""
+
+import json
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from .spreadsheets import Table, read_table
+
+TAKES_MARKS = re.compile(r"Grade$|.*\((?:\d+|Real)\)$")  # of Moodle's worksheet; an assignment of Canvas or Moodle
+POINTS_POSSIBLE = "Points Possible"  # begins the line of Canvas with the most that an assignment gives
+
+
+def plain(name: str) -> str:
+    """A name without what platforms change: blanks, signs and large letters. Weiß is not Weiss."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFC", name).lower()))
+
+
+def number_in(cell: str) -> str:
+    """The number in a cell that is one, were there a word before it: 2001 of "Participant 2001", else nothing."""
+    found = re.fullmatch(r"[^\d@]*0*(\d+)", cell.strip())
+    return found[1] if found else ""
+
+
+@dataclass(frozen=True)
+class Roster:
+    """A table of a class: the name of its file, its cells, and the place of the column that takes the marks."""
+
+    name: str
+    table: Table
+    column: int
+
+    @cached_property
+    def people(self) -> dict[int, list[str]]:
+        """Line -> what says who it is; the head and Canvas' line of points are nobody."""
+        lines = {line: row[: self.column] for line, row in enumerate(self.table.cells) if line}
+        return {line: row for line, row in lines.items() if any(row) and not row[0].strip().startswith(POINTS_POSSIBLE)}
+
+    @cached_property
+    def names(self) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
+        """Plain name -> lines: by each cell and two neighbours in both orders; and by what stands before an @."""
+        whole, before = defaultdict(set), defaultdict(set)
+        for line, row in self.people.items():
+            pairs = [joined for one, two in pairwise(row) if one and two for joined in (one + two, two + one)]
+            flipped = ["".join(reversed(cell.split(",", 1))) for cell in row]
+            for cell in [*row, *pairs, *flipped]:
+                whole[plain(cell)].add(line)
+            for cell in [cell for cell in row if "@" in cell]:
+                before[plain(cell.partition("@")[0])].add(line)
+        return whole, before
+
+    def lines(self, name: str, number: str) -> set[int]:
+        """The lines that fit a number, or a name where there is none; an address counts where no name is it."""
+        if number:
+            return {line for line, row in self.people.items() if number in map(number_in, row)}
+        return next((found[plain(name)] for found in self.names if found.get(plain(name))), set())
+
+    def settle(self, rows: Iterable[Any]) -> tuple[dict[str, int], dict[str, str]]:
+        """Return key -> line of who is certain, and key -> a sentence of who is not (grading.Row)."""
+        rows = list(rows)
+        numbers = {row.key: row.id.lstrip("0") for row in rows if row.key == f"# {row.id}"}
+        columns = [{number_in(row[place]): line for line, row in self.people.items()} for place in range(self.column)]
+        found = max(columns, key=lambda column: sum(number in column for number in numbers.values()))
+        by_number = 2 * sum(number in found for number in numbers.values()) > len(numbers)
+        claims, doubts = defaultdict(list), {}
+        for row in rows:
+            lines = self.lines(row.name, "")
+            if by_number and row.key in numbers:
+                lines = {found[numbers[row.key]]} if numbers[row.key] in found else set()
+            if len(lines) == 1:
+                claims[min(lines)].append(row)
+            else:
+                doubts[row.key] = f"{self.name} has {f'{len(lines)} lines' if lines else 'no line'} for this name"
+        for line, mine in claims.items():
+            if len(mine) > 1:
+                together = " and ".join(f"{row.name} ({row.id})" for row in mine)
+                doubts |= {row.key: f"{together} are line {line + 1} of {self.name}: see who sent what" for row in mine}
+        return {mine[0].key: line for line, mine in claims.items() if len(mine) == 1}, doubts
+
+    def absent(self, rows: Iterable[Any]) -> list[str]:
+        """The names of those that nothing came from; who may be one of the uncertain is not among them."""
+        rows = list(rows)
+        settled, doubts = self.settle(rows)
+        maybe = {line for row in rows if row.key in doubts for line in self.lines(row.name, "")}
+        gone = [row for line, row in self.people.items() if line not in {*settled.values(), *maybe}]
+        return [self.called(row) for row in gone]
+
+    def called(self, person: list[str]) -> str:
+        """A name to read, of a line: its first cell that is no number, and the one beside it where it is one word."""
+        cells = [cell.strip() for cell in person]
+        first = next((place for place, cell in enumerate(cells) if cell and not number_in(cell)), 0)
+        beside = "".join(cells[first + 1 : first + 2])
+        is_whole = re.search(r"[ ,]", cells[first]) or number_in(beside) or "@" in beside
+        return cells[first] if is_whole else f"{cells[first]} {beside}".strip()
+
+    def most(self) -> float | None:
+        """The points that the platform gives at most, where the table says so."""
+        head, *rows = self.table.cells
+        beside = [row[self.column + 1] for row in rows if head[self.column] == "Grade" and len(row) > self.column + 1]
+        above = [
+            row[self.column] for row in rows if row[0].strip().startswith(POINTS_POSSIBLE) and len(row) > self.column
+        ]
+        try:
+            return float([*above, *beside][0].replace(",", "."))
+        except (IndexError, ValueError):
+            return None
+
+    def filled(self, marks: Mapping[int, float]) -> Table:
+        """The table with marks, line -> points; all else is as it came."""
+        cells = [list(row) for row in self.table.cells]
+        for line, points in marks.items():
+            cells[line] += [""] * (self.column + 1 - len(cells[line]))
+            cells[line][self.column] = f"{points:.10g}"
+        return self.table._replace(cells=cells)
+
+
+def read_roster(path: Path, column: str = "") -> Roster:
+    """Read a platform's table; `column` is the head of the one that takes the marks, where it is not the only one."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}; ROSTER= takes the table that your platform exports")
+    table = read_table(path)
+    head = [cell.strip() for cell in table.cells[0]] if table.cells else []
+    fits = [place for place, cell in enumerate(head) if (cell == column if column else TAKES_MARKS.match(cell))]
+    if len(fits) != 1 or not fits[0]:
+        words = f"no column {column!r}" if column else f"{len(fits) or 'no'} columns that can take the marks"
+        known = ", ".join(cell for cell in head[1:] if cell)
+        raise ValueError(f'{path} has {words}; say which one, COLUMN="...", of: {known}')
+    return Roster(path.name, table, fits[0])
+
+
+def remember(records: Path, notebooks: Path | None, roster: Roster | None) -> tuple[Path, Roster | None]:
+    """Keep beside the records of marks of which course they are, and the roster; for None return what was kept."""
+    place = records / "course" / "given.json"
+    known = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    if notebooks:
+        known["notebooks"] = str(notebooks)
+    if roster:
+        known["roster"] = [roster.name, roster.table, roster.column]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_suffix(".part")
+    part.write_text(json.dumps(known), encoding="utf-8")
+    part.replace(place)
+    if "roster" in known:
+        name, table, column = known["roster"]
+        roster = Roster(name, Table(*table), column)
+    return Path(known.get("notebooks", "notebooks")), roster
