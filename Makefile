@@ -10,6 +10,7 @@ INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
 WITH_UV = $(IN_VENV) -m uv pip install --quiet
 INSTALLED = .venv/installed
 SOURCES ?=
+IN_ROSTER = $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COLUMN),--column "$(COLUMN)")
 AS_TEACHER = $(if $(TEACHER),-teacher)
 PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
@@ -95,15 +96,15 @@ refresh: setup  ## run the notebooks again and store what they print
 handouts: setup  ## make student versions, zips, and the teacher's page of solutions, in handouts/
 	@$(IN_VENV) -m bmlab_teaching handouts
 
-grade: setup  ## grade what was returned: make grade IN=folder-or-zip (OUT=) writes to graded/
+grade: setup  ## grade what was returned: make grade IN=folder-or-zip (OUT=, ROSTER=export.csv) writes to graded/
 	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching grade $(if $(IN),"$(IN)",$(error say where the returned notebooks \
-		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") $(if $(TRUST),--trust)
+		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") $(IN_ROSTER) $(if $(TRUST),--trust)
 
 demo: setup  ## grade a class of five that ships with the course, in graded/demo
 	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --seconds 50 --out graded/demo
 
-mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=)
-	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)")
+mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=, ROSTER=)
+	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)") $(IN_ROSTER)
 
 bench: setup  ## run each benchmark: a peer and bmlab in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done

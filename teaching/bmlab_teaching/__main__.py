@@ -1,6 +1,7 @@
 """The command line: python -m bmlab_teaching handouts, grade DELIVERY, or mark."""
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m bmlab_teaching", description="Hand out and grade notebooks.")
-    parser.add_argument("--notebooks", type=Path, default=Path("notebooks"), help="the sources, with solutions")
+    parser.add_argument("--notebooks", type=Path, help="the sources, with solutions (mark: those that were graded)")
     commands = parser.add_subparsers(dest="command", required=True)
     handouts = commands.add_parser("handouts", help="make the student version and a zip of every notebook")
     grade = commands.add_parser("grade", help="grade what was returned")
@@ -18,6 +19,9 @@ def arguments() -> argparse.Namespace:
     grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
     grade.add_argument("--trust", action="store_true", help="run without a sandbox, as you: all of it has been read")
     mark = commands.add_parser("mark", help="write the tables again, with the points in by_hand.csv")
+    for command in (grade, mark):
+        command.add_argument("--roster", type=Path, help="the table of the class that your platform exports")
+        command.add_argument("--column", default="", help="the head of its column that takes the marks")
     for command, place in (handouts, "handouts"), (grade, "graded"), (mark, "graded"):
         command.add_argument("--out", type=Path, default=Path(place))
     return parser.parse_args()
@@ -25,21 +29,27 @@ def arguments() -> argparse.Namespace:
 
 def run(options: argparse.Namespace) -> None:
     """Do what was asked; the heavy imports come last, when it is known that they are needed."""
-    if not options.notebooks.is_dir():
-        raise ValueError(f"there is no folder {options.notebooks}; type this in the folder of the course")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a name in letters that a terminal has not stops nothing
+    notebooks = options.notebooks or Path("notebooks")
+    if not notebooks.is_dir():
+        raise ValueError(f"there is no folder {notebooks}; type this in the folder of the course")
     if options.command == "handouts":
         from .handouts import hand_out
 
-        return hand_out(options.notebooks, options.out, say=print)
+        return hand_out(notebooks, options.out, say=print)
     if os.name != "posix":
         raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
     from . import grading
+    from .roster import read_roster
     from .sandbox import Limits
 
+    roster = read_roster(options.roster, options.column) if options.roster else None
     if options.command == "mark":
-        return grading.mark(options.notebooks, options.out, say=print)
+        return grading.mark(options.notebooks, options.out, say=print, roster=roster)
     limits = Limits(options.seconds, options.gigabytes, options.trust)
-    return grading.grade(options.notebooks, options.delivery, options.out, say=print, limits=limits)
+    return grading.grade(notebooks, options.delivery, options.out, say=print, limits=limits, roster=roster)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from .judging import judge
 from .marks import write_tables
 from .matching import Plan, plan, which
 from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
+from .roster import Roster, remember
 from .sandbox import Limits
 
 HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 120}  # what reading one student may take
@@ -33,6 +34,7 @@ class Row:
     name: str
     sent: str = ""
     outer: dict[str, str] = field(default_factory=dict)  # notebook -> the outermost name that it came under
+    doubts: list[str] = field(default_factory=list)  # of who it is
     remarks: list[str] = field(default_factory=list)
     notebooks: dict[str, dict] = field(default_factory=dict)
 
@@ -61,7 +63,7 @@ def course(notebooks: Path) -> dict[str, Handout]:
 
 def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
     """Return what a student sent: of each notebook of the course what counts, as a plan, and a remark on the rest."""
-    from .pages import code, shape
+    from .pages import calls, code, shape
 
     reader, best, remarks, others = Reader(), {}, [], []
     try:
@@ -89,7 +91,7 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
         stubs = {one.answer for one in handouts[name].exercises if one.answer in found.open}
         about = {
             key: {"open": key in stubs, "source": source[:20_000], "shape": shape(source), "words": digest(source)}
-            | {"html": code(source) if key in handouts[name].made else ""}
+            | {"html": code(source) if key in handouts[name].made else "", "calls": calls(source)}
             for key, source in found.answers.items()
         }
         outer = next((place for one, place, *_ in sender.sources if one == order), "")
@@ -97,14 +99,17 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
     return {"remarks": list(dict.fromkeys(remarks))[:9], "plans": plans}
 
 
-def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limits) -> None:
+def grade(
+    notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limits, roster: Roster | None = None
+) -> None:
     """Grade a delivery (deliveries.py); write tables, pages and records to `out`.
 
     Interrupted, it keeps what is done, writes that, and raises KeyboardInterrupt.
     """
     handouts, records = course(notebooks), out / "records"
     rows, stopped = load(records), None
-    sent = senders(delivery, handouts)
+    roster = remember(records, notebooks, roster)[1]
+    sent = senders(delivery, handouts, roster)
     if not sent:
         raise ValueError(f"nothing is in {delivery}; it takes what a platform delivers, or STUDENT/NOTEBOOK.ipynb")
     version = digest(of_files(HERE.rglob("*.py")), limits[:2], [one.digest for one in handouts.values()])
@@ -116,17 +121,18 @@ def grade(notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limit
             grade_new(new, rows, handouts, out, version, say, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
-    write_tables(out, load(records), handouts)
+    write_tables(out, load(records), handouts, roster)
     say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:
         raise stopped
 
 
-def mark(notebooks: Path, out: Path, *, say: Say) -> None:
-    """Write the tables and pages again, with the points that stand in by_hand.csv."""
+def mark(notebooks: Path | None, out: Path, *, say: Say, roster: Roster | None = None) -> None:
+    """Write the tables and pages again, with the points that stand in by_hand.csv, for the course that was graded."""
     if not (rows := load(out / "records")):
         raise ValueError(f"nobody was graded into {out} yet; make grade IN=delivery comes first")
-    write_tables(out, rows, course(notebooks))
+    notebooks, roster = remember(out / "records", notebooks, roster)
+    write_tables(out, rows, course(notebooks), roster)
     say(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 
 
@@ -135,6 +141,7 @@ def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, vers
     records, works, waiting = out / "records", [], {}
     for sender, found, problem in in_children([Work(one, read, (one, handouts)) for one in new], **READING):
         row = rows.setdefault(sender.key, Row(sender.key, sender.id, sender.name))
+        row.doubts = sender.doubts
         row.remarks = [f"could not be read: {problem}"] if problem else found["remarks"]
         for name, about in found["plans"].items() if found else ():
             known, answered = row.notebooks.get(name), not all(one["open"] for one in about["answers"].values())

@@ -1,6 +1,5 @@
 """Points: those of checks, and those that a person gives in by_hand.csv; and the tables that hold them."""
 
-import csv
 import math
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -10,59 +9,76 @@ from typing import Any
 
 from .course import Handout
 from .deliveries import tidy
+from .roster import Roster
+from .spreadsheets import put_table, read_table, typed, write_csv
 from .working_copies import Exercise
 
-COLUMNS = ("id", "student", "notebook", "exercise", "of", "points", "comment", "words", "read")
+COLUMNS = ("id", "student", "notebook", "exercise", "of", "points", "comment", "words", "rubric", "read")
+NEEDED = ("id", "notebook", "exercise", "points")
 Hands = dict[tuple[str, str, str], dict[str, str]]  # (id, notebook, exercise) -> the line of by_hand.csv
 
 
 @dataclass
 class Line:
-    """A student's marks: points of each exercise, None where somebody is to read it; what was not sent is not there."""
+    """A student's marks: points of each exercise, None where somebody is to read it; what was not sent is not there.
+
+    doubts    what a teacher should look at
+    remarks   all else
+    """
 
     row: Any
     points: dict[tuple[str, str], float | None] = field(default_factory=dict)  # (notebook, exercise)
     totals: dict[str, float] = field(default_factory=dict)
     comments: dict[tuple[str, str], str] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-
-def written(value: object) -> object:
-    """A cell as spreadsheets shall read it: blank for None, and no formula that somebody calls himself."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return f"'{value}" if str(value)[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    @property
+    def numbers(self) -> dict[str, str]:
+        """Notebook -> the number of one's own that was typed there."""
+        found = {name: about.get("student", "").strip("'\"")[:40] for name, about in self.row.notebooks.items()}
+        return {name: number for name, number in found.items() if number not in ("", "0")}
 
 
-def write_csv(path: Path, lines: Iterable[Iterable[object]]) -> None:
-    """Write a table, in UTF-8 with the mark by which Excel knows it."""
-    with path.open("w", newline="", encoding="utf-8-sig") as file:
-        csv.writer(file).writerows([written(value) for value in line] for line in lines)
-
-
-def read_hands(path: Path) -> Hands:
-    """Return what a person wrote into by_hand.csv, however a spreadsheet stores it."""
-    if not path.exists():
-        return {}
-    text = path.read_text(encoding="utf-8-sig")
-    rows = csv.DictReader(text.splitlines(keepends=True), delimiter=";" if ";" in text.partition("\n")[0] else ",")
-    found = {}
-    for row in rows:
-        row = {key: str(value or "") for key, value in row.items()}
-        if not {"id", "notebook", "exercise", "points"} <= row.keys():
-            raise ValueError(f"{path} has no columns id, notebook, exercise and points")
-        try:
-            row["points"] = row["points"].strip().replace(",", ".")
-            if row["points"] and not math.isfinite(float(row["points"])):
-                raise ValueError
-        except ValueError as problem:
-            raise ValueError(
-                f"{path}: {row['points']!r} points for {row['id']}; write a number, or nothing"
-            ) from problem
-        found[row["id"], row["notebook"], row["exercise"]] = row
+def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout]) -> Hands:
+    """Return what a person wrote into by_hand.csv, however a spreadsheet stores it; ValueError for what is nobody's."""
+    head, *body = read_table(path).cells if path.exists() else [list(NEEDED)]
+    if not {*NEEDED} <= {*head}:
+        raise ValueError(f"{path} has no columns id, notebook, exercise and points; OUT= is the folder of the marks")
+    known, found = {row.id: row for row in rows}, {}
+    for cells in body:
+        line = dict.fromkeys(COLUMNS, "") | dict(zip(head, map(typed, cells), strict=False))
+        key = line["id"], line["notebook"], line["exercise"]
+        problem = "another line gives points for the same answer" if key in found else ""
+        if problem := problem or no_place(line, known, handouts) or no_points(line, handouts):
+            raise ValueError(f"{path}, {line['id']}, {line['exercise']}: {problem}; mend it and type make mark again")
+        found[key] = line
     return found
+
+
+def no_place(line: Mapping[str, str], known: Mapping[str, Any], handouts: Mapping[str, Handout]) -> str:
+    """Why there is no answer that a line of by_hand.csv could be about, or nothing."""
+    if line["id"] not in known:
+        return f"nobody has the id {line['id']!r}; grades.csv has them all, as text and in UTF-8"
+    if line["notebook"] not in handouts:
+        return f"there is no notebook {line['notebook']!r}; there are {', '.join(handouts)}"
+    answers = [one.answer for one in handouts[line["notebook"]].graded]
+    if line["exercise"] not in answers:
+        return f"{line['notebook']} has no exercise {line['exercise']!r}; it has {', '.join(answers)}"
+    if line["notebook"] not in known[line["id"]].notebooks and line["points"].strip():
+        return f"nothing was sent of {line['notebook']}, so there is nothing to give points for"
+    return ""
+
+
+def no_points(line: dict[str, str], handouts: Mapping[str, Handout]) -> str:
+    """Why the points of a line are none, or nothing; they are written with a point from here on."""
+    full = next(one.points for one in handouts[line["notebook"]].graded if one.answer == line["exercise"])
+    line["points"] = line["points"].strip().replace(",", ".")
+    try:
+        points = float(line["points"] or 0)
+    except ValueError:
+        points = math.nan
+    return "" if 0 <= points <= full else f"{line['points']!r} points; write a number from 0 to {full:g}, or nothing"
 
 
 def awarded(one: Exercise, handout: Handout, about: Mapping) -> float:
@@ -78,14 +94,14 @@ def awarded(one: Exercise, handout: Handout, about: Mapping) -> float:
 
 def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
     """Return the marks of one student; what a person wrote counts before what a test says."""
-    line = Line(row, remarks=list(row.remarks))
+    line = Line(row, doubts=list(row.doubts), remarks=list(row.remarks))
     for name, handout in handouts.items():
         about = row.notebooks.get(name)
         if not about or "problem" in about:
-            line.remarks += [about["problem"]] if about else []
+            line.doubts += [about["problem"]] if about else []
             continue
         for one in handout.graded:
-            hand = hands.get((str(written(row.id)), name, one.answer), {})
+            hand = hands.get((row.id, name, one.answer), {})
             answer = about["answers"][one.answer]
             valid = not one.by_hand or answer["open"] or hand.get("read") == answer["words"]
             if hand.get("points") and valid:
@@ -98,54 +114,75 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
         mine = [line.points[name, one.answer] for one in handout.graded]
         line.totals[name] = sum(points or 0 for points in mine)
         unread = mine.count(None)
+        line.doubts += [f"{name}: {flag}" for flag in dict.fromkeys(about["flags"])]
+        line.doubts += [f"{name}: {one.title} calls {', '.join(calls)}" for one, calls in shortcuts(handout, about)]
         unanswered = [one.title for one in handout.graded if about["answers"][one.answer]["open"]]
         line.remarks += [f"{name}: {unread} to be read by a person (by_hand.csv)"] * bool(unread)
         line.remarks += [f"{name}: not answered: {', '.join(unanswered)}"] * bool(unanswered)
-        line.remarks += [f"{name}: {flag}" for flag in dict.fromkeys(about["flags"])]
-        if about["student"] not in ("", "'0'", '"0"'):
-            line.remarks.append(f"{name}: with the numbers of student {about['student'][:40]}")
     return line
 
 
+def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str]]]:
+    """The exercises whose answer calls what the package computes with, and whose solution does not; and what."""
+    from .pages import calls
+
+    found = [
+        (one, sorted({*about["answers"][one.answer].get("calls", [])} - {*calls(handout.solution_of(one.answer))}))
+        for one in handout.graded
+    ]
+    return [(one, names) for one, names in found if names]
+
+
 def write_hands(path: Path, lines: Iterable[Line], handouts: Mapping[str, Handout], hands: Hands) -> None:
-    """Write by_hand.csv again: a line for each answer that a person reads; words that are new have no points yet."""
+    """Write by_hand.csv again, a question after the other: a line for each answer that a person reads.
+
+    Words that are new have no points yet. What a person wrote of other exercises stands below.
+    """
+    from .pages import MARKS
+
     left, body = dict(hands), []
-    for line in lines:
-        for name, one in [(key, one) for key in line.totals for one in handouts[key].graded if one.by_hand]:
+    asked = [(name, one) for name, handout in handouts.items() for one in handout.graded if one.by_hand]
+    for name, one in asked:
+        rubric = MARKS.sub("", handouts[name].solution_of(one.answer)).strip()
+        for line in [line for line in lines if name in line.totals]:
             answer = line.row.notebooks[name]["answers"][one.answer]
-            hand = left.pop((str(written(line.row.id)), name, one.answer), {})
+            hand = left.pop((line.row.id, name, one.answer), {})
             if answer["open"] and not hand.get("points"):
                 continue
             points, comment = hand.get("points", ""), hand.get("comment", "")
             if points and not answer["open"] and hand.get("read") != answer["words"]:
                 points, comment = "", f"{points} points for other words that came earlier; {comment}".strip("; ")
             about = [line.row.id, line.row.name, name, one.answer, one.points, points, comment, answer["source"]]
-            body.append([*about, answer["words"]])
-    body += [[row.get(column, "").removeprefix("'") for column in COLUMNS] for row in left.values()]
+            body.append([*about, rubric, answer["words"]])
+    body += [[row[column] for column in COLUMNS] for row in left.values()]
     write_csv(path, [COLUMNS, *body])
 
 
-def write_tables(out: Path, rows: Mapping[str, Any], handouts: Mapping[str, Handout]) -> None:
-    """Write grades.csv, by_hand.csv, class.html, a feedback page a notebook, and these once more as the platform's."""
+def write_tables(
+    out: Path, rows: Mapping[str, Any], handouts: Mapping[str, Handout], roster: Roster | None = None
+) -> None:
+    """Write grades.csv, by_hand.csv, class.html, a feedback page a notebook, and these once more as the platform's.
+
+    With a roster upload.csv is the same table with the marks of all who are certain and wholly read.
+    """
     from .pages import class_page, feedback
 
     out.mkdir(parents=True, exist_ok=True)
-    hands = read_hands(out / "by_hand.csv")
+    if unknown := {name for row in rows.values() for name in row.notebooks} - handouts.keys():
+        raise ValueError(f"{out} has marks of {', '.join(sorted(unknown))}, which the course has not; use another OUT=")
+    hands = read_hands(out / "by_hand.csv", rows.values(), handouts)
     lines = [line_of(row, handouts, hands) for row in rows.values()]
-    seen = {name: one for name, one in handouts.items() if any(name in line.totals for line in lines)}
-    head, full = ["id", "student"], ["", "(full marks)"]
-    for name, handout in seen.items():
-        head += [*(f"{name}: {one.title}" for one in handout.graded), name]
-        full += [*(one.points for one in handout.graded), handout.full]
-    body = []
+    settled, doubts = roster.settle(rows.values()) if roster else ({}, {})
     for line in lines:
-        cells = [line.row.id, line.row.name]
-        for name, handout in seen.items():
-            cells += [*(line.points.get((name, one.answer)) for one in handout.graded), line.totals.get(name)]
-        total = sum(line.totals.values()) if line.totals else None
-        body.append([*cells, total, "; ".join(line.remarks)])
-    write_csv(out / "grades.csv", [[*head, "total", "remarks"], [*full, sum(h.full for h in seen.values()), ""], *body])
+        line.doubts += [doubts[line.row.key]] if line.row.key in doubts else []
+    absent = roster.absent(rows.values()) if roster else []
+    seen = {name: one for name, one in handouts.items() if any(name in line.totals for line in lines)}
+    write_grades(out / "grades.csv", lines, seen, absent)
     write_hands(out / "by_hand.csv", lines, handouts, hands)
+    if roster:
+        whole = [line for line in lines if line.totals and None not in line.points.values()]
+        marks = {settled[one.row.key]: sum(one.totals.values()) for one in whole if one.row.key in settled}
+        put_table(out / "upload.csv", roster.filled(marks))
     with zipfile.ZipFile(out / "feedback.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for line in lines:
             folder = tidy(line.row.name if line.row.id == line.row.name else f"{line.row.name} {line.row.id}")
@@ -156,4 +193,23 @@ def write_tables(out: Path, rows: Mapping[str, Any], handouts: Mapping[str, Hand
                 outer = line.row.outer.get(name, folder)
                 known = outer.partition(".ipynb")[0] if ".ipynb" in outer else f"{outer.removesuffix('.zip')}/{name}"
                 archive.write(page, f"{known}.html")
-    (out / "class.html").write_text(class_page(lines, seen), encoding="utf-8")
+    (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
+
+
+def write_grades(path: Path, lines: Iterable[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:
+    """Write a line a student, the absent too: points, what they add up to, and what is to be said."""
+    head, full = ["id", "student"], ["", "(full marks)"]
+    for name, handout in seen.items():
+        head += [*(f"{name}: {one.title}" for one in handout.graded), name]
+        full += [*(one.points for one in handout.graded), handout.full]
+    body = []
+    for line in lines:
+        cells = [line.row.id, line.row.name]
+        for name, handout in seen.items():
+            cells += [*(line.points.get((name, one.answer)) for one in handout.graded), line.totals.get(name)]
+        total = sum(line.totals.values()) if line.totals else None
+        numbers = ", ".join(dict.fromkeys(line.numbers.values()))
+        body.append([*cells, total, numbers, "; ".join(line.doubts + line.remarks)])
+    body += [["", name, *[None] * (len(head) - 2), None, "", "nothing came"] for name in absent]
+    total = sum(handout.full for handout in seen.values())
+    write_csv(path, [[*head, "total", "number", "remarks"], [*full, total, "", ""], *body])

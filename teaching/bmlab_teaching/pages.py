@@ -18,6 +18,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+import bmlab
+
 from .course import Handout, digest
 from .slicing import UNREADABLE
 from .working_copies import exercises, is_teachers, last_question, record, still_open, title_of
@@ -26,7 +28,12 @@ LONGEST, LONG_ENOUGH = 10_000, 900  # characters of an answer; of a syntax tree 
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LOADER = PackageLoader("bmlab_teaching")
 ENVIRONMENT = Environment(loader=LOADER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-STYLES = Markup(HtmlFormatter(style="friendly").get_style_defs(".code"))
+DARK = HtmlFormatter(style="github-dark").get_style_defs(".code")
+STYLES = Markup(
+    f"{HtmlFormatter(style='friendly').get_style_defs('.code')}\n@media (prefers-color-scheme: dark) {{\n{DARK}\n}}"
+)
+COMPUTES = ("bmlab.infer.", "bmlab.learn.", "bmlab.choosing")  # what an exercise may ask a student to write
+FUNCTIONS = {name for name in bmlab.__all__ if getattr(getattr(bmlab, name), "__module__", "").startswith(COMPUTES)}
 
 
 class WithFormulas(mistune.HTMLRenderer):
@@ -67,6 +74,26 @@ def shape(source: str) -> str:
     except UNREADABLE:
         return ""
     return digest(bare) if len(bare) > LONG_ENOUGH else ""
+
+
+def calls(source: str) -> list[str]:
+    """Return what an answer calls of that with which the package computes, as far as its text says so."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except UNREADABLE:
+        return []
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    imports = [node for node in nodes if isinstance(node, ast.Import)]
+    package = {one.asname or one.name for node in imports for one in node.names if one.name == "bmlab"} | {"bmlab"}
+    found = {one.name for node in nodes if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("bmlab.")
+             for one in node.names}  # fmt: skip
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in package:
+            found.add(node.attr)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in own:
+            found.add(node.func.id)
+    return sorted(f"bmlab.{name}" for name in found & FUNCTIONS)
 
 
 def feedback(line: Any, handout: Handout) -> str:
@@ -120,30 +147,52 @@ def shown(cell: NotebookNode) -> Markup:
     return Markup(code(source)) if cell.cell_type == "code" else markdown(source)
 
 
-def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> str:
-    """Return the teacher's page: what was solved, what went wrong, what is alike, what to look at."""
+def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Sequence[str]) -> str:
+    """Return the teacher's page: what to look at, what was solved, what went wrong, what is equal, who is missing."""
     notebooks = [about_notebook(one, [line for line in lines if one.name in line.totals]) for one in handouts.values()]
-    look = [(line.row.name, "; ".join(line.remarks)) for line in lines if line.totals and line.remarks]
-    without = [(line.row.name, "; ".join(line.remarks)) for line in lines if not line.totals]
-    values = {"notebooks": notebooks, "look": look, "without": without, "students": len(lines)}
-    return ENVIRONMENT.get_template("class.html").render(**values, styles=STYLES)
+    remarks = {
+        "Look at": [(line.row.name, line.doubts) for line in lines if line.doubts],
+        "Remarks": [(line.row.name, line.remarks) for line in lines if line.totals and line.remarks],
+        "Without marks": [(line.row.name, line.remarks) for line in lines if not line.totals],
+        "Nothing came from": [(name, []) for name in absent],
+    }
+    values = {"notebooks": notebooks, "remarks": remarks, "students": len(lines), "equal": equal(lines, handouts)}
+    marked = sum(bool(line.totals) for line in lines)
+    return ENVIRONMENT.get_template("class.html").render(**values, marked=marked, styles=STYLES)
+
+
+def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[list[str], list[str]]]:
+    """Return (names, what is equal of theirs), those with most in common first: long answers, and typed numbers."""
+    who = defaultdict(list)
+    for line in lines:
+        for name, handout in handouts.items():
+            answers = line.row.notebooks.get(name, {}).get("answers", {}) if name in line.totals else {}
+            for one in handout.graded:
+                answer = answers.get(one.answer, {"open": True})
+                if not answer["open"] and answer["shape"]:
+                    who[f"{name}: {one.title}", answer["shape"]].append(line.row.name)
+            if number := line.numbers.get(name):
+                who[f"{name}: the number {number}", ""].append(line.row.name)
+    together = defaultdict(list)
+    for (what, _), names in who.items():
+        if len(names) > 1:
+            together[tuple(names)].append(what)
+    return sorted(((list(names), what) for names, what in together.items()), key=lambda pair: -len(pair[1]))
 
 
 def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
-    """Return what the class page says of one notebook."""
+    """Return what the class page says of one notebook; an average is of those whose answer is read."""
     items = []
     for one in handout.graded:
-        key, twins, hints = (handout.name, one.answer), defaultdict(list), Counter()
+        key, hints = (handout.name, one.answer), Counter()
         for line in lines:
             about = line.row.notebooks[handout.name]
-            answer = about["answers"][one.answer]
             first = next((hint for test in one.tests for hint in about["hints"].get(test, []) if hint), "")
             hints.update([first] * bool(first))
-            if not answer["open"] and answer["shape"]:
-                twins[answer["shape"]].append(line.row.name)
         got = [line.points[key] for line in lines]
-        bars = [sum(points is not None and (points >= one.points if k == one.points else k <= points < k + 1)
-                    for points in got) for k in range(int(one.points) + 1)]  # fmt: skip
+        known = [points for points in got if points is not None]
+        bars = [sum(points >= one.points if k == one.points else k <= points < k + 1 for points in known)
+                for k in range(int(one.points) + 1)]  # fmt: skip
         items.append(
             {
                 "title": one.title,
@@ -152,10 +201,10 @@ def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
                 "highest": max([*bars, 1]),
                 "open": sum(line.row.notebooks[handout.name]["answers"][one.answer]["open"] for line in lines),
                 "unread": got.count(None),
-                "mean": sum(points or 0 for points in got) / max(1, len(got)),
+                "mean": sum(known) / len(known) if known else None,
                 "hint": hints.most_common(1)[0] if hints else None,
-                "alike": [names for names in twins.values() if len(names) > 1],
             }
         )
-    mean = sum(line.totals[handout.name] for line in lines) / max(1, len(lines))
-    return {"name": handout.name, "items": items, "count": len(lines), "mean": mean, "full": handout.full}
+    read = [item for item in items if item["mean"] is not None]
+    mean, full = sum(item["mean"] for item in read), sum(item["full"] for item in read)
+    return {"name": handout.name, "items": items, "count": len(lines), "mean": mean, "full": full}

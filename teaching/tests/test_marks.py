@@ -1,6 +1,7 @@
 """Marks as a teacher uses them: points by hand, points of checks, pages, the proof that a solution scores."""
 
 import csv
+import re
 from mmap import mmap
 from pathlib import Path
 
@@ -8,8 +9,8 @@ import nbformat
 import pytest
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
-from bmlab_teaching import children, grading, marks
-from bmlab_teaching.pages import solutions
+from bmlab_teaching import children, grading, marks, spreadsheets
+from bmlab_teaching.pages import calls, solutions
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
 
@@ -17,14 +18,14 @@ pytestmark = walled
 DEMO = {"(full marks)": "6", "Ada Lovelace": "4", "Bo Li": "1.5", "Cem Yilmaz": "0", "Dana Diaz": "3", "Eve Evil": "3"}
 
 
-def by_hand(folder, change=None):
+def by_hand(folder, change=None, encoding="utf-8"):
     """The lines of by_hand.csv; `change` changes each, and writes them as a spreadsheet does."""
     path = folder / "graded/by_hand.csv"
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     if change:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            table = csv.DictWriter(file, marks.COLUMNS, delimiter=";")
+        with path.open("w", encoding=encoding, newline="") as file:
+            table = csv.DictWriter(file, list(rows[0]), delimiter=";")
             table.writeheader()
             table.writerows(row | change(row) for row in rows)
     return rows
@@ -79,17 +80,144 @@ def test_points_by_hand_count_without_a_run_and_new_words_are_read_again(course,
 def test_a_person_may_award_any_exercise(course):
     graded(course)
     path = course / "graded/by_hand.csv"
-    path.write_text(path.read_text(encoding="utf-8-sig") + "bo,bo,twice,double,2,0.5,half,,\n", encoding="utf-8-sig")
+    path.write_text(path.read_text(encoding="utf-8-sig") + "bo,bo,twice,double,2,0.5,half,,,\n", encoding="utf-8-sig")
     for _ in range(2):  # it is kept
         assert graded(course)["bo"]["twice: 2. Do: double"] == "0.5" and "half" in page_of(course, "bo")
 
 
-@pytest.mark.parametrize("points", ["two", "nan", "inf"])
-def test_points_that_are_no_number_are_refused_in_one_sentence(course, points):
+WORDS = "- a list\u2028;=cmd|x\x0b\n=1+1"
+
+
+@pytest.fixture
+def rows():
+    """Ann and Bo, who have sent words for a person to read: no sandbox is needed."""
+    answers = {name: {"open": False, "source": WORDS, "words": name, "shape": "", "html": ""} for name in ANSWERS}
+    about = {"answers": answers, "hints": {}, "verdicts": {}, "errors": {}, "said": {}, "flags": [], "student": ""}
+    return {who: grading.Row(who, who, who, notebooks={"twice": about}) for who in ("ann", "bo", "=x;+y")}
+
+
+ANSWERS = ("first", "double", "explained", "my_size")
+
+
+@pytest.fixture
+def table(tmp_path, rows):
+    """A function: write the tables, with lines of by_hand.csv; the grades, and the lines of by_hand.csv afterwards."""
+    handouts = grading.course(short_notebook(tmp_path, more=story_cells()).parent)
+
+    def write(*hands, encoding="utf-8", head="id,notebook,exercise,points,comment,read"):
+        if hands:
+            (tmp_path / "graded/by_hand.csv").write_text("\n".join([head, *hands]), encoding=encoding)
+        marks.write_tables(tmp_path / "graded", rows, handouts)
+        return lines_of(tmp_path / "graded"), by_hand(tmp_path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "hand, words",
+    [
+        ("ann,twice,double,two", "'two' points; write a number from 0 to 2"),
+        ("ann,twice,double,nan", "'nan' points"),
+        ("ann,twice,double,inf", "'inf' points"),
+        ("ann,twice,double,-1", "'-1' points"),
+        ("ann,twice,double,2.5", "'2.5' points; write a number from 0 to 2"),
+        ("anne,twice,double,1", "nobody has the id 'anne'"),
+        ("ann,thrice,double,1", "no notebook 'thrice'; there are twice"),
+        ("ann,twice,doubel,1", "no exercise 'doubel'; it has first, double, explained"),
+        ("ann,twice,double,1\nann,twice,double,2", "another line"),
+    ],
+)
+def test_a_line_by_hand_that_is_nobodys_is_refused_in_one_sentence(hand, words, table, tmp_path):
+    table()
+    with pytest.raises(ValueError, match=words):
+        table(hand)
+    assert hand in (tmp_path / "graded/by_hand.csv").read_text()  # nothing that was typed is lost
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_whatever_a_spreadsheet_saves_is_read(encoding, table):
+    table()
+    for sign in ",;\t":
+        head = "id,notebook,exercise,points,comment,read".replace(",", sign)
+        _, hands = table(
+            sign.join(["ann", "twice", "explained", "1", "schön", "explained"]), encoding=encoding, head=head
+        )
+        assert [one["comment"] for one in hands if one["id"] == "ann"] == ["schön"]
+
+
+def test_what_is_written_by_hand_comes_back_as_it_was(table):
+    """Signs that begin a formula are disarmed in the file alone, and words may hold what else ends a line."""
+    table()
+    _, hands = table("ann,twice,explained,1,- well;=done,explained", "'=x;'+y,twice,explained,2,,explained")
+    for _ in range(2):
+        assert [one["points"] for one in hands] == ["1", "", "2"] and hands[0]["comment"] == "'- well;'=done"
+        grades, hands = table()
+    assert grades["'=x;'+y"]["twice: 3. Explain: explained"] == "2"
+    assert all(spreadsheets.typed(one["words"]) == WORDS and "secret" in one["rubric"] for one in hands)
+
+
+@pytest.mark.parametrize("sign", "=+-@\uff1d\uff0b\uff0d\uff20")
+@pytest.mark.parametrize("before", ["", "foo;", "foo\n", "foo\r", "foo\t", "foo; ", "';", "'"])
+def test_no_cell_is_a_formula_whatever_separates_cells(sign, before):
+    text = spreadsheets.written(f"{before}{sign}cmd|x")
+    assert isinstance(text, str) and spreadsheets.typed(text) == f"{before}{sign}cmd|x"
+    assert not any(cell.strip().startswith(sign) for cell in re.split(r"[;\t\r\n]", text))
+
+
+def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
+    """As after make demo, whose notebooks are not the course's; the folder of marks knows its own."""
     graded(course)
-    by_hand(course, lambda row: {"points": points})
-    with pytest.raises(ValueError, match=f"'{points}' points for ann; write a number"):
-        graded(course)
+    said = []
+    grading.mark(None, course / "graded", say=said.append)
+    assert lines_of(course / "graded")["ann"]["twice"] == "3" and len(said) == 1
+    other = course / "other"
+    other.mkdir()
+    short_notebook(other).rename(other / "sources/thrice.ipynb")
+    with pytest.raises(ValueError, match="has marks of twice, which the course has not"):
+        grading.mark(other / "sources", course / "graded", say=said.append)
+    assert lines_of(course / "graded")["ann"]["twice"] == "3"
+
+
+def test_what_nobody_has_read_is_in_no_average(table, tmp_path):
+    table()
+    page = tmp_path / "graded/class.html"
+    assert "0 of 3 points on average" in page.read_text() and "2 points, 3 to be read" in page.read_text()
+    table("ann,twice,explained,1.5,,explained")
+    assert "1.5 of 5 points on average" in page.read_text() and "1.5 of 2, 2 to be read" in page.read_text()
+
+
+def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_path):
+    """Doubts, a call of the package, what is equal in one table; a number of one's own is no remark, unless shared."""
+    about = {who: rows[who].notebooks["twice"] for who in rows}
+    for who, number in (("ann", "'4711'"), ("bo", '"4711"')):
+        answers = {name: answer | {"shape": name * (name != "first")} for name, answer in about[who]["answers"].items()}
+        rows[who].notebooks["twice"] = about[who] | {"student": number, "answers": answers}
+    rows["bo"].notebooks["twice"]["answers"]["double"]["calls"] = ["bmlab.exact"]
+    rows["ann"].doubts, rows["ann"].remarks = ["it came under two names"], ["essay.pdf"]
+    grades, _ = table()
+    assert grades["ann"]["number"] == "4711" and "4711" not in grades["ann"]["remarks"]
+    assert "twice: 2. Do: double calls bmlab.exact" in grades["bo"]["remarks"]
+    text = (tmp_path / "graded/class.html").read_text()
+    said = ["it came under two names", "calls bmlab.exact", "Equal answers", "on average", "essay.pdf"]
+    assert [text.index(one) for one in said] == sorted(text.index(one) for one in said)
+    assert text.count("<td><b>ann, bo</b></td>") == 1 and "Explain: explained; twice: the number 4711</td>" in text
+
+
+@pytest.mark.parametrize(
+    "source, found",
+    [
+        ("import bmlab\ndef f(m):\n    return bmlab.exact(m).mean", ["bmlab.exact"]),
+        ("import bmlab as b\nx = b.bethe", ["bmlab.bethe"]),
+        ("from bmlab import gibbs as g, spins\ng(spins(1))", ["bmlab.gibbs"]),
+        ("from bmlab.infer.exact import exact", ["bmlab.exact"]),
+        ("x = exact(m), model.sample(3), exact.mean", ["bmlab.exact"]),
+        ("def exact(m):\n    return 1\nexact(0)\nfit = str\nfit(1)", []),
+        ("m = bmlab.ising((3, 3)), bmlab.BoltzmannMachine", []),
+        ("no python(", []),
+    ],
+)
+def test_what_an_answer_calls_of_the_package(source, found):
+    assert calls(source) == found
 
 
 def test_each_check_has_its_points_and_the_page_lists_them(tmp_path):
@@ -136,10 +264,6 @@ def test_how_large_the_graders_process_is_takes_nothing_from_a_student(course):
         assert graded(course, gigabytes=2)["ann"]["twice: 2. Do: double"] == "2"
 
 
-def test_names_are_no_formulas_of_a_spreadsheet():
-    assert not any(str(marks.written(f"{sign}1+1")).startswith(sign) for sign in "=+-@")
-
-
 def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     long = "def double(x):\n" + "".join(f"    a{k} = x * {k} + x / 7 - 3 * x\n" for k in range(9)) + "    return 2 * x"
@@ -147,7 +271,7 @@ def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
         hand_in(tmp_path / "returned", student, "twice", answered(blank, RIGHT | {"double": double}))
     graded(tmp_path)
     page = (tmp_path / "graded/class.html").read_text(encoding="utf-8")
-    assert "comments: ann, bo<" in page and page.count("The same answer") == 1
+    assert "<b>ann, bo</b></td><td>twice: 2. Do: double<" in page and page.count("<td><b>") == 1
 
 
 def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
