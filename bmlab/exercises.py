@@ -16,12 +16,19 @@ from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from .files import write_bytes
 
 Numbers = TypeVar("Numbers")
 TABLES, DONE = "tables", ".done.json"  # in the folder of the copies; DONE: a list of the cells of tests
 LATER = "the form is right; the value is marked later."
-UNCHECKED = "tables/{}.checks is not here: a test still says what is wrong, but where it is silent nothing was proved."
+UNCHECKED = (
+    "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
+    "but where it is silent nothing was proved."
+)
+BEGUN_ANEW = "{} is damaged, so what is done is counted anew: run the tests again that you have passed."
+NOTHING: dict[str, Any] = {"about": {"title": "", "minutes": "", "picture": ""}, "tests": {}, "blanks": {}, "tries": []}
 GRID = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
 CARD = (
     '<a href="{name}.ipynb" style="border: 1px solid; border-radius: 6px; padding: 0.6em; color: inherit">'
@@ -89,10 +96,15 @@ def watch(notebook: str) -> None:
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
-        if not Path(TABLES, f"{notebook}.checks").exists():
+        if not is_watched(notebook):
             print(UNCHECKED.format(notebook))
         elif words := _reached(notebook)[1]:  # in a class all is marked later
             _display(f"<p>{_bar(notebook)}</p>{_script()}", words)
+
+
+def is_watched(notebook: str, folder: Path = Path()) -> bool:
+    """Whether what a copy knows of its tests lies beside it, and whole."""
+    return _checks(notebook, folder) is not NOTHING
 
 
 def progress() -> None:
@@ -138,7 +150,7 @@ def _tell(result):
     if cell:
         verdict, right = _verdict(tests[cell], error, shell.user_ns)
         with suppress(OSError):  # a folder that may only be read
-            Path(DONE).write_text(json.dumps(sorted(_done() - {cell} | ({cell} if right else set()))), encoding="utf-8")
+            _write_done(_done() - {cell} | ({cell} if right else set()))
         points = tests[cell]["points"]
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
         _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>", f"{words}\n{_reached(_notebook)[1]}")
@@ -174,14 +186,33 @@ def _names(folder=Path()):
 
 
 def _checks(notebook, folder=Path()):
-    """What a copy knows of its tests and blanks."""
-    file = Path(folder, TABLES, f"{notebook}.checks")
-    return json.loads(zlib.decompress(file.read_bytes())) if file.exists() else {"tests": {}, "blanks": {}, "tries": []}
+    """What a copy knows of its tests and blanks: NOTHING where its file is missing or damaged."""
+    try:
+        known = json.loads(zlib.decompress(Path(folder, TABLES, f"{notebook}.checks").read_bytes()))
+    except (OSError, ValueError, zlib.error):
+        return NOTHING
+    return known if isinstance(known, dict) and known.keys() >= NOTHING.keys() else NOTHING
 
 
 def _done(folder=Path()):
+    """The cells of tests that were passed; a damaged file is said, and begun anew."""
     file = Path(folder, DONE)
-    return set(json.loads(file.read_text(encoding="utf-8")) if file.exists() else [])
+    try:
+        done = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(done, list) and all(isinstance(cell, str) for cell in done):
+            return set(done)
+    except FileNotFoundError:
+        return set()
+    except (OSError, ValueError):
+        pass
+    print(BEGUN_ANEW.format(file))
+    with suppress(OSError):
+        _write_done(set(), folder)
+    return set()
+
+
+def _write_done(done, folder=Path()):
+    write_bytes(Path(folder, DONE), json.dumps(sorted(done)).encode())
 
 
 def _display(html, text):

@@ -1,4 +1,4 @@
-"""Files that hold no code: .npz, written beside their place and put there whole, read with distrust."""
+"""Files that hold no code: written beside their place and put there whole, read with distrust."""
 
 import os
 from contextlib import suppress
@@ -19,15 +19,21 @@ def check_path(name: str, path: Any) -> Path:
 
 
 def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
-    """Write an .npz wholly or not at all: the old file stays until the new is whole.
+    """Write an .npz wholly or not at all, as write_bytes() does."""
+    body = BytesIO()
+    np.savez(body, **arrays)
+    write_bytes(path, body.getbuffer())
+
+
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
+    """Write a file wholly or not at all: the old one stays until the new is whole.
 
     Raises OSError where the disk is full, or the folder missing.
     """
-    body, new = BytesIO(), path.with_name(f"{path.name}.{os.getpid()}.new")
-    np.savez(body, **arrays)
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         with open(new, "wb") as file:
-            file.write(body.getbuffer())
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, path)

@@ -20,7 +20,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-from bmlab.exercises import page
+from bmlab.exercises import is_watched, page
+from bmlab.files import write_bytes
 
 NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
@@ -253,24 +254,39 @@ def front_page(course: Path) -> NotebookNode:
     return nbformat.v4.new_notebook(cells=[top, cell], metadata={"kernelspec": KERNEL})
 
 
+def copied_before(record: Path, say: Callable[[str], Any]) -> dict[str, str]:
+    """Return {notebook: fingerprint} of what was copied; a damaged record is said, and begun anew."""
+    try:
+        known = json.loads(record.read_text(encoding="utf-8"))
+        if isinstance(known, dict):
+            return known
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        pass
+    say(f"{record} is damaged and begun anew: your copies stay as they are, and each notebook stands beside its copy.")
+    return {}
+
+
 def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
     """Copy every notebook that is not in `course`; put a source that is newer than its copy beside it."""
     course.mkdir(exist_ok=True)
     no_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(notebooks / "tables", course / "tables", dirs_exist_ok=True, ignore=no_caches)
-    copied = course / RECORD
-    known = json.loads(copied.read_text()) if copied.exists() else {}
+    known = copied_before(course / RECORD, say)
     for path in sorted(notebooks.glob("*.ipynb")):
         now, place = hashlib.sha256(path.read_bytes()).hexdigest(), course / path.name
-        if place.exists() and known.get(path.name) == now:
+        is_known = place.exists() and known.get(path.name) == now
+        if not is_known or not is_watched(path.stem, course):
+            write_bytes(course / f"tables/{path.stem}.checks", checks(path))
+        if is_known:
             continue
         if place.exists():
             place = course / f"{path.stem}.new.ipynb"
             say(NEWER.format(path.name, place))
-        (course / f"tables/{path.stem}.checks").write_bytes(checks(path))
-        place.write_text(nbformat.writes(working_copy(path)) + "\n", encoding="utf-8")
+        write_bytes(place, f"{nbformat.writes(working_copy(path))}\n".encode())
         known[path.name] = now
-    copied.write_text(json.dumps(known, indent=1))
+    write_bytes(course / RECORD, json.dumps(known, indent=1).encode())
     front = front_page(course)
     NotebookNotary().sign(front)  # JupyterLab shows a page that has a script only where it knows who wrote it
     nbformat.write(front, course / FRONT)

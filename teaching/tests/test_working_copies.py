@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import zlib
 from pathlib import Path
@@ -270,9 +271,69 @@ def test_without_what_lies_beside_it_a_copy_says_that_nothing_is_proved(studied,
     shell = studied(hidden=True)
     Path("tables/one.checks").unlink()
     shell.run_cell("exercises.watch('one')\n@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')")
-    assert capsys.readouterr().out.endswith(
-        "tables/one.checks is not here: a test still says what is wrong, but where it is silent nothing was proved.\n"
-        "my_half is still open: write it above.\n"
-    )
+    assert capsys.readouterr().out.endswith(f"{UNCHECKED.format('one')}\nmy_half is still open: write it above.\n")
     shell.run_cell("my_half(3)")
     assert capsys.readouterr().out == "my_half is still open: write it above.\n"
+
+
+DAMAGE = {
+    "empty": lambda whole: b"",
+    "half": lambda whole: whole[: len(whole) // 2],
+    "a byte": lambda whole: whole[:-2] + bytes([whole[-2] ^ 1]) + whole[-1:],
+    "no text": lambda whole: b"\xff" * 9,
+    "another thing": lambda whole: b"7",
+    "a number": lambda whole: b"[[1]]",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_progress_is_said_once_and_begun_anew(studied, capsys, damage):
+    shell = studied(hidden=True)
+    shell.run_cell("letter = 'B'")
+    said_below(shell, MORE[0][2])
+    done = Path(bmlab.exercises.DONE)
+    whole = done.read_bytes()
+    done.write_bytes(damage(whole))
+    capsys.readouterr()
+    assert [words for words in said_below(shell, "exercises.watch('one')") if "points" in words] == [
+        "0 of 2 points. Open: exercises 1, 2."
+    ]
+    assert done.read_text() == "[]"  # so that it is said once
+    assert said_below(shell, MORE[0][2])[0].endswith("1 of 2 points. Open: exercise 2.") and done.read_bytes() == whole
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_checks_are_said_and_the_next_start_makes_them_anew(studied, capsys, damage):
+    shell = studied(hidden=True)
+    place = Path("tables/one.checks")
+    whole = place.read_bytes()
+    place.write_bytes(damage(whole))
+    capsys.readouterr()
+    shell.run_cell("exercises.watch('one')\nexercises.progress()")
+    assert UNCHECKED.format("one") in capsys.readouterr().out
+    assert said_below(shell, MORE[0][2]) == []  # nothing is ticked that was not proved
+    copies = Path("course")
+    Path("notebooks/tables").mkdir(parents=True)
+    Path("one.ipynb").rename("notebooks/one.ipynb")
+    working_copies.start(Path("notebooks"), copies)
+    for name in ("tables/one.checks", working_copies.RECORD):
+        good = (copies / name).read_bytes()
+        (copies / name).write_bytes(damage(good))
+        said = []
+        working_copies.start(Path("notebooks"), copies, say=said.append)
+        assert (copies / name).read_bytes() == good and not list(copies.rglob("*.new"))
+        assert any("damaged" in one for one in said) == (name == working_copies.RECORD)
+
+
+def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):
+    shell = studied(hidden=True)
+    shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return sum(x)")
+    said_below(shell, MORE[0][2])
+    whole = Path(bmlab.exercises.DONE).read_bytes()
+
+    def full(_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    said_below(shell, MORE[1][2])
+    assert Path(bmlab.exercises.DONE).read_bytes() == whole
