@@ -121,7 +121,8 @@ def grade(
             grade_new(new, rows, handouts, out, version, say, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
-    write_tables(out, load(records), handouts, roster)
+    for words in write_tables(out, load(records), handouts, roster):
+        say(words)
     say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:
         raise stopped
@@ -132,7 +133,8 @@ def mark(notebooks: Path | None, out: Path, *, say: Say, roster: Roster | None =
     if not (rows := load(out / "records")):
         raise ValueError(f"nobody was graded into {out} yet; make grade IN=delivery comes first")
     notebooks, roster = remember(out / "records", notebooks, roster)
-    write_tables(out, rows, course(notebooks), roster)
+    for words in write_tables(out, rows, course(notebooks), roster):
+        say(words)
     say(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 
 

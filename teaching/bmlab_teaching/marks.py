@@ -160,10 +160,11 @@ def write_hands(path: Path, lines: Iterable[Line], handouts: Mapping[str, Handou
 
 def write_tables(
     out: Path, rows: Mapping[str, Any], handouts: Mapping[str, Handout], roster: Roster | None = None
-) -> None:
+) -> list[str]:
     """Write grades.csv, by_hand.csv, class.html, a feedback page a notebook, and these once more as the platform's.
 
-    With a roster upload.csv is the same table with the marks of all who are certain and wholly read.
+    With a roster upload.csv is that table with the marks of all who are certain and wholly read. Return what is to be
+    said of it.
     """
     from .pages import class_page, feedback
 
@@ -179,10 +180,16 @@ def write_tables(
     seen = {name: one for name, one in handouts.items() if any(name in line.totals for line in lines)}
     write_grades(out / "grades.csv", lines, seen, absent)
     write_hands(out / "by_hand.csv", lines, handouts, hands)
+    said = []
     if roster:
         whole = [line for line in lines if line.totals and None not in line.points.values()]
         marks = {settled[one.row.key]: sum(one.totals.values()) for one in whole if one.row.key in settled}
         put_table(out / "upload.csv", roster.filled(marks))
+        full, most = sum(one.full for one in seen.values()), roster.most()
+        left = f"{len(lines) - len(marks)} wait for a person or have no marks, nothing came from {len(absent)}"
+        said = [f"{out / 'upload.csv'}: {roster.name} with marks for {len(marks)} of {len(lines)} students; {left}"]
+        said += [f"{roster.name} gives {most:g} points at most, and here are {full:g}: set that on your platform before"
+                 " you upload it"] * (most not in (None, full))  # fmt: skip
     with zipfile.ZipFile(out / "feedback.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for line in lines:
             folder = tidy(line.row.name if line.row.id == line.row.name else f"{line.row.name} {line.row.id}")
@@ -194,6 +201,7 @@ def write_tables(
                 known = outer.partition(".ipynb")[0] if ".ipynb" in outer else f"{outer.removesuffix('.zip')}/{name}"
                 archive.write(page, f"{known}.html")
     (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
+    return said
 
 
 def write_grades(path: Path, lines: Iterable[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:

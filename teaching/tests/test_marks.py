@@ -11,6 +11,7 @@ from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page
 
 from bmlab_teaching import children, grading, marks, spreadsheets
 from bmlab_teaching.pages import calls, solutions
+from bmlab_teaching.roster import read_roster
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
 
@@ -184,6 +185,28 @@ def test_what_nobody_has_read_is_in_no_average(table, tmp_path):
     assert "0 of 3 points on average" in page.read_text() and "2 points, 3 to be read" in page.read_text()
     table("ann,twice,explained,1.5,,explained")
     assert "1.5 of 5 points on average" in page.read_text() and "1.5 of 2, 2 to be read" in page.read_text()
+
+
+def test_a_roster_comes_back_with_the_marks_that_are_certain_and_names_who_is_missing(table, rows, tmp_path):
+    """Unread words leave the mark of a student as it was: a part is no mark."""
+    table()
+    export = (
+        "Identifier,Full name,Grade,Maximum grade\nParticipant 1,Ann,,6\nParticipant 2,Bo,9,6\nParticipant 3,Cy,,6\n"
+    )
+    (tmp_path / "export.csv").write_text(export)
+    (tmp_path / "graded/by_hand.csv").write_text("id,notebook,exercise,points,read\nann,twice,explained,2,explained")
+    handouts, roster = grading.course(tmp_path / "sources"), read_roster(tmp_path / "export.csv")
+    said = marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    assert (tmp_path / "graded/upload.csv").read_text().replace(",Ann,2,", ",Ann,,") == export
+    assert "1 of 3 students; 2 wait" in said[0] and "6 points at most, and here are 5" in said[1]
+    with (tmp_path / "graded/grades.csv").open(encoding="utf-8-sig") as file:
+        lines = {line["student"]: line for line in csv.DictReader(file)}
+    assert lines["Cy"]["remarks"] == "nothing came" and lines["Cy"]["total"] == ""
+    assert "no line for this name" in lines["'=x;'+y"]["remarks"] and "Bo" not in lines
+    page = (tmp_path / "graded/class.html").read_text()
+    assert "Nothing came from" in page and page.index("no line for this name") < page.index("on average") < page.index(
+        "Cy"
+    )
 
 
 def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_path):
