@@ -101,7 +101,7 @@ grade: setup  ## grade what was returned: make grade IN=folder-or-zip (OUT=, ROS
 		are: make grade IN=folder)) $(if $(OUT),--out "$(OUT)") $(IN_ROSTER) $(if $(TRUST),--trust)
 
 demo: setup  ## grade a class of five that ships with the course, in graded/demo
-	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --seconds 50 --out graded/demo
+	@$(ONE_THREAD) $(IN_VENV) -m bmlab_teaching --notebooks teaching/demo/notebooks grade teaching/demo/returned --seconds 50 --out graded/demo --roster teaching/demo/export.csv
 
 mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=, ROSTER=)
 	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)") $(IN_ROSTER)
