@@ -121,8 +121,8 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     """Return a returned notebook put in order."""
     cells = [cell._replace(source=WATCHING.sub("", cell.source)) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
-    placed, story = with_story(handout, cells)
     last = {name: place for place, name in enumerate(found) if name}
+    placed, story, earliest = with_story(handout, cells, last)
     own = [((place, 0.0), cell) for place, cell in enumerate(cells)
            if not found[place] and cell.kind == "code" and plain(cell.source) not in story]  # fmt: skip
     answers, unanswered = {}, []
@@ -132,13 +132,14 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
         answers[one.answer] = joined(parts, stub.source, made)
         if answers[one.answer] == stub.source and not any(names(cell.source).made & made for _, cell in own):
             unanswered.append(one.answer)
-        at = last.get(one.answer, len(cells) + number)
+        stands = last.get(one.answer, len(cells) + number if one.tests else -1)
+        here = max((stands, 0.0), earliest[one.answer])
         if stub.cell_type == "code":
             blank = one.answer in unanswered and not one.tests  # of the story: the solution stands in for it
             ran = handout.solution_of(one.answer) if blank else answers[one.answer]
-            placed.append(((at, 0.0), Cell("code", ran, one.answer)))
+            placed.append((here, Cell("code", ran, one.answer)))
             tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
-            placed += [((max(last.get(test, -1), at), 0.5), Cell("test", "", test)) for test in tests]
+            placed += [((max(last.get(test, -1), here[0]), 0.5), Cell("test", "", test)) for test in tests]
     ordered = [cell for _, cell in sorted(placed + own, key=lambda pair: pair[0])]
     code = [place for place, cell in enumerate(ordered) if cell.kind == "code"]
     always = [bool(ordered[place].name) or plain(ordered[place].source) not in story for place in code]
@@ -150,13 +151,30 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     return Plan(steps, answers, unanswered, typed[-1] if typed else "")
 
 
-def with_story(handout: Handout, cells: Sequence[Cell]) -> tuple[list, set[str]]:
-    """Return the handout's own cells of code, each where it came back or below the one before; and its texts."""
+def with_story(handout: Handout, cells: Sequence[Cell], last: Mapping[str, int]) -> tuple[list, set[str], dict]:
+    """Return the handout's own cells of code, each at its place; its texts; and the earliest place of each answer.
+
+    A cell stands where it came back; where it was moved or deleted, below the one before.
+    """
     where = {plain(cell.source): place for place, cell in reversed(list(enumerate(cells)))}
-    story = [cell for cell in handout.blank.cells if not record(cell)]
-    placed, at = [], -1
-    for number, cell in enumerate(story):
-        at = where.get(plain(cell.source), at)
-        if cell.cell_type == "code":
-            placed.append(((at, number / len(story) / 2), Cell("code", cell.source, "")))
-    return placed, {plain(cell.source) for cell in story}
+    blank = handout.blank.cells
+    places = [last.get(record(one)["grade_id"]) if record(one) else where.get(plain(one.source)) for one in blank]
+    placed, earliest, at, kept = [], {}, -1, in_order(places)
+    for number, cell in enumerate(blank):
+        at = kept.get(number, at)
+        here = at, number / len(blank) / 2
+        if record(cell):
+            earliest[record(cell)["grade_id"]] = here
+        elif cell.cell_type == "code":
+            placed.append((here, Cell("code", cell.source, "")))
+    return placed, {plain(cell.source) for cell in blank if not record(cell)}, earliest
+
+
+def in_order(places: Sequence[int | None]) -> dict[int, int]:
+    """Return number -> place of as many as possible that still follow each other: the others were moved, or deleted."""
+    chains: list[dict[int, int]] = [{}]
+    for number, place in enumerate(places):
+        if place is not None:
+            before = [chain for chain in chains if not chain or chain[max(chain)] <= place]
+            chains.append(max(before, key=len) | {number: place})
+    return max(chains, key=len)

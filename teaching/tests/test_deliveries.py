@@ -3,12 +3,14 @@
 import os
 import re
 import zipfile
+from copy import deepcopy
 
 import nbformat
 import pytest
 from awkward_class import Kit, dumped, zipped
-from small_course import graded, lines_of, short_notebook, walled
+from small_course import graded, lines_of, short_notebook, story_cells, walled
 
+from bmlab import widgets
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import grade, read
@@ -208,3 +210,20 @@ def test_what_is_no_python_is_run_as_it_is():
 )
 def test_magic_lines_make_nothing(source):
     assert names(source).made == {"x"}
+
+
+def test_each_cell_of_the_handout_may_stand_at_any_place(tmp_path):
+    """Story, answers and tests: what is run makes what the tests ask for, wherever a cell was moved."""
+    later = "assert base == 1\nbase_again = base + later_on"
+    more = [nbformat.v4.new_code_cell("later_on = base"), *story_cells()[1:], nbformat.v4.new_code_cell(later)]
+    kit = Kit(short_notebook(tmp_path, more=more))
+    about, whole = handout(tmp_path / "sources/twice.ipynb"), kit.answered()
+    places = range(len(whole.cells))
+    for start, end in [(start, end) for start in places for end in places if start != end]:
+        notebook = deepcopy(whole)
+        notebook.cells.insert(end, notebook.cells.pop(start))
+        here, tested = {"widgets": widgets}, []
+        for kind, source, name in plan(about, read_cells(dumped(notebook))).steps:
+            exec(source if kind == "run" else about.tests[name].source, here)
+            tested += [name] * (kind == "test")
+        assert sorted(tested) == sorted(about.tests), (start, end)
