@@ -23,6 +23,8 @@ from .checks import in_words, is_sparse
 from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
 
+ROUNDING = 2.0**-26  # half of the digits of a double: sums of 2^26 terms of its size lose no more
+
 
 class Bounded(float):
     """Hold log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
@@ -30,6 +32,7 @@ class Bounded(float):
     value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
+    Raises ValueError where the value is outside of them by more than rounding, or they exclude each other.
 
     >>> log_z = bmlab.Bounded(2.5, stderr=0.1, lower=2)
     >>> log_z, log_z + 1
@@ -41,6 +44,12 @@ class Bounded(float):
     upper: float
 
     def __new__(cls, value: float = np.nan, stderr: float = 0.0, lower: float = -np.inf, upper: float = np.inf):
+        slack = ROUNDING * max(1.0, *(abs(x) for x in (value, lower, upper) if np.isfinite(x)), 0.0)
+        if value < lower - slack or value > upper + slack or lower > upper + slack:
+            raise ValueError(
+                f"a value must lie between its proven bounds, found {value:.6g} and [{lower:.6g}, {upper:.6g}]; "
+                "leave out the bounds that are not proven"
+            )
         made = super().__new__(cls, value)
         made.__dict__.update(stderr=float(stderr), lower=float(lower), upper=float(upper))
         return made
@@ -119,6 +128,7 @@ class Estimate:
     state               what the next call of the same method can start from
     info                what only a person needs
     model               the machine that it is of, where the method says so
+    is_clamped          whether it is an average over data: the clamped phase of learning
 
     >>> bmlab.exact(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]))
     Estimate(exact, n=2, log Z = 1.8201 (exact))
@@ -136,6 +146,7 @@ class Estimate:
     state: Any = None
     info: dict = field(default_factory=dict)
     model: BoltzmannMachine | None = None
+    is_clamped: bool = False
 
     @property
     def covariance(self) -> np.ndarray:

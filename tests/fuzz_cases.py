@@ -104,6 +104,7 @@ ROWS = bmlab.sample(M, 60, np.random.default_rng(3))
 SEEN, ON, UP = ROWS[:, :3], (ROWS + 1) / 2, ROWS > 0
 HOLED = np.where(np.random.default_rng(4).random(ROWS.shape) < 0.2, NAN, ROWS)
 EXACT, FIELD, SMALLER = bmlab.exact(M), bmlab.mean_field(M), bmlab.exact(drawn(4))
+SEEN_PHASE = bmlab.clamped(M, ROWS)
 FIT = bmlab.fit(M, ROWS, steps=2, rate=0.01)
 RBM = bmlab.restricted(np.full((3, 2), 0.1), np.zeros(3), np.zeros(2))
 FOUR = bmlab.hopfield([[1, 1, -1, 1]])
@@ -335,7 +336,9 @@ BATCHED = good(
     Made(lambda: partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0))),
 )
 BATCHED += bad("clamped", EXACT, without_start, bmlab.clamped_gibbs, 3) + NONSENSE
-ESTIMATES = good(EXACT, FIELD, bmlab.exact(as_sparse(M))) + bad(None, M, FIT, 3, EXACT.mean) + NONSENSE
+ESTIMATES = good(EXACT, FIELD, bmlab.exact(as_sparse(M))) + bad(None, M, FIT, 3, EXACT.mean, SEEN_PHASE) + NONSENSE
+HELD = good(SEEN_PHASE, bmlab.clamped(as_sparse(M), ROWS))
+HELD += bad(None, M, FIT, 3, EXACT.mean, EXACT) + NONSENSE
 
 
 def starts(right, *wrong):
@@ -495,8 +498,9 @@ KINDS = {
     **{"fit.rate": RATES + bad([]), "pcd.rate": RATES + bad([]), "ascend.rate": told_anew(RATES)},
     **{"infer": METHODS, "maximize.infer": told_anew(METHODS), "method": told_anew(METHODS), "clamped": BATCHED},
     **each("complete.infer conditional.infer log_prob.infer", ASKED_ONCE),
-    **each("log_likelihood.clamped log_likelihood.free", ESTIMATES),
-    **each("gradient.clamped gradient.free", ESTIMATES + bad(SMALLER)),
+    "log_likelihood.clamped": HELD,
+    "gradient.clamped": HELD + good(bmlab.moments(ROWS)) + bad(SMALLER),
+    **each("log_likelihood.free gradient.free", ESTIMATES + bad(SMALLER)),
     **each("exact.start ais.start auto.start", IGNORED) | each("gibbs.start visited.start annealed.start", CHAINS),
     **each("mean_field.start tap.start", FIELDS),
     "bethe.start": starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, EXACT.mean),
@@ -560,11 +564,11 @@ CALLS: dict[str, dict] = {
     "from_bits": {"weights": M.weights, "biases": M.biases, "temperature": 2.0},
     "from_dimod": {"bqm": BQM, "temperature": 2.0},
     "gibbs": {"model": M, "rng": 0, "burn_in": 5, "n_sweeps": 40},
-    "gradient": {"model": M, "clamped": EXACT, "free": FIELD},
+    "gradient": {"model": M, "clamped": SEEN_PHASE, "free": FIELD},
     "hopfield": {"patterns": ROWS[:2]},
     "ising": {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
     "load": {"path": SAVED},
-    "log_likelihood": {"clamped": EXACT, "free": FIELD},
+    "log_likelihood": {"clamped": SEEN_PHASE, "free": FIELD},
     "log_prob": {"model": HIDDEN, "data": SEEN},
     "maximize": {"model": M, "data": ROWS, "penalty": 0.01, "tolerance": 1e-6},
     "mean_field": {"model": M, "starts": 3} | FIXED,

@@ -523,6 +523,19 @@ def law_likelihood(infer=bmlab.exact, form=as_it_is):
             assert abs(answer.value - true) < ROUNDING
 
 
+def law_phases(method, form=as_it_is, seeds=(0, 1)):
+    """An answer knows which phase it is: log L lies in its interval, at most 0, and swapped phases are refused."""
+    for seed in seeds:
+        asked = form(machine(5, seed, scale=1 + 2 * seed, temperature=1.6)).model
+        held, free = likelihood.clamped(asked, PATTERNS, method), method(asked)
+        assert held.is_clamped and not free.is_clamped
+        answer = likelihood.log_likelihood(held, free)
+        assert np.isnan(answer) or answer.lower <= answer.value <= answer.upper <= 0
+        for wrong in (likelihood.log_likelihood, partial(likelihood.gradient, asked), partial(bmlab.Step, asked)):
+            with pytest.raises(ValueError, match="the clamped phase first"):
+                wrong(free, held)
+
+
 every_law = pytest.mark.parametrize("law", [law_record, law_no_weights, law_cold])
 
 
@@ -760,6 +773,12 @@ def test_the_gradient_is_the_finite_difference(hidden_coupled, form):
 @methods(among=THEORIES)
 def test_the_likelihood_lies_in_its_interval(method, form):
     law_likelihood(method, form)
+
+
+@pytest.mark.parametrize("form", [as_it_is, sparse_and_clamped], ids=["as it is", "sparse and clamped"])
+@methods()
+def test_no_answer_is_taken_for_the_other_phase(method, form):
+    law_phases(method, form)
 
 
 def test_learning_goes_the_same_way_in_every_form():

@@ -7,6 +7,8 @@ from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
@@ -46,6 +48,20 @@ def test_log_z_is_a_number_with_its_proof_beside_it():
     assert (log_z.value, log_z.stderr, log_z.lower, log_z.upper) == (2.0, 0.5, 1.5, 2.5)
     for copy in (pickle.loads(pickle.dumps(log_z)), deepcopy(log_z)):
         assert vars(copy) == vars(log_z) and copy == log_z and str(copy) == str(log_z)
+
+
+@given(*[st.floats(allow_nan=True)] * 3)
+@settings(derandomize=True, database=None)
+def test_no_value_lies_outside_of_its_bounds(value, lower, upper):
+    """To rounding, half of the digits of a double."""
+    slack = 2.0**-26 * max(1.0, *(abs(x) for x in (value, lower, upper) if np.isfinite(x)), 0.0)
+    possible = not (value < lower - slack or value > upper + slack or lower > upper + slack)
+    if possible:
+        made = bmlab.Bounded(value, 0.0, lower, upper)
+        assert np.array_equal([made.value, made.lower, made.upper], [value, lower, upper], equal_nan=True)
+    else:
+        with pytest.raises(ValueError, match=r"proven bounds.*; "):
+            bmlab.Bounded(value, 0.0, lower, upper)
 
 
 @pytest.mark.parametrize("model", [bmlab.ising((4, 4), 0.3, field=0.3), bmlab.medium()])

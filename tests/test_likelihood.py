@@ -129,3 +129,20 @@ def test_bounds_hold_whatever_asks():
         answer = bmlab.log_likelihood(bmlab.clamped(model, data, BOUNDS[held]), BOUNDS[free](model))
         truth = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model))
         assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, held, answer, truth)
+
+
+def test_what_is_typed_first_is_told_what_to_type():
+    """A machine with its data, two free phases, and phases in the wrong order."""
+    model = machine(4)
+    seen, free = bmlab.clamped(model, DATA), bmlab.exact(model)
+    for wrong, says in (
+        ((model, DATA), r"log_likelihood\(bmlab.clamped\(model, data\), bmlab.exact\(model\)\)"),
+        ((DATA, model), r"log_likelihood\(bmlab.clamped\(model, data\), bmlab.exact\(model\)\)"),
+        ((seen, model), r"log_likelihood\(bmlab.clamped\(model, data\), bmlab.exact\(model\)\)"),
+        ((seen, DATA), "free must be an Estimate"),
+        ((free, seen), "pass the clamped phase first"),
+        ((free, free), r"clamped must be the phase .* bmlab.clamped\(model, data\)"),
+        ((seen, seen), r"free must be .* bmlab.exact\(model\)"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            bmlab.log_likelihood(*wrong)

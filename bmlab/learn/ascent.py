@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import islice, repeat
 from typing import Any
 
@@ -35,6 +36,7 @@ from .record import Loop, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
+UNSEEN = replace(UNASKED, is_clamped=True)
 
 
 def ascend(
@@ -58,7 +60,7 @@ def ascend(
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
     _check(infer, chains, clamped, penalty, l1, momentum)
-    step = model if isinstance(model, Step) else Step(named(model, data), UNASKED, UNASKED, loop=Loop(-1))
+    step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=Loop(-1))
     data, batch = _checked(step.model, data, batch, rng, chains, clamped)
     mask, learns = checked_couplings(couplings, step.model.n), checked_biases(biases, step.model.n)
     number, velocity, seed = step.loop
@@ -93,7 +95,7 @@ def _clamped_phase(model, data, infer, clamped, batch):
     if isinstance(data, Estimate):
         return lambda model, rows, start: restated(model, data)
     if clamped is not None:
-        return lambda model, rows, start: asked("clamped", clamped, model, rows, start=start)
+        return lambda model, rows, start: replace(asked("clamped", clamped, model, rows, start=start), is_clamped=True)
     if batch is None and data.shape[1] == model.n and not np.isnan(data).any():
         once = clamped_rows(model, data, infer)
         return lambda model, rows, start: restated(model, once)

@@ -81,6 +81,7 @@ def clamped_mean_field(
             state=m,
             info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
             model=model,
+            is_clamped=True,
         )
     )
 
@@ -143,6 +144,7 @@ def clamped_gibbs(
             state=s,
             info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess},
             model=model,
+            is_clamped=True,
         )
     )
 
@@ -169,6 +171,7 @@ def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
         message="the clamped phase is a sum over few states",
         info={"hidden": int((patterns == 0).any(0).sum()), "road": "sums over the unknown units of each pattern"},
         model=model,
+        is_clamped=True,
     )
 
 

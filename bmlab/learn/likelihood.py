@@ -70,7 +70,7 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 
 def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model)
+    return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model, is_clamped=True)
 
 
 def _of_moments(model, mean, corr):
@@ -83,7 +83,7 @@ def _of_moments(model, mean, corr):
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T.
 
-    Raises ValueError where one of the two is of another machine.
+    Raises ValueError where one of the two is of another machine, or of the other phase.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.gradient(blank, bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))
@@ -93,6 +93,7 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     check_model(model)
     for name, answer in (("clamped", clamped), ("free", free)):
         check_of(name, check_estimate(name, answer, model.n), "model", model)
+    check_phases(clamped, free)
     slope = clamped.corr - free.corr
     if model.temperature != 1:  # another pass
         slope = slope / model.temperature
@@ -102,21 +103,39 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
 def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
 
-    Raises ValueError where the two are of different machines.
+    Where two approximations contradict each other, so that their difference is above 0, it is cut there.
+    Raises ValueError where the two are of different machines, or of the other phase.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
     Bounded(-1.3863 (exact))
     """
+    if isinstance(clamped, BoltzmannMachine) or isinstance(free, BoltzmannMachine):
+        raise ValueError(
+            "clamped and free must be the two phases, found a machine; try "
+            "bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model))"
+        )
     check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
+    check_phases(clamped, free)
     check_of("free", free, "clamped", clamped.model)
     return log_ratio(clamped.log_z, free.log_z)
+
+
+def check_phases(clamped: Estimate, free: Estimate) -> None:
+    """Raise ValueError where two Estimates are not of the clamped and of the free phase, in this order."""
+    if not clamped.is_clamped and free.is_clamped:
+        raise ValueError(f"clamped and free are swapped, found {free!r} for free; pass the clamped phase first")
+    if not clamped.is_clamped:
+        raise ValueError(f"clamped must be the phase with data, found {clamped!r}; pass bmlab.clamped(model, data)")
+    if free.is_clamped:
+        raise ValueError(f"free must be the phase without data, found {free!r}; pass bmlab.exact(model)")
 
 
 def log_ratio(c: Bounded, f: Bounded) -> Bounded:
     """Return log(Z_c / Z_f) of a machine of which some units are held, and the one in which fewer are: at most 0."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
-    return Bounded(c.value - f.value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
+    value = float(np.clip(c.value - f.value, lower, upper))
+    return Bounded(value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
 def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) -> np.ndarray:
@@ -179,7 +198,8 @@ def _closed_form(model, rows, unknown):
     """Averages of the data, or of <s | v>, whose products factorise too."""
     s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
     corr = as_corr(model, pair_sums(model, s) / len(s))
-    answer = Estimate(s.mean(0), corr, method="clamped", message="the clamped phase is a closed form")
+    message = "the clamped phase is a closed form"
+    answer = Estimate(s.mean(0), corr, method="clamped", message=message, is_clamped=True)
     if log_z is None:
         return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
     value = float(log_z.mean())
@@ -261,4 +281,5 @@ def _averaged(model, answers, share, info):
         state=[state for *_, state in told],
         info=info,
         model=model,
+        is_clamped=True,
     )

@@ -171,6 +171,7 @@ class Moments(Estimate):
 
     columns: tuple[str, ...] = ()
     count: float = np.nan
+    is_clamped: bool = True
 
 
 def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLike | None = None) -> Moments:

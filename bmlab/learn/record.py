@@ -11,7 +11,7 @@ from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
 from ..html import fit_html
 from ..model import BoltzmannMachine
-from .likelihood import log_likelihood
+from .likelihood import check_phases, log_likelihood
 
 ALL_STEPS = "all steps were made"
 
@@ -28,6 +28,8 @@ class Loop(NamedTuple):
 class Step:
     """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
 
+    Raises ValueError where the two are swapped.
+
     >>> machine = bmlab.toy()
     >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, np.random.default_rng(0)), rate=0.1))
     >>> first.model is machine, first.free.method
@@ -40,6 +42,9 @@ class Step:
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
     loop: Loop = field(default_factory=Loop)
+
+    def __post_init__(self):
+        check_phases(self.clamped, self.free)
 
     def __repr__(self):
         return (
