@@ -57,7 +57,7 @@ def symmetric(matrix: Any) -> Any:
     array([[0., 2.],
            [2., 0.]])
     """
-    matrix = check_entries("matrix", matrix)
+    matrix = check_entries("matrix", pairs_by_name("matrix", matrix, names_of(matrix)))
     if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
         raise ValueError(f"matrix must be square to be made symmetric, found shape {matrix.shape}; pass shape (n, n)")
     if is_sparse(matrix):
@@ -90,7 +90,7 @@ def check_entries(name: str, matrix: Any) -> Any:
     return matrix.astype(float) if is_sparse(matrix) else entries
 
 
-def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
+def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: bool = False) -> Any:
     """Return weights (n, n) read-only, dense or canonical CSR; a copy, unless they are the machine's own already.
 
     Raises ValueError where they are not finite, square, symmetric (to rounding), or have a diagonal.
@@ -109,7 +109,9 @@ def check_weights(weights: Any, n: int, *, own: bool = False) -> Any:
     )
     if n and gap.max() > ROUNDING * size:
         i, j = np.unravel_index(gap.argmax(), gap.shape)
-        what = f"w[{i}, {i}] is {gap[i, i]:.3g}" if i == j else f"largest |W - W'| is {gap[i, j]:.3g} at [{i}, {j}]"
+        one, other = called(names, i), called(names, j)
+        diagonal, apart = f"w[{one}, {one}] is", f"largest |W - W'| is {gap[i, j]:.3g} at [{one}, {other}]"
+        what = f"{diagonal} {gap[i, i]:.3g}" if i == j else apart
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
 
@@ -122,8 +124,9 @@ def largest(matrix: Any) -> float:
 def names_of(data: Any) -> tuple[str, ...]:
     """Return the names of the units in a table, () where it has none: this and units_of() are the one rule for names.
 
-    Names are the columns of a DataFrame or a record batch, and the labels of a Series; a table whose columns are
-    numbered from 0 has none.  Raises ValueError for other labels, and where two columns have one name.
+    by_name() and pairs_by_name() apply it wherever numbers of units are taken.  Names are the columns of a DataFrame
+    or a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
+    Raises ValueError for other labels, and where two columns have one name.
     """
     schema = getattr(getattr(data, "schema", None), "names", None)  # of pyarrow, whose .columns are the numbers
     labels = schema if isinstance(schema, list) else getattr(data, "columns", getattr(data, "index", None))
@@ -172,6 +175,27 @@ def by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "", *, w
     placed = np.full((*values.shape[:-1], units.max() + 1), np.nan)
     placed[..., units] = values
     return placed
+
+
+def pairs_by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "") -> Any:
+    """Return a table (n, n) as numbers with rows and columns in the order of the units; what has no names as it is.
+
+    Where rows or columns have no names they are in the order of the other.  Raises ValueError as by_name() does.
+    """
+    columns, index = units_of(data, names, whole=True), getattr(data, "index", None)
+    rows = None if index is None or callable(index) else units_of(data.T, names, whole=True)
+    if rows is None and columns is None:
+        return data
+    values = check_array(what, data, advice)
+    if values.shape != (len(names), len(names)):
+        return values
+    rows, columns = (columns if rows is None else rows), (rows if columns is None else columns)
+    return values[np.ix_(np.argsort(rows), np.argsort(columns))]
+
+
+def called(names: tuple[str, ...], unit: Any) -> str:
+    """Return what a sentence calls a unit: its name, or its number where it has none."""
+    return repr(names[unit]) if names else str(unit)
 
 
 def near(name: str, names: tuple[str, ...]) -> str:

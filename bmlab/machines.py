@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import symmetric
+from .arrays import by_name, names_of, pairs_by_name, symmetric
 from .budgets import check_memory
 from .checks import (
     check_array,
@@ -70,12 +70,12 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     >>> bmlab.ground_state(machine).energy  # of the pattern and of its negative
     -1.5
     """
-    patterns = check_spins("patterns", patterns)
+    names, patterns = names_of(patterns), check_spins("patterns", patterns)
     patterns = patterns[None] if patterns.ndim == 1 else patterns
     if patterns.ndim != 2 or not patterns.size:
         raise ValueError(f"patterns must have rows and columns, found shape {patterns.shape}; pass (patterns, units)")
     n = patterns.shape[1]
-    return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n))
+    return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n), names=names)
 
 
 def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
@@ -86,11 +86,14 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
     >>> bmlab.restricted(np.ones((3, 2)), visible_biases=[0, 0, 0], hidden_biases=[0, 0])
     BoltzmannMachine(n=5, couplings=6, T=1)
     """
-    weights = check_array("weights", weights)
+    weights = check_array("weights", pairs_by_name("weights", weights, ()))
     if weights.ndim != 2:
         raise ValueError(f"weights must be (visible, hidden), found shape {weights.shape}; pass one row a visible unit")
     v, h = weights.shape
-    biases = check_row("visible_biases", visible_biases, v), check_row("hidden_biases", hidden_biases, h)
+    biases = [
+        check_row(name, by_name(name, values, ()), size)
+        for name, values, size in (("visible_biases", visible_biases, v), ("hidden_biases", hidden_biases, h))
+    ]
     both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
     return BoltzmannMachine(both, np.concatenate(biases))
 

@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import by_name, check_weights, near, read_only
+from .arrays import by_name, called, check_weights, names_of, near, pairs_by_name, read_only
 from .checks import (
     check_names,
     check_no_bits,
@@ -51,7 +51,8 @@ class BoltzmannMachine:
     biases       (n,)
     temperature  T > 0, in the units of the energy
     offset       energy of the units that clamp() took out; 0 for a whole machine
-    names        n distinct strings, or none; clamp(), conditional() and complete() find units by them
+    names        n distinct strings; none given: the labels of weights or biases that are tables, or none.  clamp(),
+                 conditional() and complete() find units by them, and every table is matched by them
 
     dataclasses.replace(machine, weights=..., biases=...) is a machine with other numbers and all the rest.
     Raises ValueError where a shape, a symmetry or a value is not as above.
@@ -70,10 +71,14 @@ class BoltzmannMachine:
     names: tuple[str, ...] = ()
 
     def __post_init__(self):
-        biases = check_row("biases", self.biases).copy()
+        n, weights, names = len(check_row("biases", self.biases)), self.weights, self.names
+        if isinstance(names, tuple) and not names:
+            names = names_of(weights) or names_of(self.biases)
+        names = check_names(names, n)
         temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
-        vars(self).update(temperature=temperature, offset=offset, names=check_names(self.names, len(biases)))
-        self._hold(check_weights(self.weights, len(biases)), biases)
+        vars(self).update(temperature=temperature, offset=offset, names=names)
+        biases = by_name("biases", self.biases, names, whole=True).copy()
+        self._hold(check_weights(pairs_by_name("weights", weights, names), n, names), biases)
 
     def _hold(self, weights, biases):
         check_scale(weights.data if is_sparse(weights) else weights, biases, self.offset, self.temperature)
@@ -135,7 +140,8 @@ class BoltzmannMachine:
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field.
 
-        Columns of a DataFrame, and labels of a Series, are matched by name, here and wherever states are taken.
+        Columns of a DataFrame, and labels of a Series, are matched by name, here and wherever numbers of units are
+        taken: states, means, values, masks, biases, weights.
         """
         return field_of(self, self._checked(s))
 
@@ -155,6 +161,8 @@ class BoltzmannMachine:
 
     def indices(self, units: Units) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
+        if getattr(getattr(units, "dtype", None), "kind", "") == "b":
+            units = by_name("units", units, self.names, whole=True) != 0
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
         listed: Any = [units] if single else units
         if not isinstance(listed, slice) and getattr(listed, "dtype", np.dtype(object)).kind in "OU":
@@ -182,14 +190,9 @@ class BoltzmannMachine:
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
         Raises ValueError for what is no unit or no value, and for units that repeat.
         """
-        units, values = self.indices(units), check_spins("values", values)
-        if values.shape not in ((), (1,), units.shape):
-            raise ValueError(f"clamp() got {len(units)} units and values of shape {values.shape}; pass one a unit")
+        units, values = check_values(self, units, values)
         free = np.ones(self.n, dtype=bool)
         free[units] = False
-        if self.n - free.sum() < len(units):
-            raise ValueError(f"units must not repeat, found {units.tolist()}; clamp each unit once")
-        values = np.broadcast_to(values, units.shape)
         across = self.weights[units]
         own = -values @ (across[:, units] @ values) / 2 - self.biases[units] @ values
         return replace(
@@ -206,6 +209,24 @@ class BoltzmannMachine:
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
         write_arrays(check_path("path", path), parts | {"names": np.array(self.names, dtype=str)})
+
+
+def check_values(model: BoltzmannMachine, units: Units, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices (k,) of units and their values (k,), -1/+1; raise ValueError as clamp() does."""
+    units = model.indices(units)
+    values = check_spins("values", by_name("values", values, names_at(model, units), whole=True))
+    if values.shape not in ((), (1,), units.shape):
+        raise ValueError(f"{len(units)} units have values of shape {values.shape}; pass one a unit")
+    found, count = np.unique(units, return_counts=True)
+    if len(found) < len(units):
+        twice = called(model.names, found[count.argmax()])
+        raise ValueError(f"units must not repeat, found {twice} twice; clamp each unit once")
+    return units, np.broadcast_to(values, units.shape)
+
+
+def names_at(model: BoltzmannMachine, units: Iterable) -> tuple[str, ...]:
+    """Return the names of some units; () where the machine has none."""
+    return tuple(model.names[k] for k in units) if model.names else ()
 
 
 def check_model(model: Any) -> None:

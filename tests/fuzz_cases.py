@@ -296,7 +296,7 @@ MASKS = [
     *bad(MASK[:4, :4], MASK[0], np.triu(MASK), np.where(MASK, NAN, 0.0), [], 3, True, RAGGED, M, "all"),
     *NONSENSE,
 ]
-KEPT = good(None, [True] * 5, np.ones(5)) + bad([True] * 4, 3, "all", np.full(5, 0.5))
+KEPT = good(None, [True] * 5, np.ones(5), np.arange(5) > 1) + bad([True] * 4, 3, "all", np.full(5, 0.5))
 UNIFORMS = np.random.default_rng(0).random(ROWS.shape)
 UNIFORM = same(np.asfortranarray(UNIFORMS), UNIFORMS.tolist()) + good(np.full((60, 5), 2.0)) + NONSENSE
 UNIFORM += bad(None, UNIFORMS[:, :4], np.full((60, 5), NAN), 0.5, "u", [])

@@ -1,11 +1,18 @@
 """One rule for names wherever a table is taken: matched by name, or refused in one sentence; never by position."""
 
+from dataclasses import replace
 from functools import partial
+from inspect import signature
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from fuzz_cases import CASES, HIDDEN, IGNORED, KINDS, RBM, M, public
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from test_fuzz import alike, dense
 
 import bmlab
 from bmlab.estimators import BoltzmannClassifier, BoltzmannDensity, RestrictedBoltzmann
@@ -152,3 +159,159 @@ def test_estimators_take_the_columns_that_they_learned(estimator: BaseEstimator)
             score(frame)
     with pytest.raises(ValueError, match="2 columns called 'a'"):
         estimator.fit(FRAME[list("abca")], Y)  # pyright: ignore
+
+
+# Every door where numbers of units are taken, as fuzz_cases.py knows them: a new one is in these tests by itself.
+
+UNITS, OTHERWISE = np.array([*"abcde"]), [2, 0, 4, 1, 3]
+ELEMENTWISE = {"spins", "bits"}  # each number alone: columns stay where they are
+
+
+def doors():
+    """(function, argument) -> numbers of five units that it takes: a row, rows, or pairs."""
+    found = {}
+    for name, (_, arguments) in CASES.items():
+        for argument, (given, cases) in arguments.items():
+            typed = [given.get(argument), *(case.value for case in cases if case.verdict != "bad")]
+            for x in typed if KINDS.get(f"{name}.{argument}") is not IGNORED and name not in ELEMENTWISE else []:
+                is_numbers = isinstance(x, np.ndarray) and x.dtype.kind in "bif" and x.ndim in (1, 2)
+                if is_numbers and x.shape[-1] == 5 and len(np.unique(x[~np.isnan(x)])) > 1:
+                    found.setdefault((name, argument), (given, x))
+    return found
+
+
+DOORS = doors()
+# Whatever the names, the units are the columns.
+NAMING = {(name, "data") for name in ("pseudolikelihood", "invert_mean_field", "invert_tap", "invert_bethe")}
+NAMING |= {("hopfield", "patterns"), ("moments", "chunks"), ("symmetric", "matrix")}
+every_door = pytest.mark.parametrize("door", DOORS, ids=".".join)
+
+
+def labelled(x, names=UNITS, order=OTHERWISE) -> Any:
+    """The same numbers with names, in another order."""
+    if x.ndim == 1:
+        return pd.Series(x[order], names[order])
+    pairs = x.shape == (5, 5)
+    rows = [3, 2, 0, 1, 4] if pairs else slice(None)
+    return pd.DataFrame(x[rows][:, order], index=names[rows] if pairs else None, columns=names[order])
+
+
+def with_names(name, argument, given):
+    """The function, and what it is given, about machines or data whose units are a, b, ..."""
+    models = [model for model in (M, HIDDEN, RBM) if given.get("model") is model]
+    given = given | {"model": replace(models[0], names=(*UNITS,))} if models else given
+    home, _, method = name.rpartition(".")
+    if home == "BoltzmannMachine":
+        return getattr(replace(M, names=(*UNITS,)), method), given
+    function = public()[name]
+    if "names" in signature(function).parameters:
+        given = given | {"names": (*UNITS,)}
+    elif not models and "data" in given and argument != "data":
+        given = given | {"data": pd.DataFrame(given["data"], columns=UNITS)}
+    return function, given
+
+
+def in_line(answer):
+    """What an answer says of its units, in the order a, b, ... where they have names."""
+    answer = answer.model if isinstance(answer, bmlab.Fit) else answer
+    if isinstance(answer, bmlab.BoltzmannMachine):
+        order = np.argsort(answer.names) if answer.names else slice(None)
+        return dense(answer.weights[order][:, order]), answer.biases[order], answer.offset
+    if hasattr(answer, "columns"):
+        order = np.argsort(answer.columns) if answer.columns else slice(None)
+        return answer.mean[order], answer.corr[order][:, order]
+    return answer
+
+
+def drained(function, given):
+    answer = function(**given)
+    return list(islice(answer, 3)) if hasattr(answer, "__next__") else answer
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@every_door
+def test_at_every_door_names_are_matched(door):
+    (name, argument), (given, x) = door, DOORS[door]
+    function, given = with_names(name, argument, given)
+    one, other = (in_line(drained(function, given | {argument: value})) for value in (x, labelled(x)))
+    assert alike(one, other)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("door", [door for door in DOORS if door not in NAMING], ids=".".join)
+def test_at_every_door_names_of_no_unit_are_refused(door):
+    (name, argument), (given, x) = door, DOORS[door]
+    function, given = with_names(name, argument, given)
+    with pytest.raises(ValueError, match=r"'z' is no unit; "):
+        drained(function, given | {argument: labelled(x, np.array([*"abcdz"]))})
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_values_masks_and_conditions_go_to_the_units_of_their_names(form):
+    model = replace(M, weights=form(M.weights), names=(*UNITS,))
+    known, mask = pd.Series([1, -1, 1], ["d", "a", "c"]), pd.Series([True, True, False, True, False], [*"dacbe"])
+    right = model.clamp([0, 2, 3], [-1, 1, 1])
+    for units in (["d", "a", "c"], ["a", "c", "d"], ("c", "d", "a")):
+        for held in (model.clamp(units, known), model.clamp(units, known[::-1])):
+            assert alike(held.biases, right.biases) and held.offset == pytest.approx(right.offset)
+        for held in (known, (units, known), known.to_dict(), ([0, 2, 3], [-1, 1, 1])):
+            assert bmlab.conditional(model, held, {}) == pytest.approx(bmlab.conditional(model, known, {}))
+    assert model.indices(mask).tolist() == [0, 1, 3]
+    for wrong in (known.rename({"d": "e"}), known.rename({"d": "z"}), known[:2]):
+        with pytest.raises(ValueError, match=r"no unit|has no column"):
+            model.clamp(["d", "a", "c"], wrong)
+    with pytest.raises(ValueError, match="have names"):
+        M.clamp([0, 2, 3], known)
+
+
+def test_the_gradient_takes_moments_by_the_names_of_their_columns():
+    model, data = replace(M, names=(*UNITS,)), bmlab.sample(M, 60, np.random.default_rng(0))
+    one, other = (bmlab.gradient(model, bmlab.moments([x]), bmlab.exact(M)) for x in (data, labelled(data)))
+    assert alike(one, other)
+
+
+def test_labels_name_the_units_of_a_machine_that_is_made_of_them():
+    weights, biases = (labelled(x) for x in (M.weights, M.biases))
+    in_order = weights.loc[UNITS[OTHERWISE]]
+    for w in (weights, in_order, in_order.set_axis(range(5))):
+        for b in (biases, biases[::-1], M.biases[OTHERWISE]):
+            made = bmlab.BoltzmannMachine(w, b)
+            assert set(made.names) == {*UNITS} and alike(in_line(made), in_line(M))
+    assert alike(in_line(bmlab.BoltzmannMachine(M.weights, labelled(M.biases, order=range(5)))), in_line(M))
+    with pytest.raises(ValueError, match="'z' is no unit"):
+        bmlab.BoltzmannMachine(weights, biases.rename({"a": "z"}))
+
+
+ROWS = np.array([[1, 1, 1], [1, -1, -1], [1, 1, -1], [1, -1, 1]])
+PAIR = np.array([[1, 1, 1], [-1, -1, 1], [1, 1, -1], [-1, -1, -1]])
+NAMED = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3), names=("Ada", "Bob", "Cem"))
+ASKEW = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 0.0]])
+ABOUT_UNITS = {  # every sentence about a unit or a pair: the units that it must call by their names
+    "constant, maximize": (lambda: bmlab.maximize(NAMED, ROWS), "Ada"),
+    "constant, pseudolikelihood": (lambda: bmlab.pseudolikelihood(pd.DataFrame(ROWS, columns=NAMED.names)), "Ada"),
+    "constant, inversion": (lambda: bmlab.invert_tap(pd.DataFrame(ROWS, columns=NAMED.names)), "Ada"),
+    "constant, moments": (lambda: bmlab.invert_tap(bmlab.moments(pd.DataFrame(ROWS, columns=NAMED.names))), "Ada"),
+    "combination, maximize": (lambda: bmlab.maximize(NAMED, PAIR), "Ada", "Bob"),
+    "combination, pseudolikelihood": (
+        lambda: bmlab.pseudolikelihood(pd.DataFrame(PAIR, columns=NAMED.names)),
+        "Ada",
+        "Bob",
+    ),
+    "not known": (
+        lambda: bmlab.fit(NAMED, PAIR, partial(bmlab.exact, pairs="couplings"), steps=1, rate=1),
+        "Ada",
+        "Bob",
+    ),
+    "repeated": (lambda: NAMED.clamp(["Bob", "Bob"], 1), "Bob"),
+    "not symmetric": (lambda: replace(NAMED, weights=ASKEW), "Ada", "Bob"),
+    "a diagonal": (lambda: replace(NAMED, weights=np.diag([0, 0, 1.0])), "Cem"),
+    "not symmetric, sparse": (lambda: replace(NAMED, weights=sparse.csr_array(ASKEW)), "Ada", "Bob"),
+    "a diagonal, from_bits": (lambda: bmlab.from_bits(np.diag([0, 1.0, 0]), np.zeros(3), names=NAMED.names), "Bob"),
+}
+
+
+@pytest.mark.parametrize("name", ABOUT_UNITS)
+def test_every_sentence_about_a_unit_says_its_name(name):
+    ask, *names = ABOUT_UNITS[name]
+    with pytest.raises(ValueError, match=r".*".join(repr(called) for called in names)):
+        ask()

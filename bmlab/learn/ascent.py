@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import largest
+from ..arrays import called, largest
 from ..checks import check_choice, check_count, check_positive, check_share, generator, is_sparse
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
@@ -62,7 +62,8 @@ def ascend(
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=Loop(-1))
     data, batch = _checked(step.model, data, batch, rng, chains, clamped)
-    mask, learns = checked_couplings(couplings, step.model.n), checked_biases(biases, step.model.n)
+    n, names = step.model.n, step.model.names
+    mask, learns = checked_couplings(couplings, n, names), checked_biases(biases, n, names)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
@@ -168,7 +169,8 @@ def _length(model, d_weights, d_biases, l1):
     if np.isnan(length) and not is_sparse(d_weights) and np.isnan(d_weights).any():
         i, j = np.argwhere(np.isnan(d_weights))[0]
         raise ValueError(
-            f"the free phase does not know <s_{i} s_{j}>; say which weights exist, couplings=W != 0, "
+            f"the free phase does not know <s s'> of units {called(model.names, i)} and {called(model.names, j)}; "
+            "say which weights exist, couplings=W != 0, "
             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
         )
     return length

@@ -16,9 +16,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..arrays import states
+from ..arrays import by_name, states
 from ..budgets import check_memory
-from ..checks import check_array, check_count, check_positive, generator
+from ..checks import check_count, check_positive, generator
 from ..estimate import Bounded, Estimate, as_corr, pair_sums, warned
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
@@ -54,7 +54,7 @@ def clamped_mean_field(
     rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
     max_steps = check_count("max_steps", max_steps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
-    m = np.where(hidden, 0.0 if start is None else _checked_start(start, rows.shape), rows)
+    m = np.where(hidden, 0.0 if start is None else _checked_start(model, start, rows.shape), rows)
 
     def means(field, units, m):
         return np.where(hidden.T[units], np.tanh(field), m[units])
@@ -115,7 +115,7 @@ def clamped_gibbs(
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
     held = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
     check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", held, "use fewer chains, or batches")
-    first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(start, shape)
+    first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(model, start, shape)
     s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
     fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan
     free, means, pairs = np.isnan(fixed), [], 0.0
@@ -149,8 +149,8 @@ def clamped_gibbs(
     )
 
 
-def _checked_start(start, shape):
-    start = check_array("start", start, "pass start=None")
+def _checked_start(model, start, shape):
+    start = by_name("start", start, model.names, "pass start=None", whole=True)
     if start.size != np.prod(shape) or not (np.abs(start) <= 1).all():
         raise ValueError(f"start must be a state of {shape[-2]} rows, found shape {start.shape}; pass start=None")
     return np.reshape(start, shape)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import by_name, names_of, units_of
-from ..checks import check_array, in_words
+from ..checks import in_words
 from ..estimate import Bounded, Estimate, Method, asked, check_method
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine, check_model
+from ..model import BoltzmannMachine, check_model, check_values
 from ..progress_bars import watched
 from .likelihood import log_ratio
 from .observations import alike
@@ -117,14 +117,14 @@ def _checked(model, known):
 def _row(model, condition, name):
     """Return the row of a dict or a pair (units, values)."""
     if names := names_of(condition):  # a Series
-        condition = list(names), check_array(name, condition)
+        condition = list(names), condition
     elif isinstance(condition, dict):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
         raise ValueError(f"{name} must be a dict or a pair (units, values), found {in_words(condition)}; try {{0: 1}}")
-    model.clamp(*condition)  # refuses what is no unit or no value, and units that repeat
+    units, values = check_values(model, *condition)
     row = np.zeros(model.n)
-    row[model.indices(condition[0])] = condition[1]
+    row[units] = values
     return row
 
 

@@ -27,7 +27,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import names_of, symmetric
+from ..arrays import called, names_of, symmetric
 from ..checks import check_share
 from ..estimate import Estimate, dense_corr, warned
 from ..infer.variational import naive_mean_field, tap_equations
@@ -56,7 +56,7 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    weights, curvature = response(mean, corr)
+    weights, curvature = response(mean, corr, names_of(data))
     own = 1 / (1 - mean**2) - curvature  # w_ii, a unit's pull on itself
     biases = np.arctanh(mean) - weights @ mean - own * mean
     machine = BoltzmannMachine(weights, biases)
@@ -78,7 +78,7 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    pull, _ = response(mean, corr)
+    pull, _ = response(mean, corr, names_of(data))
     both = np.outer(mean, mean)
     square = 1 + 8 * both * pull  # w + 2 m_i m_j w^2 = pull
     weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
@@ -105,10 +105,10 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.55, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    pull, _ = response(mean, corr)
+    pull, _ = response(mean, corr, names_of(data))
     v = np.outer(1 - mean**2, 1 - mean**2)
     c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))  # pull c^2 + c - pull v = 0
-    weights, field, p = _from_beliefs(mean, c + np.outer(mean, mean))
+    weights, field, p = _from_beliefs(mean, c + np.outer(mean, mean), names_of(data))
     told = np.arctanh(mean)[:, None] - field
     np.fill_diagonal(told, 0.0)
     machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
@@ -124,23 +124,23 @@ def _solved(name, machine, data, doubt):
     return Fit(replace(machine, names=names_of(data)), not doubt, message)
 
 
-def _from_beliefs(mean, corr):
+def _from_beliefs(mean, corr, names):
     """Return J_ij, the field of i without j, and p (4, n, n): beliefs are exp(J s_i s_j + x_ij s_i + x_ji s_j)/z."""
     one, other = mean[:, None], mean[None]
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
     if p.min() < ROUNDING:
-        i, j = np.unravel_index(p.min(0).argmin(), corr.shape)
+        one, other = (called(names, unit) for unit in np.unravel_index(p.min(0).argmin(), corr.shape))
         raise ValueError(
-            f"Bethe has no beliefs for units {i} and {j} (a probability would be {p.min():.2g}); "
+            f"Bethe has no beliefs for units {one} and {other} (a probability would be {p.min():.2g}); "
             "pass more noise, say noise=0.1, or use invert_tap()"
         )
     a, b, c, d = np.log(p) / 4
     return a - b - c + d, a + b - c - d, p
 
 
-def response(mean: np.ndarray, corr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def response(mean: np.ndarray, corr: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return -C^-1 without its diagonal (n, n), symmetric, and the diagonal of C^-1 (n,)."""
-    check_each_varies(mean, "pass noise=0.1, or leave the unit out")
+    check_each_varies(mean, names, "pass noise=0.1, or leave the unit out")
     covariance = corr - np.outer(mean, mean)
     rank = np.linalg.matrix_rank(covariance, hermitian=True)
     if rank < len(mean):

@@ -34,7 +34,7 @@ from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
 from .clamped_batches import FEW, over_states, summed
-from .observations import alike, checked_rows, distinct
+from .observations import Moments, alike, checked_moments, checked_rows, distinct
 
 
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
@@ -94,6 +94,9 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     for name, answer in (("clamped", clamped), ("free", free)):
         check_of(name, check_estimate(name, answer, model.n), "model", model)
     check_phases(clamped, free)
+    clamped = (
+        checked_moments(model, clamped) if isinstance(clamped, Moments) else clamped
+    )  # by the names of its columns
     slope = clamped.corr - free.corr
     if model.temperature != 1:  # another pass
         slope = slope / model.temperature

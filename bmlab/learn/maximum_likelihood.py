@@ -83,7 +83,8 @@ def maximize(
     check_positive("tolerance", tolerance, 1e-6)
     check_learning_method("infer", infer, "model", start=None)
     model = named(model, data)
-    pairs, learns = _pairs(model, checked_couplings(couplings, model.n)), checked_biases(biases, model.n)
+    pairs = _pairs(model, checked_couplings(couplings, model.n, model.names))
+    learns = checked_biases(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _refuse_if_too_dear(model, pairs)
     learns = np.ones(model.n, bool) if learns is None else learns
@@ -118,9 +119,9 @@ def _start(model, data, infer, pairs, penalty):
             theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return theta, np.nan_to_num(rows).mean(0), lambda model, start: clamped_rows(model, rows, infer, start)
         seen = clamped_rows(model, rows, infer)
-    check_each_varies(seen.mean, "leave the unit out")
+    check_each_varies(seen.mean, model.names, "leave the unit out")
     if penalty == 0:
-        check_all_combinations(seen.mean, seen.corr, pairs)
+        check_all_combinations(seen.mean, seen.corr, pairs, model.names)
     if not model.has_couplings:
         theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
     return theta, seen.mean, lambda model, _: restated(model, seen)

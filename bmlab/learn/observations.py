@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, names_of, units_of
+from ..arrays import by_name, called, names_of, pairs_by_name, units_of
 from ..checks import check_array, check_flag, check_spins, in_words, is_sparse, some_values
 from ..couplings import entries
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
@@ -126,42 +126,43 @@ def distinct(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return s[first], count / len(s)
 
 
-def checked_couplings(couplings: Any, n: int) -> np.ndarray | None:
+def checked_couplings(couplings: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
     """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None
-    mask = check_array("couplings", couplings, "try W != 0")
+    mask = check_array("couplings", pairs_by_name("couplings", couplings, names, "try W != 0"), "try W != 0")
     if mask.shape != (n, n) or not np.isfinite(mask).all() or (mask != mask.T).any():
         raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {in_words(couplings)}; try W != 0")
     return (mask != 0) & ~np.eye(n, dtype=bool)
 
 
-def checked_biases(biases: Any, n: int) -> np.ndarray | None:
+def checked_biases(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
     """Return the mask of the biases that learn, (n,), or None for all; raise ValueError where it is no mask."""
     if biases is None:
         return None
-    mask = check_array("biases", biases, "try np.arange(model.n) < 3")
+    mask = by_name("biases", biases, names, "try np.arange(model.n) < 3", whole=True)
     if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"biases must be a mask of {n} units, found {in_words(biases)}; try np.arange(model.n) < 3")
     return mask != 0
 
 
-def check_each_varies(mean: np.ndarray, way_out: str) -> None:
+def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) -> None:
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
     if len(constant):
-        raise ValueError(f"unit {constant[0]} is constant in the data, and its bias would be infinite; {way_out}")
+        unit = called(names, constant[0])
+        raise ValueError(f"unit {unit} is constant in the data, and its bias would be infinite; {way_out}")
 
 
-def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple) -> None:
+def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tuple[str, ...]) -> None:
     """Raise ValueError where a coupled pair lacks a combination: the larger its weight and biases, the likelier."""
     row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         p = (1 + one * mean[row] + other * mean[col] + one * other * entries(corr, pairs)) / 4
         for k in np.flatnonzero(p < ABSENT):
             raise ValueError(
-                f"units {row[k]} and {col[k]} are never {one:+} and {other:+} together in the data, so "
-                "their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
+                f"units {called(names, row[k])} and {called(names, col[k])} are never {one:+} and {other:+} together "
+                "in the data, so their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
             )
 
 

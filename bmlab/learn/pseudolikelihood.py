@@ -61,14 +61,14 @@ def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, pen
     names, data = names_of(data), checked_units(data)
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
-        mask &= checked_couplings(couplings, len(mask))
+        mask &= checked_couplings(couplings, len(mask), names)
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         s, share = distinct(data)
         mean, second = share @ s, (s.T * share) @ s
-        check_each_varies(mean, "leave the unit out")
+        check_each_varies(mean, names, "leave the unit out")
         if penalty == 0:
-            check_all_combinations(mean, second, np.nonzero(mask))
+            check_all_combinations(mean, second, np.nonzero(mask), names)
         found = best_predicting(s, share, penalty, mask)
     return warned(replace(found, model=replace(found.model, names=names)))
 

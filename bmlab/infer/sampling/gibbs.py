@@ -18,10 +18,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arrays import by_name
 from ...budgets import check_memory
-from ...checks import check_array, check_choice, check_count, check_spins, generator
+from ...checks import check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warned
-from ...model import BoltzmannMachine, check_model, neighbours
+from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from .averages import average
 from .chains import Chains
 from .diagnostics import LEAST, RHAT
@@ -72,7 +73,8 @@ def _checked_sweep(model, s, u, units, rule):
     check_model(model)
     check_choice("rule", rule, ("gibbs", "metropolis"))
     line = range(model.n) if units is None else model.indices(units).tolist()
-    s, u = check_spins("states", s).copy(), check_array("uniforms", u)
+    s = check_spins("states", by_name("states", s, model.names, whole=True)).copy()
+    u = by_name("uniforms", u, names_at(model, line), whole=True)
     if s.shape[-1:] != (model.n,) or u.shape != (*s.shape[:-1], len(line)) or np.isnan(u).any():
         raise ValueError(
             f"states must be (..., {model.n}) and uniforms, one a unit, (..., {len(line)}), found {s.shape} and "
@@ -173,7 +175,7 @@ def first_states(
     check_chains(model, n_chains or CHAINS)
     if start is None:
         return rng.choice([-1.0, 1.0], size=(n_chains or CHAINS, model.n))
-    given = np.atleast_2d(check_spins("start", start))
+    given = np.atleast_2d(check_spins("start", by_name("start", start, model.names)))
     if given.ndim > 2 or not len(given) or given.shape[1] < min(1, model.n):
         raise ValueError(f"start must be states (chains, {model.n}), found shape {given.shape}; pass one state a row")
     chains, known = given.shape

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import check_entries, log_2cosh
+from ...arrays import check_entries, log_2cosh, pairs_by_name
 from ...checks import check_count, check_positive
 from ...couplings import entries
 from ...estimate import Bounded, Estimate, as_corr, warned
@@ -156,7 +156,7 @@ def _first_messages(model, graph, start):
     """Messages u[e] (edges,): edge e holds what col[e] tells row[e]."""
     if start is None:
         return np.zeros(len(graph.j))
-    start = check_entries("start", start)
+    start = check_entries("start", pairs_by_name("start", start, model.names))
     if start.shape != (model.n, model.n):
         raise ValueError(
             f"start must be the `state` of a bethe() answer for {model.n} units, found shape "

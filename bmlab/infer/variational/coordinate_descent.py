@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...checks import check_array, check_count, check_positive
+from ...arrays import by_name
+from ...checks import check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
 from ...progress_bars import watched
@@ -139,7 +140,8 @@ def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) 
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     starts = check_count("starts", starts)
     alone = model.biases / model.temperature
-    m = np.tanh(alone) if start is None else check_array("start", start, "pass start=None").copy()
+    given = None if start is None else by_name("start", start, model.names, "pass start=None", whole=True)
+    m = np.tanh(alone) if given is None else given.copy()
     if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
         raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
     if starts == 1 or not abs(model.weights).sum():

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
+from ...arrays import by_name
 from ...checks import check_row
 from ...estimate import Estimate, warned
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -66,7 +67,7 @@ def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
     -2.0794
     """
     check_model(model)
-    m = check_row("means m", m, model.n)
+    m = check_row("means m", by_name("means m", m, model.names, whole=True), model.n)
     if not (np.abs(m) <= 1).all():
         raise ValueError(f"means m must be in [-1, 1], found {np.abs(m).max():g}; try mean_field(model).mean")
     return free_energy_of(model, m)
