@@ -27,7 +27,7 @@ from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import cooled
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
-from .interop import from_bits, from_dimod, to_dimod
+from .interop import from_bits, from_dimod, to_bits, to_dimod
 from .introspection import about, show
 from .learn.ascent import ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
@@ -110,6 +110,7 @@ __all__ = [
     "symmetric",
     "tap",
     "temper",
+    "to_bits",
     "to_dimod",
     "toy",
     "trw",

@@ -2,8 +2,9 @@
 
     dimod      E = sum_i h_i s_i + sum_(i<j) J_ij s_i s_j + offset          h = -b,  J = -W
 
-Variables are the names of the units, or 0 to n - 1.  Read, they are the units in the order of list(bqm.variables), and
-their names where all are strings; weights are sparse where at most half of the pairs are coupled.
+Variables are the names of the units, or 0 to n - 1.  Read, variables 0 to n - 1 in any order are the units of these
+numbers; others are the units in the order of list(bqm.variables), and str() of them their names.  Weights are sparse
+where at most half of the pairs are coupled, or a coupling is 0.
 """
 
 from dataclasses import replace
@@ -31,6 +32,21 @@ def from_bits(
     of_bits = BoltzmannMachine(weights, given, temperature, names=names)
     w, b, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
     return replace(of_bits, weights=w / 4, biases=b / 2 + rows / 4, offset=-rows.sum() / 8 - b.sum() / 2)
+
+
+def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
+    """Return (weights, biases, offset) of the 0/1 machine with E(x) = -1/2 x'Wx - b'x + offset: from_bits(), backwards.
+
+    With s = 2x - 1: w_x = 4w, b_x = 2b - 2 (row sums of w), and the constant goes into the offset.
+
+    >>> weights, biases, offset = bmlab.to_bits(bmlab.from_bits([[0, 4], [4, 0]], [1, 2]))
+    >>> weights, biases, offset
+    (array([[0., 4.],
+           [4., 0.]]), array([1., 2.]), 0.0)
+    """
+    check_model(model)
+    w, b, rows = model.weights, model.biases, model.weights.sum(axis=1)
+    return 4 * w, 2 * b - 2 * rows, float(model.offset + b.sum() - rows.sum() / 2)
 
 
 def to_dimod(model: BoltzmannMachine) -> Any:
@@ -64,9 +80,14 @@ def from_dimod(bqm: Any, temperature: float = 1.0) -> BoltzmannMachine:
             "try dimod.BinaryQuadraticModel.from_ising(h, J)"
         )
     labels, spin = list(bqm.variables), bqm.change_vartype("SPIN", inplace=False)
+    names = [*map(str, labels)]
+    if set(labels) == set(range(len(labels))):
+        labels, names = sorted(labels), []
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise ValueError(f"two variables are called {twice[0]!r}; bqm.relabel_variables() gives them other names")
     h, (row, col, j), offset = spin.to_numpy_vectors(variable_order=labels)
     n, both = len(h), (np.concatenate([row, col]), np.concatenate([col, row]))
     weights = scipy.sparse.coo_array((-np.concatenate([j, j]), both), shape=(n, n))
-    names = tuple(labels) if all(isinstance(label, str) for label in labels) else ()
-    dense = 2 * len(j) > n * (n - 1) / 2
-    return BoltzmannMachine(weights.toarray() if dense else weights, -h, temperature, offset, names)
+    dense = 2 * len(j) > n * (n - 1) / 2 and j.all()  # only sparse weights know couplings of 0
+    return BoltzmannMachine(weights.toarray() if dense else weights, -h, temperature, offset, tuple(names))
