@@ -1,6 +1,8 @@
 """Files that hold no code: written beside their place and put there whole, read with distrust."""
 
+import errno
 import os
+import stat
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
@@ -12,9 +14,10 @@ from .checks import in_words
 
 
 def check_path(name: str, path: Any) -> Path:
-    """Return the path of a file; raise ValueError for what is none."""
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path) or Path(path).is_dir():
-        raise ValueError(f"{name} must be the name of a file, found {in_words(path)}; try {name}='machine.npz'")
+    """Return the path of a file, or of none yet; raise ValueError for a folder, a device or a pipe."""
+    is_path = isinstance(path, (str, os.PathLike)) and os.fspath(path)
+    if not is_path or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ValueError(f"{name} must be the name of a regular file, found {in_words(path)}; try {name}='machine.npz'")
     return Path(path)
 
 
@@ -26,17 +29,24 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Write a file wholly or not at all: the old one stays until the new is whole.
+    """Write a file wholly or not at all: the old one stays until the new is whole, and leaves it its permissions.
 
-    Raises OSError where the disk is full, or the folder missing.
+    A link stays one.  What a run that was killed has left half is written over.
+    Raises OSError where the disk is full, the folder missing, or another run writes the same file.
     """
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    target = Path(os.path.realpath(path))
+    new = target.with_name(f"{target.name}.new")
     try:
-        with open(new, "wb") as file:
+        new.unlink(missing_ok=True)
+        with open(new, "xb") as file:
+            if target.exists():
+                new.chmod(stat.S_IMODE(target.stat().st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(new, path)
+            if not os.path.samestat(os.fstat(file.fileno()), new.stat()):
+                raise OSError(errno.EBUSY, "another run writes it")
+        os.replace(new, target)
     except OSError as error:
         reason = error.strerror or str(error)
         raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
@@ -45,8 +55,8 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
             new.unlink()
 
 
-def read_arrays(path: Path, what: str, again: str) -> dict[str, np.ndarray]:
-    """Return the arrays of an .npz; raise ValueError where it is torn or something else.
+def read_arrays(path: Path, what: str, again: str, names: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """Return the arrays of an .npz, of these names or all; raise ValueError where it is torn or something else.
 
     Raises FileNotFoundError, or another OSError, where it cannot be opened.
     """
@@ -56,6 +66,8 @@ def read_arrays(path: Path, what: str, again: str) -> dict[str, np.ndarray]:
         raise type(error)(f"{path} cannot be read ({error.strerror}); check the path of the {what}") from None
     try:
         with np.load(BytesIO(packed), allow_pickle=False) as file:
-            return {name: np.asarray(file[name]) for name in file.files}
+            if sum(part.file_size for part in file.zip.infolist()) > len(packed):
+                raise ValueError("its parts are larger than the file")
+            return {name: np.asarray(file[name]) for name in file.files if not names or name in names}
     except Exception as error:  # whatever a reader says of bytes that save() did not write
         raise ValueError(f"{path} holds no whole {what} ({str(error) or 'it ends too early'}); {again}") from None

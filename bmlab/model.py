@@ -204,7 +204,7 @@ class BoltzmannMachine:
         )
 
     def save(self, path: str | PathLike) -> None:
-        """Write the machine to `path` as an .npz file that load() reads back to the bit."""
+        """Write the machine to `path` as an .npz file that load() reads back to the bit; a link is followed."""
         w = self.weights
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
@@ -246,6 +246,9 @@ def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
     return bool((one.biases == other.biases).all() and not (one.weights != other.weights).sum())
 
 
+PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names")
+
+
 def load(path: str | PathLike) -> BoltzmannMachine:
     """Read a machine that save() wrote; raise ValueError where the file is torn or is something else.
 
@@ -253,7 +256,7 @@ def load(path: str | PathLike) -> BoltzmannMachine:
     >>> bmlab.load("toy.npz")
     BoltzmannMachine(n=3, couplings=3, T=1)
     """
-    parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)")
+    parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)", PARTS)
     try:
         n = len(parts["biases"])
         inside = [parts[name] for name in ("data", "indices", "indptr") if "weights" not in parts]
