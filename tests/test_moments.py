@@ -1,11 +1,13 @@
 """moments(): the same sums under any cut and of any kind of chunk; what is wrong is said."""
 
+import warnings
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import bmlab
 
@@ -110,3 +112,44 @@ def test_what_is_wrong_is_said(name):
     source, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
         bmlab.moments(source)
+
+
+def forms(on):
+    """Booleans as they come: of pandas with a third value, as objects, masked, and sparse."""
+    nullable = pd.DataFrame(on).astype("boolean")
+    return [
+        on,
+        on.astype(object),
+        nullable,
+        pd.DataFrame(on, dtype=object),
+        np.ma.masked_array(on),
+        sparse.csr_array(on),
+    ]
+
+
+def test_every_form_of_the_same_rows_has_the_same_moments():
+    s = np.random.default_rng(0).choice([-1, 1], (300, 7))
+    right, on = s.T @ s / 300, s > 0
+    kinds = [getattr(sparse, f"{name}_{kind}") for name in ("csr", "csc", "coo", "lil") for kind in ("array", "matrix")]
+    tried = [(form, False) for form in forms(on)] + [(kind(on), False) for kind in kinds]
+    tried += [(kind(s), False) for kind in kinds] + [(kind(on.astype(int)), True) for kind in kinds]
+    for rows, bits in tried:
+        for chunks in (rows, [rows], [rows, rows]):
+            assert np.abs(bmlab.moments(chunks, bits=bits).corr - right).max() < 1e-12
+
+
+def test_what_is_missing_from_booleans_is_said():
+    on = np.array([[True, False], [False, True]])
+    for rows in (pd.DataFrame(on).astype("boolean").mask(on & (np.arange(2) == 0)), np.ma.masked_array(on, on)):
+        with pytest.raises(ValueError, match="an entry is missing"):
+            bmlab.moments(rows)
+
+
+def test_rows_that_may_be_the_units_are_doubted():
+    """Neurons times bins, where the bins are the data: valid numbers, but hardly what was meant."""
+    s = np.random.default_rng(0).choice([-1.0, 1.0], (10, 953))
+    with pytest.warns(UserWarning, match=r"10 rows of 953 units; pass data\.T if the rows are the units"):
+        assert bmlab.moments(s).count == 10
+    with warnings.catch_warnings(action="error"):
+        assert len(bmlab.moments(s.T).mean) == 10
+        bmlab.moments([s[:5, :10], s[5:, :10]])
