@@ -88,7 +88,7 @@ def of_a_step(rng, visible, hidden, infer, clamped):
     """Milliseconds of a step, and of its two phases alone, asked of the machines of such a climb from where it was."""
     data, machine = (
         bmlab.spins(rng.integers(0, 2, (300, visible))),
-        bmlab.sherrington_kirkpatrick(visible + hidden, rng, 0.1),
+        bmlab.sherrington_kirkpatrick(visible + hidden, rng, scale=0.1),
     )
 
     def steps(count):

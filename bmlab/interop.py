@@ -19,7 +19,7 @@ from .model import BoltzmannMachine, check_model
 
 
 def from_bits(
-    weights: ArrayLike, biases: ArrayLike, temperature: float = 1.0, names: tuple[str, ...] = ()
+    weights: ArrayLike, biases: ArrayLike, *, temperature: float = 1.0, names: tuple[str, ...] = ()
 ) -> BoltzmannMachine:
     """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
 
@@ -64,7 +64,7 @@ def to_dimod(model: BoltzmannMachine) -> Any:
     return make(-model.biases, (upper.row, upper.col, -upper.data), model.offset, "SPIN", variable_order=labels)
 
 
-def from_dimod(bqm: Any, temperature: float = 1.0) -> BoltzmannMachine:
+def from_dimod(bqm: Any, *, temperature: float = 1.0) -> BoltzmannMachine:
     """Return the machine of a dimod.BinaryQuadraticModel, of -1/+1 (SPIN) or 0/1 (BINARY) variables.
 
     A variable of 0/1 becomes a unit s = 2x - 1.  Raises ValueError for anything else.

@@ -24,7 +24,7 @@ from .checks import (
 from .model import BoltzmannMachine
 
 
-def sherrington_kirkpatrick(n: int, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
+def sherrington_kirkpatrick(n: int, rng: np.random.Generator | int, *, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
     The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
@@ -39,7 +39,7 @@ def sherrington_kirkpatrick(n: int, rng: np.random.Generator | int, scale: float
 
 
 def ising(
-    shape: int | Sequence[int], coupling: float = 1.0, field: float = 0.0, periodic: bool = True
+    shape: int | Sequence[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
 ) -> BoltzmannMachine:
     """Couple nearest neighbours of a lattice of `shape` (a number, or one number a direction); sparse weights.
 

@@ -29,7 +29,7 @@ def test_the_inconsistency_shows_a_frustrated_loop():
 @pytest.mark.parametrize("field", [0.0, 0.4])
 def test_a_ring_keeps_the_larger_eigenvalue_only(field):
     """Z = large^n + small^n by the transfer matrix; what goes round the ring is the second, and Bethe drops it."""
-    ring, j, h = bmlab.ising(9, 0.8, field).at(1.3), 0.8 / 1.3, field / 1.3
+    ring, j, h = bmlab.ising(9, coupling=0.8, field=field).at(1.3), 0.8 / 1.3, field / 1.3
     root = np.sqrt(np.exp(2 * j) * np.sinh(h) ** 2 + np.exp(-2 * j))
     large, small = np.exp(j) * np.cosh(h) + root, np.exp(j) * np.cosh(h) - root
     assert abs(bmlab.bethe(ring).log_z.value - 9 * np.log(large)) < 1e-12 * 9

@@ -48,7 +48,7 @@ def test_what_can_be_solved_is_solved(want):
 
 
 def test_without_the_time_for_exact_it_says_what_exact_would_take():
-    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 0.1)
+    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), scale=0.1)
     answer = auto(glass, rng=np.random.default_rng(0), seconds=2.0)
     assert answer.method == "bethe" and "exact would take" in answer.message
 
@@ -159,7 +159,7 @@ def law_same_bits(work):
 
 
 def test_the_clock_decides_nothing():
-    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), 1.5)
+    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), scale=1.5)
 
     def work():
         for model in (glass, bmlab.ising((12, 12)).at(2.2)):

@@ -92,7 +92,7 @@ def referee(model):
 def machine(n, seed=0, scale=1.0, temperature=1.0, offset=0.0):
     """A random machine with biases of order one."""
     rng = np.random.default_rng(seed)
-    weights = bmlab.sherrington_kirkpatrick(n, rng, scale).weights
+    weights = bmlab.sherrington_kirkpatrick(n, rng, scale=scale).weights
     return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
 
 
@@ -678,7 +678,7 @@ def layers(visible, hidden):
 
 
 def lattice(shape, coupling, **options):
-    model = bmlab.ising(shape, coupling, **options).at(1.3)
+    model = bmlab.ising(shape, coupling=coupling, **options).at(1.3)
     return replace(model, biases=np.random.default_rng(3).normal(size=model.n))
 
 

@@ -179,7 +179,7 @@ def test_the_score_is_its_definition():
         (harmonium(3, 5, temperature=0.6), 3),
         (machine(6, 1, temperature=2.0), 6),
         (bmlab.BoltzmannMachine(weights, half.biases, 0.8), 5),
-        (bmlab.ising((2, 4), 0.7, 0.2), 8),
+        (bmlab.ising((2, 4), coupling=0.7, field=0.2), 8),
     ):
         data = some_data(v)
         true = by_definition(model, data)

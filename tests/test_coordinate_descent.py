@@ -17,7 +17,7 @@ def product(model):
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 THEORIES = {"mean field": product, "tap": tap_equations.theory}
 every_theory = pytest.mark.parametrize("theory", THEORIES.values(), ids=THEORIES)
-MACHINES = {"dense": bmlab.medium().at(1.2), "sparse": bmlab.ising((3, 5), -1.0, 0.4).at(1.5)}
+MACHINES = {"dense": bmlab.medium().at(1.2), "sparse": bmlab.ising((3, 5), coupling=-1.0, field=0.4).at(1.5)}
 every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 
 

@@ -18,7 +18,7 @@ from bmlab.infer.exact.enumeration import solved
 
 def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
     rng = np.random.default_rng(n)
-    weights = bmlab.sherrington_kirkpatrick(n, rng, scale).weights
+    weights = bmlab.sherrington_kirkpatrick(n, rng, scale=scale).weights
     kept = np.triu(rng.random((n, n)) < density, 1)
     return bmlab.BoltzmannMachine(weights * (kept + kept.T), rng.normal(size=n), temperature)
 

@@ -64,7 +64,7 @@ def test_no_value_lies_outside_of_its_bounds(value, lower, upper):
             bmlab.Bounded(value, 0.0, lower, upper)
 
 
-@pytest.mark.parametrize("model", [bmlab.ising((4, 4), 0.3, field=0.3), bmlab.medium()])
+@pytest.mark.parametrize("model", [bmlab.ising((4, 4), coupling=0.3, field=0.3), bmlab.medium()])
 def test_what_is_not_known_of_a_pair_is_nan(model):
     """Unknown correlations were taken for 0: the covariance of units 0 and 10 of the lattice was -0.673."""
     answer = bmlab.exact(model)

@@ -310,7 +310,9 @@ def energy(given):
 def moments(given):
     """Correlations, weighed."""
     chunks = given["chunks"]
-    whole = np.asarray(chunks) if len(getattr(chunks, "shape", ())) == 2 else np.vstack([*map(np.asarray, chunks)])
+    whole = (
+        np.asarray(dense(chunks)) if len(getattr(chunks, "shape", ())) == 2 else np.vstack([*map(np.asarray, chunks)])
+    )
     weight, s = given.get("sample_weight"), np.where(whole > 0, 1.0, -1.0)
     share = np.ones(len(s)) if weight is None else np.ravel(dense(weight)).astype(float)
     return (s.T * share) @ s / share.sum()

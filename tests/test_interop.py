@@ -27,7 +27,10 @@ machines = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 @machines
 def test_zeros_and_ones_keep_their_energies(model):
     """Energies of 0/1 units x are -1/2 x'Wx - b'x, whatever the weights mean for -1/+1."""
-    x, found = bmlab.bits(S), bmlab.from_bits(model.weights, model.biases, model.temperature, model.names)
+    x, found = (
+        bmlab.bits(S),
+        bmlab.from_bits(model.weights, model.biases, temperature=model.temperature, names=model.names),
+    )
     expected = -((x @ model.weights) * x).sum(1) / 2 - x @ model.biases
     assert np.allclose(found.energy(S), expected, atol=1e-12)
     assert (found.temperature, found.names, found.is_sparse) == (model.temperature, model.names, model.is_sparse)
@@ -38,7 +41,7 @@ def test_dimod_lists_the_same_energies_and_gives_the_same_machine_back(model):
     bqm = to_dimod(model)
     assert list(bqm.variables) == list(model.names or range(8))
     assert np.allclose(bqm.energies((S, list(bqm.variables))), model.energy(S), atol=1e-12)
-    back = from_dimod(bqm, model.temperature)
+    back = from_dimod(bqm, temperature=model.temperature)
     assert (back.biases == model.biases).all() and not (back.weights != model.weights).sum()
     assert (back.offset, back.names, back.is_sparse) == (model.offset, model.names, model.is_sparse)
 
@@ -49,7 +52,7 @@ def test_variables_of_0_and_1_with_names_keep_their_energies(share):
     h = {name: rng.normal() for name in names}
     j = {(a, b): rng.normal() for k, a in enumerate(names[:7]) for b in names[:k] if rng.random() < share}
     bqm = dimod.BinaryQuadraticModel(h, j, 0.9, "BINARY")
-    model = from_dimod(bqm, 1.2)
+    model = from_dimod(bqm, temperature=1.2)
     assert model.temperature == 1.2 and model.is_sparse == (share < 1)
     assert np.allclose(model.energy(S), bqm.energies((bmlab.bits(S), list(bqm.variables))), atol=1e-12)
 
@@ -84,9 +87,9 @@ def test_there_and_back_is_the_same_for_every_order_of_variables_and_edges(bqm):
 @given(quadratic_models(), st.booleans(), st.floats(0.1, 10))
 @settings(derandomize=True, database=None, deadline=None)
 def test_back_and_there_is_the_same_machine(bqm, is_sparse, temperature):
-    model = from_dimod(bqm, temperature)
+    model = from_dimod(bqm, temperature=temperature)
     model = replace(model, weights=sparse.csr_array(model.weights) if is_sparse else model.dense_weights)
-    back = from_dimod(to_dimod(model), temperature)
+    back = from_dimod(to_dimod(model), temperature=temperature)
     assert (back.dense_weights == model.dense_weights).all() and (back.biases == model.biases).all()
     assert (back.offset, back.names, back.temperature) == (model.offset, model.names, temperature)
 
@@ -106,7 +109,7 @@ def test_parameters_of_zeros_and_ones_give_the_energies_of_the_machine(model):
     scale = abs(model.weights).sum() + abs(model.biases).sum() + abs(model.offset)
     energy = offset - ((x @ weights) * x).sum(1) / 2 - x @ biases
     assert np.abs(energy - model.energy(S)).max() < 2**-50 * model.n * scale
-    back = bmlab.from_bits(weights, biases, model.temperature, model.names)
+    back = bmlab.from_bits(weights, biases, temperature=model.temperature, names=model.names)
     assert abs(back.weights - model.weights).max() < 2**-50 * scale and back.is_sparse == model.is_sparse
     assert np.abs(back.biases - model.biases).max() < 2**-50 * model.n * scale
     assert abs(back.offset + offset - model.offset) < 2**-50 * model.n * scale

@@ -15,7 +15,7 @@ INVERSIONS = {"TAP": (invert_tap, bmlab.tap), "Bethe": (invert_bethe, bmlab.beth
 
 
 def some_data(n=5, rows=200):
-    model = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(2), 0.5)
+    model = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(2), scale=0.5)
     return bmlab.gibbs(model, rng=np.random.default_rng(3), n_chains=rows, n_sweeps=1000).state
 
 

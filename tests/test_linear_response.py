@@ -17,7 +17,7 @@ every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def glass(to=np.asarray):
     """Return 12 units, some pairs of which are coupled, at random, in fields of order one."""
     rng = np.random.default_rng(4)
-    weights = bmlab.sherrington_kirkpatrick(12, rng, 2.0).weights * (bmlab.symmetric(rng.random((12, 12))) < 0.5)
+    weights = bmlab.sherrington_kirkpatrick(12, rng, scale=2.0).weights * (bmlab.symmetric(rng.random((12, 12))) < 0.5)
     return bmlab.BoltzmannMachine(to(weights), rng.normal(size=12), 2.5, offset=0.7)
 
 

@@ -31,7 +31,9 @@ def test_log_z_of_the_ring_is_that_of_the_transfer_matrix(temperature):
     k, h = coupling / temperature, field / temperature
     transfer = np.array([[np.exp(k + h), np.exp(-k)], [np.exp(-k), np.exp(k - h)]])
     expected = np.log((np.linalg.eigvalsh(transfer) ** n).sum())
-    assert abs(bmlab.exact(bmlab.ising(n, coupling, field).at(temperature)).log_z.value - expected) < 1e-12
+    assert (
+        abs(bmlab.exact(bmlab.ising(n, coupling=coupling, field=field).at(temperature)).log_z.value - expected) < 1e-12
+    )
 
 
 def test_a_hopfield_machine_rests_in_its_patterns():

@@ -29,7 +29,7 @@ def directions(mask):
 @pytest.mark.parametrize("lattice", [False, True], ids=["all pairs", "a lattice"])
 def test_at_the_maximum_the_slope_of_plain_is_that_of_the_penalty(penalty, lattice):
     """PL/2 - penalty/2 sum w^2 is climbed, to a slope of 1e-6; pairs without a coupling keep their slope."""
-    true = bmlab.ising((2, 3), 0.7, 0.2, periodic=False)
+    true = bmlab.ising((2, 3), coupling=0.7, field=0.2, periodic=False)
     data, coupled = bmlab.sample(true, 500, np.random.default_rng(1)), true.dense_weights != 0
     options = {"couplings": coupled} if lattice else {}
     found = pseudolikelihood(data, penalty=penalty, **options).model

@@ -16,7 +16,7 @@ from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
     "dense": machine(8, 1, 1.5, 1.3, 0.4),
-    "sparse": bmlab.ising((3, 4), 0.8, 0.3).at(1.7),
+    "sparse": bmlab.ising((3, 4), coupling=0.8, field=0.3).at(1.7),
     "in parts": bmlab.BoltzmannMachine(np.kron(np.eye(3), 1 - np.eye(3)), np.linspace(-1, 1, 9)),
 }
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -59,7 +59,7 @@ def test_edges_are_shared_out_as_random_trees_have_them():
 def test_rounding_does_not_decide():
     """Sparse or dense, its units in any order, a machine on which it stalls has the same bound."""
     rng = np.random.default_rng(13)
-    w = bmlab.sherrington_kirkpatrick(16, rng, 2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
+    w = bmlab.sherrington_kirkpatrick(16, rng, scale=2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
     model = bmlab.BoltzmannMachine(w, 3 * rng.normal(size=16), 0.5)
     order = rng.permutation(16)
     first = bmlab.trw(model)
