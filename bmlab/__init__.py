@@ -4,12 +4,15 @@
     bmlab.exact(machine)                      # an Estimate: mean, corr, log_z
     bmlab.mean_field(machine)                 # the same record, from another method
 
-A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data.
+A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data; bmlab.estimators are for
+scikit-learn, bmlab.widgets for notebooks.
 """
+
+from importlib import import_module
 
 from . import data, plain
 from ._version import __version__
-from .arrays import bits, spins, states, symmetric
+from .arrays import bits, near, spins, states, symmetric
 from .choosing import auto, bracket
 from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket
@@ -117,3 +120,17 @@ __all__ = [
     "visited",
     "workers",
 ]
+
+PARTS = ("estimators", "plot", "widgets")  # loaded when they are first named: each needs a large library
+ELSEWHERE = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_biases)"}
+
+
+def __getattr__(name: str):
+    if name in PARTS:
+        return import_module(f"{__name__}.{name}")
+    way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else near(name, (*__all__, *PARTS), "see dir(bmlab)")
+    raise AttributeError(f"bmlab has no {name!r}; {way_out}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *PARTS])

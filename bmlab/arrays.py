@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -198,13 +199,13 @@ def called(names: tuple[str, ...], unit: Any) -> str:
     return repr(names[unit]) if names else str(unit)
 
 
-def near(name: str, names: tuple[str, ...]) -> str:
+def near(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
     """Return what may have been meant by a name that is none."""
     from difflib import get_close_matches  # for the message alone
 
     for close in get_close_matches(name, names, 1):
         return f"did you mean {close!r}?"
-    return "see machine.names"
+    return otherwise
 
 
 def read_only(array: Any) -> Any:

@@ -219,6 +219,11 @@ def needed(module: str, caller: str, install: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as missing:
-        name = module.partition(".")[0]
-        message = f"{caller} needs {name}, which is not installed; pip install {install}"
-        raise ModuleNotFoundError(message, name=missing.name) from None
+        raise not_installed(caller, module, install, missing) from None
+
+
+def not_installed(caller: str, module: str, install: str, missing: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return the error that says which command brings the module that `caller` needs."""
+    name = module.partition(".")[0]
+    message = f"{caller} needs {name}, which is not installed; pip install {install}"
+    return ModuleNotFoundError(message, name=missing.name)

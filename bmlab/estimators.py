@@ -16,15 +16,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy
-from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin
-from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arrays import names_of
+from .checks import not_installed
 from .estimate import Bounded, warned
 from .infer.exact.enumeration import exact
 from .infer.exact.planning import plan
@@ -35,6 +29,18 @@ from .learn.pseudolikelihood import best_predicting, log_conditionals
 from .machines import restricted
 from .model import BoltzmannMachine
 from .threads import one_thread, one_thread_only
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
+    from sklearn.utils import check_random_state
+    from sklearn.utils._param_validation import Interval
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.parallel import Parallel, delayed
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ModuleNotFoundError as missing:
+    raise not_installed("bmlab.estimators", "sklearn", "scikit-learn", missing) from None
+
 
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from os import PathLike
 from typing import Any
 
@@ -42,6 +43,15 @@ from .html import machine_html
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
 
+ELSEWHERE = {  # what others call otherwise
+    "W": "machine.weights",
+    "b": "machine.biases",
+    "T": "machine.temperature",
+    "fit": "bmlab.fit(machine, data, steps=100, rate=0.05)",
+    "sample": "bmlab.sample(machine, 100, rng=0)",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class BoltzmannMachine:
     """Hold the parameters of a Boltzmann machine; never changed, only replaced.
@@ -65,12 +75,14 @@ class BoltzmannMachine:
     """
 
     weights: Any
-    biases: np.ndarray
+    biases: Any = None
     temperature: float = 1.0
     offset: float = 0.0
     names: tuple[str, ...] = ()
 
     def __post_init__(self):
+        if self.biases is None:
+            raise ValueError("biases must be one number a unit, found none; pass np.zeros(n)")
         n, weights, names = len(check_row("biases", self.biases)), self.weights, self.names
         if isinstance(names, tuple) and not names:
             names = names_of(weights) or names_of(self.biases)
@@ -93,6 +105,13 @@ class BoltzmannMachine:
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # asked for by protocols, not by people
+            raise AttributeError(name)
+        known = [*dir(type(self)), *signature(type(self)).parameters]
+        way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else near(name, known, "see dir(machine)")
+        raise AttributeError(f"a machine has no {name!r}; {way_out}")
 
     def __repr__(self):
         kind = ", sparse" if self.is_sparse else ""

@@ -492,6 +492,7 @@ KINDS = {
     },
     **{"weights": matrices(), "matrix": matrices(True), "restricted.weights": matrices(True), "u": UNIFORM},
     **each("biases visible_biases hidden_biases", vectors([])),
+    "BoltzmannMachine.biases": lambda x, none: vectors([])(x, False),
     **{"sample_weight": vectors(-WEIGHING, 0 * WEIGHING, 3, []), "m": vectors(2 * np.ones(5), EXACT)},
     **{"couplings": MASKS} | each("ascend.biases fit.biases maximize.biases", KEPT),
     **{"schedule": SCHEDULES, "temperatures": LADDERS, "cooled.temperatures": COOLING},

@@ -189,3 +189,47 @@ def test_import_bmlab_and_a_first_machine_load_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "bmlab" in loaded and not loaded & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "install"),
+    [("estimators", "sklearn", "scikit-learn"), ("widgets", "traitlets", '"bmlab[lab]"')],
+)
+def test_a_part_of_the_package_whose_library_is_missing_says_what_to_type(module, package, install):
+    code = f"import sys; sys.modules[{package!r}] = None; import bmlab; import bmlab.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    said = f"ModuleNotFoundError: bmlab.{module} needs {package}, which is not installed; pip install {install}"
+    assert done.stderr.splitlines()[-1] == said
+
+
+def test_parts_are_loaded_when_they_are_first_named_and_only_what_is_public_is_listed():
+    show = """
+import bmlab
+listed = dir(bmlab)
+print(bmlab.plot.__name__, bmlab.estimators.__name__, bmlab.widgets.__name__, *listed)
+"""
+    done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
+    first, listed = done.stdout.split()[:3], done.stdout.split()[3:]
+    assert first == ["bmlab.plot", "bmlab.estimators", "bmlab.widgets"]
+    assert sorted(listed) == sorted([*bmlab.__all__, "estimators", "plot", "widgets"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda: bmlab.RBM, r"bmlab has no 'RBM'; try bmlab.restricted\(weights, visible_biases, hidden_biases\)"),
+        (lambda: bmlab.meanfield, "bmlab has no 'meanfield'; did you mean 'mean_field'?"),
+        (lambda: bmlab.toy().fit, r"a machine has no 'fit'; try bmlab.fit\(machine, data, steps=100, rate=0.05\)"),
+        (lambda: bmlab.toy().sample, r"a machine has no 'sample'; try bmlab.sample\(machine, 100, rng=0\)"),
+        (lambda: bmlab.toy().W, "a machine has no 'W'; try machine.weights"),
+        (lambda: bmlab.toy().wieghts, "a machine has no 'wieghts'; did you mean 'weights'?"),
+    ],
+)
+def test_what_others_call_otherwise_is_pointed_to(ask, says):
+    with pytest.raises(AttributeError, match=says):
+        ask()
+
+
+def test_a_machine_without_biases_is_told_to_have_some():
+    with pytest.raises(ValueError, match=r"biases must be .*; pass np.zeros\(n\)"):
+        bmlab.BoltzmannMachine([[0, 1], [1, 0]])

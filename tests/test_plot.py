@@ -2,7 +2,8 @@
 
 import base64
 import io
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, islice
 
 import matplotlib
 import numpy as np
@@ -13,8 +14,11 @@ import bmlab
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.cbook import is_math_text
+from matplotlib.text import Text
 
 from bmlab import plot
+from bmlab.widgets.pictures import completed
 
 
 @pytest.fixture
@@ -401,3 +405,31 @@ REFUSED = {
 def test_what_would_be_drawn_wrong_is_refused_in_one_sentence(name, ax):
     with pytest.raises(ValueError, match=rf"^{name} must .*; "):
         REFUSED[name](ax)
+
+
+DOLLARS = ("from $5_$ on", "$b", r"$c\$ d$")
+
+
+def drawn_with(names, figure):
+    """Every drawing that names units, on one figure."""
+    model, axes = replace(bmlab.toy(), names=names), figure.subplots(1, 5)
+    plot.network(model, axes[0])
+    plot.phases(bmlab.clamped(model, [[1, 1, -1]]), bmlab.exact(model), axes[1], names)
+    plot.moments(bmlab.exact(model), bmlab.tap(model.at(4)), axes[2], pair=(0, 1), named=", ".join(names[:2]))
+    plot.images(bmlab.states(4)[:3], axes[3], columns=1, names=names)
+    steps = list(islice(bmlab.ascend(model, bmlab.states(3), rate=0.1), 3))
+    plot.learning(steps, axes[4], pair=(0, 1))
+    return figure
+
+
+def test_no_name_is_read_as_mathematics():
+    """It stands there as it is, and no dollar in it stops the drawing."""
+    for figure in (
+        drawn_with(DOLLARS, plt.figure()),
+        completed(np.ones(4), np.ones(4), np.ones(3) / 3, (2, 2), DOLLARS),
+    ):
+        figure.canvas.draw()
+        ticks = [label for axes in figure.axes for label in axes.get_xticklabels()]
+        texts = [text.get_text() for text in (*figure.findobj(Text), *ticks) if "$" in text.get_text()]
+        assert texts and not any(is_math_text(text) for text in texts)
+        plt.close(figure)

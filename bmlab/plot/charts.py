@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
-from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_lines, headline, signed
+from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_lines, headline, literal, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Sequence = (), ma
     ax.barh(places, data, 0.72, color="none", edgecolor="black", linewidth=1.3)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set(xlim=(-1.05, 1.05), ylim=(len(rows) - 0.4, -0.6), xticks=[-1, 0, 1])
-    ax.set_yticks(places, rows)
+    ax.set_yticks(places, literal(rows))
     return ax
 
 
@@ -89,7 +89,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
         side: Any = ("left", 9) if x < 0.3 else ("right", -9)
         where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
-        ax.annotate(named, (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
+        ax.annotate(*literal([named]), (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
     if not estimate.converged:
         ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
     return ax

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 
 from ..checks import check_array, check_choice, check_row, in_words
 from ..model import BoltzmannMachine, check_model
-from .style import APART, DASHED, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, circle, signed
+from .style import APART, DASHED, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, circle, literal, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def network(
     for i in range(model.n):
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in held else "o", markersize=size[i], markeredgewidth=1.2, **style)
-    names = model.names or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
+    names = literal(model.names) or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
     words = [
         name + (f"\nb = {signed(bias)}" if few and bias else "")
         for name, bias in zip(names, model.biases, strict=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import check_array, check_choice, check_count, check_positive, in_words
-from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER
+from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def images(
         ax.plot(x, y, ".", color=COLOURS["mean field"], markersize=3)
     height = (len(sheet) + 1) / max(len(names), 1)
     ax.set_xticks([])
-    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], names)
+    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], literal(names))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return ax

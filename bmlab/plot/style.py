@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,11 @@ COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
 FEW = 4  # units: up to here states are drawn, and each weight is written at its line
+
+
+def literal(names: Sequence[Any]) -> list[str]:
+    """Return names as Matplotlib draws them letter by letter: no dollar in them begins mathematics."""
+    return [str(name).replace("$", r"\$") for name in names]
 
 
 def headline(ax: Axes, text: str, below: str = "") -> Axes:

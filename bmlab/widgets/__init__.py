@@ -3,14 +3,20 @@
 from importlib.util import find_spec
 from warnings import warn
 
+from ..checks import not_installed
 from ..exercises import blank
-from .drawing import DrawView
-from .exploring import explore
-from .lattice import LatticeView
-from .learning import LearningView
-from .machine import MachineView
-from .painting import PaintView
-from .predicting import predict
+
+try:
+    from .drawing import DrawView
+    from .exploring import explore
+    from .lattice import LatticeView
+    from .learning import LearningView
+    from .machine import MachineView
+    from .painting import PaintView
+    from .predicting import predict
+except ModuleNotFoundError as missing:
+    raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
+
 
 __all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "blank", "explore", "predict"]
 
