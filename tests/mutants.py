@@ -92,10 +92,11 @@ is_too_sure = with_answer(
 is_too_unsure = with_answer(
     lambda answer: replace(answer, mean_stderr=answer.mean_stderr * 3, corr_stderr=answer.corr_stderr * 3)
 )
-forgets_n_log_2 = with_log_z(lambda value, error, low, high, n: (value - n * np.log(2), error, low, high))
-calls_it_a_lower_bound = with_log_z(
-    lambda value, error, low, high, n: (value, error, value + 0.01, max(high, value + 1))
+LOG_2 = np.log(2)
+forgets_n_log_2 = with_log_z(
+    lambda value, error, low, high, n: (value - n * LOG_2, error, low - n * LOG_2, high - n * LOG_2)
 )
+calls_it_a_lower_bound = with_log_z(lambda value, error, low, high, n: (value, error, value, max(high, value + 1)))
 calls_it_an_upper_bound = with_log_z(lambda value, error, low, high, n: (value, error, low, min(high, low + 1e-3)))
 
 

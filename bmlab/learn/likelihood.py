@@ -137,7 +137,7 @@ def check_phases(clamped: Estimate, free: Estimate) -> None:
 def log_ratio(c: Bounded, f: Bounded) -> Bounded:
     """Return log(Z_c / Z_f) of a machine of which some units are held, and the one in which fewer are: at most 0."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
-    value = float(np.clip(c.value - f.value, lower, upper))
+    value = float(np.minimum(c.value - f.value, 0.0))
     return Bounded(value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
