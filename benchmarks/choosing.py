@@ -1,13 +1,14 @@
 """Whether auto() chooses well, and whether its error holds: many machines of all kinds, against exact.
 
-    python benchmarks/choosing.py [--machines 130] [--seconds 0.3] [--csv notebooks/tables/05_report_card.csv]
-    python benchmarks/choosing.py --fit --machines 600
+    python benchmarks/choosing.py [--machines 130] [--large 70] [--csv notebooks/tables/05_report_card.csv]
+    python benchmarks/choosing.py --theories [...] [--csv notebooks/tables/05_two_orders.csv]
 
-Exact is kept from auto(), as on larger machines; every method gets the same budget of work, which is predicted, so that
-the table is the same on every machine; and auto() is asked for moments and for log Z.  Regret is auto's error over that
-of the best method.  One error by chance says little, so samples count with their standard error, unless they are off by
-more than four of these.  --fit prints FITS of bmlab/infer/bethe_error.py, from other machines: four kinds only, and
-other seeds.
+Exact is kept from auto(), as on larger machines, and auto() is asked for moments and for log Z; its rivals are the
+three theories and the samplers that it has run.  Regret is auto's error over that of the best rival.  One error by
+chance says little, so samples count with their standard error, unless they are off by more than four of these.
+--theories: no samples; Bethe's error beside the one that two orders state for it, nan where they state none.
+--large: machines of 30 to 200 units too, chains, trees, strips, layers and crowds, which exact sums still reach.
+No number depends on the clock, so the table is the same on every machine.
 """
 
 import argparse
@@ -17,39 +18,27 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import NamedTuple
+from unittest.mock import patch
 
 import numpy as np
-from machines import KINDS, random_machine
-from scipy.optimize import least_squares
+from machines import KINDS, LARGE, large_machine, random_machine
 
 import bmlab
 from bmlab import choosing
-from bmlab.infer import bethe_error
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import in_parts
 
 THEORIES = {
-    "mean field": partial(bmlab.mean_field, starts=bethe_error.STARTS),
-    "tap": partial(bmlab.tap, starts=bethe_error.STARTS),
+    "mean field": partial(bmlab.mean_field, starts=choosing.STARTS),
+    "tap": partial(bmlab.tap, starts=choosing.STARTS),
     "bethe": bmlab.bethe,
 }
-FITTED = ("dense", "sparse", "lattice", "ferromagnetic")
-GRADED = 2 * 10**6  # seeds below belong to --fit, and to what the rule was tried on while it was made
-
-
-def errors(model, answer, truth):
-    """The rms error of means and correlations, and the error of log Z."""
-    moments = [bethe_error.moments_of(model, x.mean, x.corr) for x in (answer, truth)]
-    return {"moments": bethe_error.rms(moments[0] - moments[1]), "log_z": abs(answer.log_z.value - truth.log_z.value)}
-
-
-def drawn(kind, seed, most=36):
-    """The machine of this kind and seed, and its exact answer."""
-    model = random_machine(kind, np.random.default_rng([list(KINDS).index(kind), seed]), most)
-    return model, bmlab.exact(model, pairs="couplings" if model.is_sparse else "all")
+WANTED = ("moments", "log_z")
+GRADED = 2 * 10**6  # seeds of the report card begin here
+ROUNDING = 1e-9  # errors that are smaller are alike
 
 
 class Row(NamedTuple):
-    """Hold one answer of auto(): regret, its error over the stated one, and its story."""
+    """One answer of auto(): regret, its error over the stated one, and its story."""
 
     kind: str
     n: int
@@ -60,135 +49,139 @@ class Row(NamedTuple):
     story: str
 
 
-# --- grading -------------------------------------------------------------------------------------------------------
+def drawn(kind, seed):
+    """The machine of this kind and seed, and its exact answer."""
+    if kind in LARGE:
+        return large_machine(kind, np.random.default_rng([len(KINDS) + list(LARGE).index(kind), seed]))
+    model = random_machine(kind, np.random.default_rng([list(KINDS).index(kind), seed]))
+    return model, bmlab.exact(model, pairs="couplings" if model.is_sparse else "all")
 
 
-def graded(kind, seed, seconds):
-    """One Row for each want."""
+def graded(task, n_sweeps):
+    """One Row for each want; task is (kind, seed)."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
+    kind, seed = task
     model, truth = drawn(kind, GRADED + seed)
-    rivals = {"moments": {}, "log_z": {}}
-    for name, method in THEORIES.items():
-        for want, error in errors(model, method(model), truth).items():
-            rivals[want][name] = error
-    for name, sampler in choosing.SAMPLERS.items():
-        rng = np.random.default_rng(seed)
-        trial = sampler(model, rng, choosing.TRIAL * seconds, None)
-        answer = sampler(model, rng, max(seconds - trial.seconds, trial.seconds), trial).answer
-        for want in ("moments", "log_z") if name != "gibbs" else ("moments",):
-            rivals[want][name] = judged(model, answer, truth, want)
-    rows = {}
-    for want, others in rivals.items():
-        answer = choosing.without_exact(model, np.random.default_rng(10 * GRADED + seed), seconds, want)
-        error = errors(model, answer, truth)[want]
-        mine = judged(model, answer, truth, want)
-        best = min(others, key=others.get)
-        rows[want] = Row(
-            kind,
-            model.n,
-            answer.method,
-            mine / min(mine, others[best]),
-            error / answer.info["error"],
-            answer.converged,
-            f"off by {error:.2g}, {best} by {others[best]:.2g}; " + answer.message,
-        )
-    return rows
+    rng, ran = np.random.default_rng([GRADED, seed]), {}
+
+    def once(name, sample):
+        """The sampler, run once: all who ask are handed the same answer."""
+        return lambda *_: ran[name] if name in ran else ran.setdefault(name, sample(model, rng, n_sweeps))
+
+    with patch.dict(choosing.SAMPLERS, {name: once(name, sample) for name, sample in choosing.SAMPLERS.items()}):
+        answers = {want: choosing.without_exact(model, rng, want) for want in WANTED}
+    rivals = [*(method(model) for method in THEORIES.values()), *ran.values()]
+    return {want: row(kind, model, truth, want, answer, rivals) for want, answer in answers.items()}
+
+
+def row(kind, model, truth, want, answer, rivals):
+    """The Row of one answer of auto()."""
+    errors = {rival.method: judged(model, rival, truth, want) for rival in rivals}
+    best = min(errors, key=lambda name: np.nan_to_num(errors[name], nan=np.inf))
+    error, mine = choosing.difference(model, answer, truth, want), judged(model, answer, truth, want)
+    return Row(
+        kind,
+        model.n,
+        answer.method,
+        (mine + ROUNDING) / (min(mine, errors[best]) + ROUNDING),
+        (error + ROUNDING) / (answer.info["error"] + ROUNDING),
+        answer.converged,
+        f"off by {error:.2g}, {best} by {errors[best]:.2g}; {answer.message}",
+    )
 
 
 def judged(model, answer, truth, want):
-    """The error; for samples the standard error, unless they are off by more than four."""
-    error = errors(model, answer, truth)[want]
-    stderr = 0.0 if answer.method in THEORIES else choosing._stderr(model, answer, want)
+    """The error; for samples the standard error, unless they are off by more than four; nan where there is no log Z."""
+    error = choosing.difference(model, answer, truth, want)
+    stderr = 0.0 if answer.method in THEORIES else choosing.stderr(model, answer, want)
     return stderr if error < 4 * stderr else error
+
+
+class TwoOrders(NamedTuple):
+    """Bethe's error, the one that two orders state for it (nan where they state none), and why they state none."""
+
+    kind: str
+    n: int
+    error: float
+    stated: float
+    story: str
+
+
+def two_orders(task):
+    """One TwoOrders for each want; task is (kind, seed)."""
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    kind, seed = task
+    model, truth = drawn(kind, GRADED + seed)
+    rows = {}
+    for want in WANTED:
+        answer, stated, doubt = choosing.try_bethe(model, want)
+        error = choosing.difference(model, answer, truth, want)
+        rows[want] = TwoOrders(kind, model.n, error, np.nan if doubt else stated, doubt)
+    return rows
+
+
+def by_kind(rows):
+    """Yield each kind with its rows, and all."""
+    for kind in [*dict.fromkeys(row.kind for row in rows), "all"]:
+        yield kind, [row for row in rows if kind in (row.kind, "all")]
 
 
 def report(want, rows):
     """Print the report card of one want."""
-    print(f"\n{want}: kind, machines, regret <= 1.5, error covered, silent failures, methods")
-    for kind in [*dict.fromkeys(row.kind for row in rows), "all"]:
-        mine = [row for row in rows if kind in (row.kind, "all")]
+    print(f"\n{want}: kind, machines, regret <= 1.5, error covered, none stated, methods")
+    for kind, mine in by_kind(rows):
         regret, over = (np.array([getattr(row, name) for row in mine]) for name in ("regret", "over"))
-        silent = sum(row.over > 10 and row.converged for row in mine)
         methods = ", ".join(f"{name} {count}" for name, count in Counter(row.method for row in mine).most_common())
         print(
-            f"{kind:14} {len(mine):4}  {np.mean(regret <= 1.5):4.0%} (90 %: {np.quantile(regret, 0.9):.2f})  "
-            f"{np.mean(over <= 1):4.0%}  {silent:2}  {methods}"
+            f"{kind:16} {len(mine):4}  {np.mean(regret <= 1.5):4.0%} (90 %: {np.quantile(regret, 0.9):.2f})  "
+            f"{np.sum(over <= 1):4} {np.isnan(over).sum():4}  {methods}"
         )
     for what, count in (("over", 3), ("regret", 8)):
-        for row in sorted(rows, key=lambda row: -getattr(row, what))[:count]:
+        for row in sorted(rows, key=lambda row: -np.nan_to_num(getattr(row, what)))[:count]:
             print(f"   {what} {getattr(row, what):.3g}: {row.kind}, {row.n} units, {row.method}, {row.story}")
 
 
+def report_theories(want, rows):
+    """Print how often two orders state an error, and the largest of Bethe's over it."""
+    print(f"\n{want}: kind, machines, error stated, the largest error over the stated one")
+    for kind, mine in by_kind(rows):
+        over = [(row.error + ROUNDING) / (row.stated + ROUNDING) for row in mine if not row.story]
+        print(f"{kind:16} {len(mine):4} {len(over):4} {max(over, default=np.nan):5.2f}")
+
+
 def write(path, rows):
-    """Write a table of all answers: what was asked, of which machine, who answered, and how well."""
+    """Write a table of all rows, one a line, without their stories."""
+    names = rows[0][WANTED[0]]._fields[:-1]
     with open(path, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
-        table.writerow(["want", "kind", "n", "method", "regret", "over", "converged"])
-        for want in ("moments", "log_z"):
-            for row in (row[want] for row in rows):
-                table.writerow(
-                    [want, row.kind, row.n, row.method, f"{row.regret:.3g}", f"{row.over:.3g}", row.converged]
-                )
-
-
-# --- fitting -------------------------------------------------------------------------------------------------------
-
-
-def evidence_and_errors(kind, seed):
-    """log x, and the log errors of Bethe's moments and of its log Z a unit; None where there is a doubt."""
-    warnings.simplefilter("ignore", bmlab.NotConverged)
-    model, truth = drawn(kind, seed)
-    said = bethe_error.weigh(model)
-    if said.doubt:
-        return None
-    found = errors(model, said.answer, truth)
-    if min(found.values()) < bethe_error.NOTHING:
-        return None
-    y = np.log([found["moments"], found["log_z"] / model.n])
-    return [*y, *np.log(np.maximum(said.x, bethe_error.NOTHING))]
-
-
-def robust(left, y):
-    """The c for which left @ c is near y, with little weight on the farthest."""
-    return least_squares(lambda c: left @ c - y, np.zeros(left.shape[1]), loss="soft_l1").x
-
-
-def fit(rows):
-    """Print FITS: a robust fit, as some machines have valleys that no theory sees, and a quantile of what is left."""
-    table = np.array(rows)
-    left = np.column_stack([np.ones(len(table)), table[:, 2:]])
-    print(f"{len(table)} machines without a doubt")
-    for want, y in zip(("moments", "log_z"), table[:, :2].T, strict=True):
-        c = robust(left, y)
-        rest = y - left @ c
-        print(
-            f'"{want}": Fit({tuple(float(x) for x in c.round(2))}, {np.quantile(rest, 0.95):.2f})   '
-            f"spread {rest.std():.2f}, largest {rest.max():.2f}"
-        )
+        table.writerow(["want", *names])
+        for want in WANTED:
+            for row in (row[want]._asdict() for row in rows):
+                table.writerow([want, *(f"{x:.3g}" if isinstance(x := row[name], float) else x for name in names)])
 
 
 def main():
-    """Fit, or grade."""
+    """Grade, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--machines", type=int, default=45)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--machines", type=int, default=130)
+    parser.add_argument("--large", type=int, default=0, help="how many large ones besides")
+    parser.add_argument("--sweeps", type=int, default=300)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
-    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--theories", action="store_true")
     parser.add_argument("--csv", help="also write the answers, one a line, to this file")
     options = parser.parse_args()
-    kinds = FITTED if options.fit else options.kinds
-    tasks = [(kind, seed) for kind in kinds for seed in range(options.machines // len(kinds))]
-    work = evidence_and_errors if options.fit else partial(graded, seconds=options.seconds)
-    with bmlab.workers(ProcessPoolExecutor(options.jobs)):
-        rows = list(in_parts(partial(unpacked, work), tasks, "machine"))
-    if options.fit:
-        fit([row for row in rows if row])
-    else:
-        for want in ("moments", "log_z"):
-            report(want, [row[want] for row in rows])
-        if options.csv:
-            write(options.csv, rows)
+    few, many = options.machines // len(options.kinds), options.large // len(LARGE)
+    asked = dict.fromkeys(options.kinds, few) | dict.fromkeys(LARGE, many)
+    tasks = [(kind, seed) for seed in range(max(few, many)) for kind, count in asked.items() if seed < count]
+    work = two_orders if options.theories else partial(graded, n_sweeps=options.sweeps)
+    with ProcessPoolExecutor(options.jobs) as pool, bmlab.workers(pool):
+        rows = list(in_parts(work, tasks, "machine"))
+    rows.sort(key=lambda both: [*KINDS, *LARGE].index(both["moments"].kind))
+    for want in WANTED:
+        (report_theories if options.theories else report)(want, [row[want] for row in rows])
+    if options.csv:
+        write(options.csv, rows)
 
 
 if __name__ == "__main__":

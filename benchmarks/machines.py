@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaln, logsumexp
 
 import bmlab
 
@@ -168,3 +169,88 @@ KINDS = {
 def random_machine(kind: str, rng: np.random.Generator, most: int = 36) -> bmlab.BoltzmannMachine:
     """Draw a machine of one of KINDS with at most about `most` units."""
     return KINDS[kind](rng, most)
+
+
+# --- large machines whose exact answer is known all the same ----------------------------------------------------------
+
+
+def tree(rng, n):
+    """Each unit hangs on an earlier one; up to three times as strong as T."""
+    weights, scale = np.zeros((n, n)), _scale(rng)
+    unit = np.arange(1, n)
+    weights[unit, (unit * rng.random(n - 1)).astype(int)] = rng.normal(scale=scale, size=n - 1)
+    return sparse.csr_array(weights + weights.T), _biases(n, scale, rng)
+
+
+def circle(rng, n):
+    """A ring, all alike or with random signs."""
+    weights, unit = np.zeros((n, n)), np.arange(n)
+    weights[unit, (unit + 1) % n] = _scale(rng) * (rng.choice([-1.0, 1.0], size=n) if rng.integers(2) else 1.0)
+    return sparse.csr_array(weights + weights.T), _biases(n, 0.5, rng)
+
+
+def pairs(rng, n):
+    """Couples, each alone."""
+    weights, first = np.zeros((n, n)), np.arange(0, n - 1, 2)
+    weights[first, first + 1] = rng.normal(scale=_scale(rng), size=len(first))
+    return sparse.csr_array(weights + weights.T), _biases(n, 0.5, rng)
+
+
+def strip(rng, n):
+    """A square lattice, six units wide, all alike or with random signs."""
+    lines = bmlab.ising((n // 6, 6), _scale(rng), periodic=False)
+    sign = (
+        np.triu(rng.choice([-1.0, 1.0], size=(lines.n, lines.n)), 1) if rng.integers(2) else np.triu(np.ones(lines.n))
+    )
+    return sparse.csr_array(lines.dense_weights * (sign + sign.T)), _biases(lines.n, 1.0, rng)
+
+
+def layers(rng, n):
+    """Two layers, ten units in one of them."""
+    scale = _scale(rng)
+    across = rng.normal(scale=2 * scale / np.sqrt(n), size=(n - 10, 10))
+    model = bmlab.restricted(across, _biases(n - 10, scale, rng), _biases(10, scale, rng))
+    return model.weights, model.biases
+
+
+def crowd(rng, n):
+    """All attract each other alike: the spectral radius is near 1, the critical point, in hardly any field."""
+    return (1 - np.eye(n)) * rng.uniform(0.5, 1.1) / n, np.full(n, rng.choice([0.0, 0.01, 0.1]))
+
+
+def repelling_crowd(rng, n):
+    """All repel each other alike."""
+    return (np.eye(n) - 1) * _scale(rng) / np.sqrt(n), np.full(n, rng.choice([0.0, 0.1, 0.5]))
+
+
+LARGE = {
+    "tree": tree,
+    "circle": circle,
+    "pairs": pairs,
+    "strip": strip,
+    "layers": layers,
+    "crowd": crowd,
+    "repelling crowd": repelling_crowd,
+}
+
+
+def large_machine(kind: str, rng: np.random.Generator) -> tuple[bmlab.BoltzmannMachine, bmlab.Estimate]:
+    """Draw a machine of one of LARGE with 30 to 200 units, and its exact answer."""
+    n = int(rng.integers(30, 201))
+    model = _heated(*LARGE[kind](rng, n), rng)
+    if kind.endswith("crowd"):
+        return model, by_magnetisation(model)
+    return model, bmlab.exact(model)
+
+
+def by_magnetisation(model: bmlab.BoltzmannMachine) -> bmlab.Estimate:
+    """The exact answer where all couplings are alike and all biases: a sum over M = sum_i s_i, of n + 1 values."""
+    n, w, up = model.n, model.weights[0, 1], np.arange(model.n + 1)
+    M = 2.0 * up - n
+    log_p = gammaln(n + 1) - gammaln(up + 1) - gammaln(n - up + 1)
+    log_p += (w * (M**2 - n) / 2 + model.biases[0] * M - model.offset) / model.temperature
+    log_z = logsumexp(log_p)
+    p = np.exp(log_p - log_z)
+    corr = np.full((n, n), (p @ M**2 - n) / (n * (n - 1)))
+    np.fill_diagonal(corr, 1)
+    return bmlab.Estimate(np.full(n, p @ M / n), corr, bmlab.Bounded(log_z, 0.0, log_z, log_z), method="exact")

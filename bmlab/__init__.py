@@ -13,9 +13,9 @@ from importlib import import_module
 from . import data, plain
 from ._version import __version__
 from .arrays import bits, near, spins, states, symmetric
-from .choosing import auto, bracket
+from .choosing import auto
 from .estimate import Bounded, Estimate, Method, NotConverged
-from .infer.bounds.bracketing import Bracket
+from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.enumeration import entropy, exact
 from .infer.exact.exact_sampling import ground_state, probabilities, sample

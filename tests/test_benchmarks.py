@@ -1,10 +1,24 @@
 """What growth.py times, at sizes that take no time: `make bench` stops where a script is broken."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import growth
 import pytest
+
+CHOOSING = Path(__file__).resolve().parents[1] / "benchmarks" / "choosing.py"
 
 
 @pytest.mark.parametrize("of", [case[1] for case in growth.CASES], ids=[case[0] for case in growth.CASES])
 def test_growth_times_what_it_names(of):
     told = growth.grown("n", of, [(4, 8), (8, 8)])
     assert told.startswith("n^") and told.endswith(" ms)")
+
+
+def test_the_report_card_ends_without_an_error(tmp_path):
+    """A pool of workers that nobody closes says so on its way out."""
+    few = ["--kinds", "ring", "--machines", "1", "--sweeps", "10", "--csv", str(tmp_path / "card.csv")]
+    done = subprocess.run([sys.executable, CHOOSING, *few], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and "ring" in done.stdout
+    assert len((tmp_path / "card.csv").read_text().splitlines()) == 3

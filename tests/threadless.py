@@ -29,8 +29,8 @@ ASKED = {
     "gibbs": lambda: bmlab.gibbs(M, rng=0, n_sweeps=50),
     "temper": lambda: bmlab.temper(M, rng=0, n_sweeps=50, burn_in=10),
     "ais": lambda: bmlab.ais(M, rng=0, n_chains=50, n_temperatures=20),
-    "auto": lambda: bmlab.auto(LARGE, rng=0, seconds=0.2),
-    "bracket": lambda: bmlab.bracket(LARGE, rng=0, seconds=0.2),
+    "auto": lambda: bmlab.auto(LARGE, rng=0, n_sweeps=50),
+    "bracket": lambda: bmlab.bracket(LARGE, rng=0),
     "fit": lambda: bmlab.fit(M, bmlab.states(10)[:9], steps=2, rate=0.1),
     "moments": lambda: bmlab.moments([bmlab.states(3), bmlab.states(3)]),
 }

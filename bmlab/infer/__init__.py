@@ -4,5 +4,5 @@ exact        02  sums over all 2^n states, by the cheapest road
 sampling     03  chains: moments from visits, log Z from annealing and exchange
 variational  04  free energies of means: mean field, TAP, Bethe
 bounds       04b what is proven of log Z, from both sides
-choosing     05  which of them to take, and bracket; bethe_error foretells the error of Bethe
+choosing     05  auto, which of them to take
 """

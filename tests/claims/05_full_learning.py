@@ -273,7 +273,7 @@ def the_stated_error_holds(seed):
     """`.message` says why, `.info["error"]` states an error."""
     for number, model in enumerate(machines(seed)[1:]):
         some = model.at(radius(model) / (0.2, 0.7, 2)[(seed + number) % 3])
-        answer = choosing.without_exact(some, np.random.default_rng(seed), 0.1, "moments")
+        answer = choosing.without_exact(some, np.random.default_rng(seed), "moments", 1000)
         yield answer.info["error"] - off(answer, some)
 
 

@@ -3,5 +3,5 @@
 structured_mean_field                   from below, by the best tree
 tree_reweighting, spanning_trees        from above, by mixtures of trees
 gaussian_integral                       from above, by one integral
-bracketing                              the tightest of these; bracket() itself is in choosing
+bracketing                              bracket, the tightest of these
 """
