@@ -1,7 +1,7 @@
 """Whether auto() chooses well, and whether its error holds: many machines of all kinds, against exact.
 
-    python benchmarks/choosing.py [--machines 130] [--large 70] [--csv notebooks/tables/05_report_card.csv]
-    python benchmarks/choosing.py --theories [...] [--csv notebooks/tables/05_two_orders.csv]
+    python benchmarks/choosing.py [--machines 130] [--large 70] [--sweeps 300]
+    python benchmarks/choosing.py --theories --machines 130 --csv notebooks/tables/05_report_card.csv
 
 Exact is kept from auto(), as on larger machines, and auto() is asked for moments and for log Z; its rivals are the
 three theories and the samplers that it has run.  Regret is auto's error over that of the best rival.  One error by
@@ -163,7 +163,7 @@ def write(path, rows):
 def main():
     """Grade, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--machines", type=int, default=130)
+    parser.add_argument("--machines", type=int, default=26)
     parser.add_argument("--large", type=int, default=0, help="how many large ones besides")
     parser.add_argument("--sweeps", type=int, default=300)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))

@@ -58,7 +58,7 @@ def few_trees(model, start=None):
 
 def chosen(model, start=None, seed=0):
     """auto() where exact would take too long, with few sweeps."""
-    return bmlab.auto(model, rng=seed, start=start, max_seconds=1e-9, n_sweeps=20)
+    return bmlab.auto(model, rng=seed, start=start, max_seconds=1e-9, n_sweeps=100)
 
 
 METHODS = {
@@ -325,6 +325,20 @@ def law_referee(method, sizes=(1, 4, 8)):
             assert np.isnan(answer.log_z) or (
                 abs(answer.log_z - log_z) <= slack(answer.log_z.stderr) * (1 + abs(log_z))
             )
+
+
+def law_stated_error(method, sizes=(1, 4, 8)):
+    """Means and correlations are off by no more than info["error"], rms: samples by chance, within STDERRS of it.
+
+    That of samples is two of their standard errors.  Where the method says that it has not converged nothing is stated.
+    """
+    for n in sizes:
+        for model in (machine(n, seed=n, temperature=1.3, offset=0.7), in_two_parts(n, seed=n, temperature=3.0)):
+            answer, (_, mean, corr) = method(model), referee(model)
+            off = np.concatenate([answer.mean - mean, (answer.corr - corr)[np.triu_indices(n, 1)]])
+            chance = 1 if answer.method in THEORIES else STDERRS / 2
+            assert answer.converged == np.isfinite(answer.info["error"])
+            assert not answer.converged or np.sqrt(np.nanmean(off**2)) <= chance * answer.info["error"] + ROUNDING
 
 
 # 5, 6 and 10
@@ -640,7 +654,13 @@ def test_exact_agrees_with_the_referee_on_every_road():
 
 
 @every_form
-@methods("mean_field", "tap", "bethe", "trw", "visited")
+@methods(among={"auto": chosen})
+def test_an_error_that_is_stated_holds(method, form):
+    law_stated_error(on(form, method))
+
+
+@every_form
+@methods("mean_field", "tap", "bethe", "trw", "visited", "auto")
 def test_what_claims_to_be_right_agrees_with_the_referee(method, form):
     law_referee(on(form, method))
 
