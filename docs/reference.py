@@ -19,7 +19,7 @@ WINGS = {
     "variational": (
         "Approximations and bounds",
         "Free energies of simpler machines, and what is proven.",
-        ("infer.variational", "infer.bounds", "infer.choosing"),
+        ("infer.variational", "infer.bounds", "choosing"),
     ),
     "learning": ("Learning", "Clamped minus free, and what follows from it.", ("learn",)),
     "answers": ("Answers and aids", "What every method returns, and what helps around it.", ("",)),

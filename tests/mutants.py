@@ -92,6 +92,9 @@ is_too_sure = with_answer(
 is_too_unsure = with_answer(
     lambda answer: replace(answer, mean_stderr=answer.mean_stderr * 3, corr_stderr=answer.corr_stderr * 3)
 )
+states_too_little = with_answer(
+    lambda answer: replace(answer, info=answer.info | {"error": answer.info["error"] / 100})
+)
 LOG_2 = np.log(2)
 forgets_n_log_2 = with_log_z(
     lambda value, error, low, high, n: (value - n * LOG_2, error, low - n * LOG_2, high - n * LOG_2)
@@ -131,6 +134,7 @@ CAUGHT = [
         "counts_couplings_twice turns_signs shifts_units tells_products forgets_n_log_2",
     ),
     (law.law_referee, law.seen, "forgets_temperature drops_offset"),
+    (law.law_stated_error, law.chosen, "forgets_temperature turns_signs states_too_little"),
     (law.law_bounds, bmlab.mean_field, "drops_offset calls_it_an_upper_bound"),
     (law.law_bounds, law.few_trees, "drops_offset calls_it_a_lower_bound"),
     (law.law_no_weights, bmlab.bethe, "forgets_temperature forgets_biases forgets_n_log_2"),
@@ -326,7 +330,7 @@ EDITS = [
     Edit("infer.exact.enumeration", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
     Edit("infer.variational.belief_propagation", by_offset, independent["bethe"]),
-    Edit("infer.bounds.bracketing", by_offset, test_bracketing.test_the_ends_are_the_best_bounds),
+    Edit("infer.bounds.bracketing", by_offset, test_bracketing.test_the_bound_by_couplings_is_their_sum),
     Edit("infer.bounds.tree_reweighting", by_offset, independent["trw"]),
     Edit("infer.sampling.annealed_importance", by_offset, independent["ais"]),
     Edit("model", unadded("biases"), law.law_invariance),
