@@ -111,7 +111,7 @@ bench: setup  ## run each benchmark: a peer and bmlab in one process
 
 tables: setup  ## make the notebooks' stored tables again (about an hour)
 	@for script in notebooks/tables/*.py; do echo "$$script"; $(ONE_THREAD) $(IN_VENV) "$$script" || exit; done
-	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --theories --machines 130 --csv notebooks/tables/05_report_card.csv
+	@$(ONE_THREAD) $(IN_VENV) benchmarks/choosing.py --theories --machines 130 --large 28 --csv notebooks/tables/05_report_card.csv
 
 claims: setup  ## try to refute every sentence of the notebooks; writes tests/claims/verdicts.csv
 	@$(ONE_THREAD) $(IN_VENV) tests/claims/referee.py

@@ -1,7 +1,7 @@
 """Whether auto() chooses well, and whether its error holds: many machines of all kinds, against exact.
 
     python benchmarks/choosing.py [--machines 130] [--large 70] [--sweeps 300]
-    python benchmarks/choosing.py --theories --machines 130 --csv notebooks/tables/05_report_card.csv
+    python benchmarks/choosing.py --theories --machines 130 --large 28 --csv notebooks/tables/05_report_card.csv
 
 Exact is kept from auto(), as on larger machines, and auto() is asked for moments and for log Z; its rivals are the
 three theories and the samplers that it has run.  Regret is auto's error over that of the best rival.  One error by
@@ -98,7 +98,7 @@ def judged(model, answer, truth, want):
 
 
 class TwoOrders(NamedTuple):
-    """Bethe's error, the one that two orders state for it (nan where they state none), and why they state none."""
+    """Bethe's error, the one that two orders state for it, and why they state none: both are then nan."""
 
     kind: str
     n: int
@@ -114,9 +114,9 @@ def two_orders(task):
     model, truth = drawn(kind, GRADED + seed)
     rows = {}
     for want in WANTED:
-        answer, stated, doubt = choosing.try_bethe(model, want)
-        error = choosing.difference(model, answer, truth, want)
-        rows[want] = TwoOrders(kind, model.n, error, np.nan if doubt else stated, doubt)
+        _, answer, stated, doubt = choosing.try_bethe(model, want)
+        error = np.nan if doubt else choosing.difference(model, answer, truth, want)
+        rows[want] = TwoOrders(kind, model.n, error, stated, doubt)
     return rows
 
 

@@ -47,15 +47,16 @@ SAMPLERS = {
 
 
 class Trial(NamedTuple):
-    """An answer, the error to state, and why that is not reliable ("": it is)."""
+    """What a method answered, the error to state, and why that is not reliable ("": it is)."""
 
+    method: str
     answer: Estimate
     error: float
     doubt: str = ""
 
     def __str__(self):
         said = f"is in doubt, as {self.doubt}" if self.doubt else f"states an error of {self.error:.1g}"
-        return f"{self.answer.method} {said}"
+        return f"{self.method} {said}"
 
 
 def auto(
@@ -90,7 +91,7 @@ def auto(
     price = plan(model)
     seconds = time_in_words(price.core_seconds)
     if price.core_seconds <= max_seconds and price.bytes <= memory_to_spend():
-        trial = Trial(exact(model, max_seconds=np.inf), 0.0)
+        trial = Trial("exact", exact(model, max_seconds=np.inf), 0.0)
         return explained(trial, {"exact": f"exact takes about {seconds}"})
     return warned(without_exact(model, rng, want, n_sweeps, f"exact would take {seconds}"))
 
@@ -108,7 +109,7 @@ def without_exact(
     trials.insert(0, contradicted(model, theory, trials[-1], want))
     reliable = [trial for trial in trials if not trial.doubt]
     best = min(reliable, key=lambda trial: trial.error, default=trials[-1])
-    tried = {"exact": price} | {trial.answer.method: str(trial) for trial in trials}
+    tried = {"exact": price} | {trial.method: str(trial) for trial in trials}
     answer = explained(best, {method: said for method, said in tried.items() if said})
     return answer if proven is None else within(answer, proven)
 
@@ -122,16 +123,22 @@ def explained(trial: Trial, tried: dict[str, str]) -> Estimate:
 
 def try_bethe(model: BoltzmannMachine, want: str) -> Trial:
     """Return Bethe's answer with the error that mean field and Bethe state together."""
-    first, between = mean_field(model, starts=STARTS), tap(model, starts=STARTS)
+    first = mean_field(model, starts=STARTS)
+    if doubt := doubt_of(first) or doubt_of(tap(model, starts=STARTS)):
+        return Trial("bethe", first, np.nan, doubt)
     second = bethe(model, start=messages_from(model, first.mean))
-    for theory in (first, between, second):
-        if not theory.converged:
-            return Trial(second, np.nan, f"{theory.method} has not converged")
-        if (valleys := len(theory.info.get("fixed points", [theory.mean]))) > 1:
-            return Trial(second, np.nan, f"{theory.method} finds {valleys} valleys")
-    if (rho := amplification(model, second.mean)) >= 1:
-        return Trial(second, np.nan, f"small changes grow without bound: rho is {rho:.3g}")
-    return Trial(second, difference(model, first, second, want) / (1 - rho))
+    rho = amplification(model, second.mean)
+    doubt = doubt_of(second) or (f"small changes grow without bound: rho is {rho:.3g}" if rho >= 1 else "")
+    error = np.nan if doubt else difference(model, first, second, want) / (1 - rho)
+    return Trial("bethe", second, error, doubt)
+
+
+def doubt_of(theory: Estimate) -> str:
+    """Return why a theory's answer is not the only one; "" where it is."""
+    valleys = len(theory.info.get("fixed points", [theory.mean]))
+    if theory.converged and valleys == 1:
+        return ""
+    return f"{theory.method} finds {valleys} valleys" if theory.converged else f"{theory.method} has not converged"
 
 
 def amplification(model: BoltzmannMachine, m: np.ndarray) -> float:
@@ -146,7 +153,9 @@ def amplification(model: BoltzmannMachine, m: np.ndarray) -> float:
 def try_samples(name: str, model: BoltzmannMachine, rng: np.random.Generator, want: str, n_sweeps: int) -> Trial:
     """Return a sampler's answer with two standard errors; these are reliable where its chains agree."""
     answer = SAMPLERS[name](model, rng, n_sweeps)
-    return Trial(answer, STDERRS * stderr(model, answer, want), "" if answer.converged else "it has not converged")
+    return Trial(
+        name, answer, STDERRS * stderr(model, answer, want), "" if answer.converged else "it has not converged"
+    )
 
 
 def stderr(model: BoltzmannMachine, answer: Estimate, want: str) -> float:
@@ -159,7 +168,7 @@ def contradicted(model: BoltzmannMachine, theory: Trial, samples: Trial, want: s
     gap = difference(model, theory.answer, samples.answer, want)
     if theory.doubt or samples.doubt or gap <= theory.error + samples.error:
         return theory
-    return theory._replace(doubt=f"{samples.answer.method} is {gap:.1g} away")
+    return theory._replace(doubt=f"{samples.method} is {gap:.1g} away")
 
 
 def within(answer: Estimate, proven: Bounded) -> Estimate:

@@ -179,8 +179,8 @@ def test_theories_can_be_doubted():
 def test_samples_have_a_veto(want):
     """Samples further from Bethe than both errors allow are a doubt, but not where they are in doubt themselves."""
     model = weak()
-    theory, samples = try_bethe(model, want), Trial(bmlab.exact(model.at(0.5)), 1e-9)
-    assert contradicted(model, theory, Trial(bmlab.exact(model), 1e-9), want) is theory
+    theory, samples = try_bethe(model, want), Trial("exact", bmlab.exact(model.at(0.5)), 1e-9)
+    assert contradicted(model, theory, Trial("exact", bmlab.exact(model), 1e-9), want) is theory
     assert "exact is" in contradicted(model, theory, samples, want).doubt
     assert contradicted(model, theory, samples._replace(error=100.0), want) is theory
     assert contradicted(model, theory, samples._replace(doubt="so it is"), want) is theory
