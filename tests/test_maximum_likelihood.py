@@ -1,10 +1,12 @@
 """The top of the likelihood: where the moments agree, with penalties, masks, hidden units and holes."""
 
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import linprog
 from test_contract import machine
 from test_likelihood import missing
 
@@ -36,10 +38,81 @@ def test_it_ends_at_the_top():
         for penalty in (0.0, 0.3):
             for couplings in (None, mask):
                 if couplings is None or model.n == UNITS:
-                    (step,) = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=1e-7).steps
-                    length = slope_length(step, data, penalty, couplings)
-                    assert length <= 1e-7 and abs(length - step.gradient_norm) < 1e-12
+                    for tolerance in (1e-7, 1e-13):
+                        found = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=tolerance)
+                        (step,), length = found.steps, slope_length(found.steps[0], data, penalty, couplings)
+                        assert found.converged and step.gradient_norm <= tolerance
+                        assert abs(length - step.gradient_norm) < 1e-12
                     assert couplings is None or not step.model.weights[~couplings].any()
+
+
+def test_what_doubles_cannot_reach_is_not_said_to_be_reached():
+    with pytest.warns(bmlab.NotConverged, match="ended at a slope of .* where 1e-20 was asked for; pass"):
+        found = maximize(blank(UNITS), DATA, tolerance=1e-20)
+    assert not found.converged and found.steps[-1].gradient_norm < 1e-13
+
+
+def lesson(seed, hidden):
+    """A random start, rows of other machines, and options: masks, penalties and temperatures."""
+    rng = np.random.default_rng(seed)
+    visible, alike = int(rng.integers(3, 5)), seed % 2
+    n, temperature = visible + hidden, [1.0, 0.5, 30.0][seed % 3]
+    among_hidden = np.add.outer(np.arange(n) >= visible, np.arange(n) >= visible) == 2
+    mask = ~np.eye(n, dtype=bool) & ~(among_hidden & (seed % 4 > 1))
+    weights = 0.1 * mask if alike else bmlab.symmetric(rng.normal(scale=0.5, size=(n, n))) * mask
+    data = bmlab.sample(machine(visible + 1, seed), 300, rng)[:, :visible]
+    penalty = 0.01 if hidden else [0.0, 0.1][seed % 2]  # without one hidden units may have tops at infinity
+    model = bmlab.BoltzmannMachine(temperature * weights, temperature * np.full(n, 0.1), temperature)
+    return model, np.vstack([data, bmlab.states(visible)]), {"couplings": mask, "penalty": penalty / temperature**2}
+
+
+def objective(found, data, options, infer=bmlab.exact):
+    """What was climbed, as a function of all weights and biases over T at the found machine, by the public pieces."""
+    model, t = found.model, found.model.temperature
+    places = np.nonzero(np.triu(options["couplings"]))
+
+    def value(theta):
+        weights = np.zeros((model.n, model.n))
+        weights[places], biases = np.split(t * theta, [len(places[0])])
+        here = bmlab.BoltzmannMachine(weights + weights.T, biases, t)
+        clamped, free = bmlab.clamped(here, data, infer), infer(here)
+        slopes = bmlab.gradient(here, clamped, free)
+        slope = np.append((slopes[0] - options["penalty"] * here.weights)[places], slopes[1])
+        return bmlab.log_likelihood(clamped, free) - options["penalty"] / 2 * (weights**2).sum(), t * slope
+
+    return value, np.append(model.weights[places], model.biases) / t
+
+
+@pytest.mark.parametrize("hidden", [0, 1, 2])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-11])
+def test_what_says_converged_is_a_top(hidden, tolerance):
+    """The slope is within the tolerance, and no second derivative leads upwards, wherever the climb began.
+
+    Differences of slopes over 1e-4 are off by about 1e-4 times third derivatives of order one.
+    """
+    for seed in range(4):
+        model, data, options = lesson(seed, hidden)
+        found = maximize(model, data, tolerance=tolerance / model.temperature, **options)
+        value, top = objective(found, data, options)
+        assert found.converged and np.linalg.norm(value(top)[1]) <= tolerance
+        sides = [[value(top + sign * e)[1] for e in 1e-4 * np.eye(len(top))] for sign in (1, -1)]
+        assert np.linalg.eigvalsh((np.array(sides[0]) - sides[1]) / 2e-4).max() < 1e-4
+
+
+@pytest.mark.parametrize("infer", [bmlab.exact, bmlab.bethe, bmlab.tap], ids=["exact", "bethe", "tap"])
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_what_says_converged_has_nothing_higher_near_by(infer):
+    """A random nudge of sqrt(eps) raises L by no more than the slope says, whatever the free phase calls its slope."""
+    for seed, penalty in ((0, 2.0), (1, 0.5)):
+        rng, options = np.random.default_rng(seed), {"couplings": ~np.eye(3, dtype=bool), "penalty": penalty}
+        data = np.vstack([bmlab.sample(bmlab.sherrington_kirkpatrick(3, rng, 0.7), 200, rng), bmlab.states(3)])
+        found = maximize(blank(3), data, infer, **options)
+        value, top = objective(found, data, options, infer)
+        nudges = np.random.default_rng(seed).normal(size=(20, len(top))) * np.sqrt(np.finfo(float).eps)
+        risen = max(value(top + nudge)[0] for nudge in nudges) - value(top)[0]
+        allowed = 1e-6 * np.linalg.norm(nudges, axis=1).max() + 1e-14  # and roundings of log Z
+        assert found.converged == (risen <= allowed and found.steps[-1].gradient_norm <= 1e-6)
+        assert found.converged or infer is not bmlab.exact
 
 
 def test_sparse_machines_climb_on_their_couplings():
@@ -69,6 +142,37 @@ def test_a_maximum_at_infinity_is_refused_or_said():
     with pytest.warns(bmlab.NotConverged, match="at infinity"):
         maximize(blank(3), corners, tolerance=1e-20)
     maximize(blank(3), corners, penalty=0.01)
+
+
+def has_maximum(data):
+    """Whether no direction of the parameters raises L for ever: by linear programming, over all states."""
+    i, j = np.triu_indices(data.shape[1], 1)
+    lead, states = (np.hstack([s, s[:, i] * s[:, j]]) for s in (data, bmlab.states(data.shape[1])))
+    gains = lead.mean(0) - states
+    return -linprog(-gains.sum(0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=(-1, 1)).fun < 1e-6
+
+
+def test_a_maximum_is_said_to_be_at_infinity_where_it_is():
+    """At any temperature and tolerance none that is finite; and all that are not, to a tolerance that can tell."""
+    finite = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 6))
+        source = bmlab.sherrington_kirkpatrick(n, rng, rng.uniform(0.3, 1.5))
+        data = bmlab.sample(source, int(rng.integers(20, 100)), rng)
+        finite += has_maximum(data)
+        for temperature, tolerance in ((1, 1e-6), (1, 0.01), (1e4, 1e-6), (1e4, 1e-11), (0.1, 1e-5)):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                try:
+                    maximize(blank(n, temperature), data, tolerance=tolerance)
+                except ValueError:  # a pair that lacks a combination
+                    continue
+            if has_maximum(data):
+                assert not told, (seed, temperature, tolerance)
+            elif temperature * tolerance < 1e-4:
+                assert "at infinity" in str(told[0].message), (seed, temperature, tolerance)
+    assert 4 < finite < 10
 
 
 def test_a_free_phase_without_log_z_is_refused():

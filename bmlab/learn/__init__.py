@@ -4,6 +4,7 @@ likelihood, clamped_batches                     the two phases, and their differ
 ascent, fitting, record                         the loop, drained, and gone on with after a crash
 observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
+quasi_newton                                    L-BFGS, Newton's steps, and what can be said of where they end
 contrastive_divergence                          restricted machines
 completion                                      what is missing, given what is known
 """

@@ -26,7 +26,6 @@ from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
-from .maximum_likelihood import climb, outcome
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -35,6 +34,7 @@ from .observations import (
     checked_visible,
     distinct,
 )
+from .quasi_newton import climb, outcome
 from .record import Fit
 
 TOLERANCE = 1e-6  # of the largest component of the slope
@@ -93,10 +93,13 @@ def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.n
         own = mask * np.outer(mean, biases)
         return value, np.append((slope - own - own.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
 
-    top = climb(rise, np.append(np.zeros(n * n), np.arctanh(mean)), TOLERANCE)
-    found, moved = parameters(top.theta), np.abs(parameters(top.moved)).sum(0).max() if penalty == 0 else 0.0
-    machine = BoltzmannMachine(symmetric(found[:-1]), found[-1])
-    return Fit(machine, *outcome("pseudolikelihood", top.steep, TOLERANCE, moved, top.flat))
+    def fields(move):
+        return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
+
+    start = np.append(np.zeros(n * n), np.arctanh(mean))
+    top = climb(rise, start, TOLERANCE, fields=fields)
+    found = parameters(top.theta)
+    return Fit(BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", top, TOLERANCE))
 
 
 def _sums_of_rows(s, share, w) -> Any:

@@ -1,0 +1,139 @@
+"""The top of a smooth function by L-BFGS, then by Newton's steps, and what can be said of where it ends.
+
+L-BFGS compares values, which doubles know to 1e-16 of their size, so it ends where the slope is near 1e-8.  The slope
+itself is known to 1e-16: Newton's steps go on with the slope alone,
+
+    H move = slope,      H v = (slope(theta) - slope(theta + h v)) / h
+
+solved by conjugate gradients.  Towards a maximum at infinity the slope falls as exp(-2 f) while a field f grows, and
+each of Newton's steps moves f by 1/2; towards a finite one they shrink.  So a maximum is said to be at infinity where
+fields still move after the slope has fallen by some hundredfolds more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from ..progress_bars import ticks
+
+STEPS = 5000
+MEMORY = 20  # moves that L-BFGS remembers
+NEWTON = 30  # steps at most; towards infinity each divides the slope by e
+PRODUCTS = 200  # of H and a vector in one of these
+NUDGE = 1e-4  # h, in fields over T: the difference is off by a share of about h, and by 1e-16 / h from rounding
+FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
+SINCE = 100  # times the slope at the end: the slope from which on it is watched how far fields move
+COARSE, FINE = 1e-4, 1e-9  # slopes times T: above, nothing can be told of infinity; below, what looks like it is it
+RIDGE = 20  # products of H and a vector, from which its smallest eigenvalue is read
+UPWARD = 1e-5  # nats over the square of a field: a curvature that leads to a higher place
+
+
+class Top(NamedTuple):
+    """Hold where a climb ended, the length of the slope, how far a field moved while that fell by SINCE, its steps."""
+
+    theta: np.ndarray
+    steep: float
+    moved: float
+    number: int
+
+
+def climb(
+    rise: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
+) -> Top:
+    """Maximise until the slope is no longer than `tolerance`, STEPS are made, or doubles end it.
+
+    rise    parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
+    fields  a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
+    """
+    far, steep, tick, near = start, np.inf, ticks("step"), SINCE * max(tolerance, 1e-8 / scale)
+
+    def downhill(theta):
+        nonlocal steep
+        value, slope, steep = rise(theta)
+        return -value, -slope
+
+    def watch(intermediate_result):
+        nonlocal far
+        next(tick)
+        far = intermediate_result.x.copy() if steep > near else far
+        if steep <= tolerance:
+            raise StopIteration
+
+    options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": MEMORY}
+    minimize = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    found = minimize(downhill, start)
+    downhill(found.x)
+    theta, steep = found.x, float(steep)
+    if steep > tolerance and found.nit < STEPS:
+        theta, steep, _ = newton(rise, theta, tolerance)
+    moved = 0.0 if steep * scale > COARSE else fields(theta - far)
+    if moved > FAR and steep * scale > FINE:
+        for begin in (far, theta):  # L-BFGS may have leapt to where nothing moves any more; Newton's steps do not leap
+            end, length, since = newton(rise, begin, FINE / scale)
+            if length <= steep:
+                theta, steep, moved = end, length, fields(end - since)
+                break
+    return Top(theta, steep, moved, found.nit)
+
+
+def newton(rise: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return where Newton's steps end that shorten the slope, at best down to `goal`, how long it is there, and where
+    it was last longer than SINCE * goal."""
+    _, slope, steep = rise(theta)
+    far = theta
+    for _ in range(NEWTON):
+        far = theta if steep > SINCE * goal else far
+        if steep <= goal:
+            break
+        bend = _curvature(rise, theta, slope)
+        move, _ = scipy.sparse.linalg.cg(bend, slope, rtol=1e-3, maxiter=PRODUCTS)
+        _, new_slope, length = rise(theta + move)
+        if not length < steep:
+            break
+        theta, slope, steep = theta + move, new_slope, length
+    return theta, float(steep), far
+
+
+def _curvature(rise, theta, slope):
+    """Return minus the matrix of second derivatives at theta, as an operator."""
+
+    def product(v):
+        size = np.linalg.norm(v)
+        return (slope - rise(theta + v * (NUDGE / size))[1]) * (size / NUDGE) if size else 0 * v
+
+    return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
+
+
+def upward(rise: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method."""
+    slope = rise(theta)[1]
+    bend, v = _curvature(rise, theta, slope), np.random.default_rng(0).normal(size=len(theta))
+    basis, images = [v / np.linalg.norm(v)], []
+    while len(images) < min(RIDGE, len(theta)):
+        images.append(bend @ basis[-1])
+        rest = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
+        rest -= np.array(basis).T @ (np.array(basis) @ rest)  # once more: roundings
+        if np.linalg.norm(rest) < NUDGE * np.linalg.norm(images[-1]):
+            break
+        basis.append(rest / np.linalg.norm(rest))
+    held = np.array(basis[: len(images)])
+    curvatures, vectors = np.linalg.eigh(-held @ np.array(images).T)
+    return float(curvatures[-1]), vectors[:, -1] @ held
+
+
+def outcome(name: str, top: Top, tolerance: float) -> tuple[bool, str]:
+    """Return whether `name` has got to a maximum, and why it ended."""
+    if top.moved > FAR:
+        return False, (
+            f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.steep:.2g}: some units can "
+            "be told from the others without error, and the maximum is at infinity; pass penalty=0.01."
+        )
+    ended = f"{name}() ended at a slope of {top.steep:.2g} where {tolerance:g} was asked for"
+    if top.steep > tolerance:
+        return False, f"{ended}; pass penalty=0.01 or a larger one, or where doubles end it a larger tolerance."
+    return True, f"{ended}."
