@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .budgets import check_memory
-from .checks import check_array, check_count, check_finite, check_spins, is_sparse, some_values
+from .checks import check_array, check_count, check_finite, check_spins, in_words, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
@@ -115,6 +115,16 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
         what = f"{diagonal} {gap[i, i]:.3g}" if i == j else apart
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
+
+
+def checked_couplings(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np.ndarray | None:
+    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
+    if couplings is None:
+        return None
+    mask = check_array("couplings", pairs_by_name("couplings", couplings, names, "try W != 0"), "try W != 0")
+    if mask.shape != (n, n) or not np.isfinite(mask).all() or (mask != mask.T).any():
+        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {in_words(couplings)}; try W != 0")
+    return (mask != 0) & ~np.eye(n, dtype=bool)
 
 
 def largest(matrix: Any) -> float:

@@ -81,7 +81,8 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
 def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
     """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer.
 
-    The visible units come first.  Smolensky (1986), Parallel Distributed Processing 1, ch. 6 ("harmonium").
+    The visible units come first, and no learner couples two units of a layer.  Smolensky (1986), Parallel Distributed
+    Processing 1, ch. 6 ("harmonium").
 
     >>> bmlab.restricted(np.ones((3, 2)), visible_biases=[0, 0, 0], hidden_biases=[0, 0])
     BoltzmannMachine(n=5, couplings=6, T=1)
@@ -95,7 +96,8 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
         for name, values, size in (("visible_biases", visible_biases, v), ("hidden_biases", hidden_biases, h))
     ]
     both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
-    return BoltzmannMachine(both, np.concatenate(biases))
+    hidden = np.arange(v + h) >= v
+    return BoltzmannMachine(both, np.concatenate(biases), couplings=hidden[:, None] != hidden)
 
 
 def toy() -> BoltzmannMachine:

@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import by_name, called, check_weights, names_of, near, pairs_by_name, read_only
+from .arrays import by_name, called, check_weights, checked_couplings, names_of, near, pairs_by_name, read_only
 from .checks import (
     check_names,
     check_no_bits,
@@ -63,6 +63,8 @@ class BoltzmannMachine:
     offset       energy of the units that clamp() took out; 0 for a whole machine
     names        n distinct strings; none given: the labels of weights or biases that are tables, or none.  clamp(),
                  conditional() and complete() find units by them, and every table is matched by them
+    couplings    boolean (n, n), read-only: the pairs that are coupled, and so may learn; None: all pairs of an array.
+                 A sparse machine has none: those stored are coupled
 
     dataclasses.replace(machine, weights=..., biases=...) is a machine with other numbers and all the rest.
     Raises ValueError where a shape, a symmetry or a value is not as above.
@@ -79,6 +81,7 @@ class BoltzmannMachine:
     temperature: float = 1.0
     offset: float = 0.0
     names: tuple[str, ...] = ()
+    couplings: np.ndarray | None = None
 
     def __post_init__(self):
         if self.biases is None:
@@ -91,6 +94,14 @@ class BoltzmannMachine:
         vars(self).update(temperature=temperature, offset=offset, names=names)
         biases = by_name("biases", self.biases, names, whole=True).copy()
         self._hold(check_weights(pairs_by_name("weights", weights, names), n, names), biases)
+        mask = None if self.is_sparse else checked_couplings(self.couplings, n, names)
+        if mask is not None and (self.weights[~mask] != 0).any():
+            i, j = np.argwhere((self.weights != 0) & ~mask)[0]
+            raise ValueError(
+                f"weights must be 0 where couplings is False, found {self.weights[i, j]:g} between units "
+                f"{called(names, i)} and {called(names, j)}; pass couplings=None for all pairs"
+            )
+        vars(self).update(couplings=mask if mask is None else read_only(mask))
 
     def _hold(self, weights, biases):
         check_scale(weights.data if is_sparse(weights) else weights, biases, self.offset, self.temperature)
@@ -99,12 +110,13 @@ class BoltzmannMachine:
     def _with(self, weights, biases):
         """Return this machine with other numbers, which nobody else holds: they are checked, but not copied."""
         made = object.__new__(type(self))
-        vars(made).update(temperature=self.temperature, offset=self.offset, names=self.names)
+        held = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
+        vars(made).update(held)
         made._hold(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
         return made
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
-        return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names)
+        return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names, self.couplings)
 
     def __getattr__(self, name):
         if name.startswith("_"):  # asked for by protocols, not by people
@@ -220,6 +232,7 @@ class BoltzmannMachine:
             biases=self.biases[free] + values @ across[:, free],
             offset=self.offset + own,
             names=[name for name, stays in zip(self.names, free, strict=False) if stays],
+            couplings=None if self.couplings is None else self.couplings[free][:, free],
         )
 
     def save(self, path: str | PathLike) -> None:
@@ -227,6 +240,7 @@ class BoltzmannMachine:
         w = self.weights
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
+        parts |= {} if self.couplings is None else {"couplings": self.couplings}
         write_arrays(check_path("path", path), parts | {"names": np.array(self.names, dtype=str)})
 
 
@@ -283,7 +297,8 @@ def load(path: str | PathLike) -> BoltzmannMachine:
             raise ValueError("its indices are no whole numbers")
         weights = scipy.sparse.csr_array(tuple(inside), shape=(n, n)) if inside else parts["weights"]
         names = parts["names"].tolist() if "names" in parts else ()
-        return BoltzmannMachine(weights, parts["biases"], float(parts["temperature"]), float(parts["offset"]), names)
+        numbers = weights, parts["biases"], float(parts["temperature"]), float(parts["offset"])
+        return BoltzmannMachine(*numbers, names, parts.get("couplings"))
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{path} holds no whole machine ({reason}); write it again with model.save(path)") from None

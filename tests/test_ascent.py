@@ -66,6 +66,7 @@ def test_sampled_free_phases_learn_too(chains):
     assert exact > independent - 0.1
 
 
+@pytest.mark.filterwarnings("error::bmlab.NotConverged")
 @pytest.mark.parametrize("learn", [partial(bmlab.fit, steps=500, rate=0.3, every=500), bmlab.maximize])
 def test_biases_that_do_not_learn_stay_and_the_others_reach_their_summit(learn):
     """With one bias held, every other moment is the data's, and its own is not."""
@@ -168,3 +169,56 @@ def test_a_seed_that_is_bound_to_a_method_is_refused(name, seed):
 def test_moments_that_do_not_fit_are_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 2, "rate": 0.1, **options})
+
+
+def bipartite(seed, size):
+    """A restricted machine, one with a mask of random pairs, one of sparse weights, and one without a weight."""
+    rng = np.random.default_rng(seed)
+    layers = bmlab.restricted(rng.normal(scale=size, size=(4, 2)), np.zeros(4), rng.normal(size=2))
+    pairs = np.triu(rng.random((6, 6)) < 0.5, 1)
+    masked = bmlab.BoltzmannMachine(layers.weights * (pairs | pairs.T), layers.biases, couplings=pairs | pairs.T)
+    thin = bmlab.BoltzmannMachine(sparse.csr_array(layers.weights), layers.biases)
+    return [layers, layers.at(2.0), bmlab.load(saved(masked)), masked, thin]
+
+
+def saved(model):
+    model.save("masked.npz")
+    return "masked.npz"
+
+
+LEARN = {
+    "fit": partial(bmlab.fit, steps=30, rate=0.1),
+    "fit, l1": partial(bmlab.fit, steps=30, rate=0.1, l1=0.01, momentum=0.5),
+    "fit in batches": partial(bmlab.fit, steps=30, rate=0.1, batch=4, rng=0),
+    "maximize": partial(bmlab.maximize, penalty=0.05),
+    "pcd": partial(bmlab.pcd, rng=0, steps=30, rate=0.1),
+}
+
+
+@pytest.mark.parametrize("size", [0.5, 0.0])
+@pytest.mark.parametrize("learn", LEARN.values(), ids=LEARN)
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path, monkeypatch):
+    """In any form; and gets all of them where they are asked for."""
+    monkeypatch.chdir(tmp_path)
+    for seed in range(3):
+        for model in bipartite(seed, size)[: 2 if learn.func is bmlab.pcd else None]:
+            found = learn(model, DATA).model
+            lacking = ~model.couplings if model.couplings is not None else model.dense_weights == 0
+            assert not found.dense_weights[lacking].any()
+            assert sparse.issparse(model.weights) or (found.couplings == model.couplings).all()
+            assert size == 0 or np.abs(found.weights - model.weights).max() > 1e-3
+    if learn.func is not bmlab.pcd:
+        asked = learn(bipartite(0, 0.5)[0], DATA, couplings=~np.eye(6, dtype=bool)).model
+        assert (asked.weights[:4, :4] != 0).sum() == 12 and asked.couplings.sum() == 30
+
+
+@pytest.mark.parametrize("learn", [LEARN["maximize"], partial(LEARN["pcd"], steps=500)], ids=["maximize", "pcd"])
+@pytest.mark.parametrize("biases", [[0.0, 0.0], [0.3, 0.3]])
+@pytest.mark.parametrize("size", [0.0, 0.1])
+def test_hidden_units_that_begin_alike_are_told_apart(learn, biases, size):
+    """From units that are alike, with weights or without, each learns something of its own."""
+    data = np.repeat(np.array([[1, 1, 1, 1], [1, 1, -1, -1], [-1, -1, 1, 1], [-1, -1, -1, -1]]), 5, axis=0)
+    found = learn(bmlab.restricted(np.full((4, 2), size), np.zeros(4), biases), data).model
+    assert np.abs(found.weights[:4, 4:]).max() > 0.3
+    assert np.abs(found.weights[4] - found.weights[5]).max() > 0.3

@@ -31,7 +31,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..threads import one_thread
 from .likelihood import clamped_rows, gradient, restated
-from .observations import checked_biases, checked_couplings, checked_moments, checked_rows, named, ordered, padded
+from .observations import checked_biases, checked_moments, checked_rows, learning_pairs, named, ordered, padded
 from .record import Loop, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -61,13 +61,13 @@ def ascend(
     """
     _check(infer, chains, clamped, penalty, l1, momentum)
     step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=Loop(-1))
-    data, batch = _checked(step.model, data, batch, rng, chains, clamped)
-    n, names = step.model.n, step.model.names
-    mask, learns = checked_couplings(couplings, n, names), checked_biases(biases, n, names)
+    model, mask = learning_pairs(step.model, couplings)
+    step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
+    data, batch = _checked(model, data, batch, rng, chains, clamped)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
-    clamped_phase = _clamped_phase(step.model, data, infer, clamped, batch)
+    clamped_phase = _clamped_phase(model, data, infer, clamped, batch)
     warm = chains == "previous"
     for size, rows in islice(zip(_sizes(rate), _rows(data, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))

@@ -33,6 +33,7 @@ from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
+SMALL = 0.01  # of T: the spread of the weights that tell hidden units apart
 
 
 def pcd(
@@ -59,7 +60,8 @@ def pcd(
     centred   False counts units from off, as for 0/1: better features, at rates several times smaller
     The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of
     independent pixels with these means, hidden units see its mean, and it has no likelihood: log_likelihood refuses it.
-    Begin with small random weights (0.01), for equal hidden units stay equal, and with visible biases T arctanh(means).
+    Begin with small random weights (0.01), and with visible biases T arctanh(means).  Hidden units that begin alike, or
+    without weights and bias, would stay so: they get weights of about 0.01 T.
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
 
     >>> start, data = bmlab.restricted([[0.1], [0.1]], [0, 0], [0]), [[1, 1], [-1, -1]] * 50
@@ -77,6 +79,7 @@ def pcd(
     )
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
+        model = _told_apart(model, data.shape[1], rng)
         start = None if chains == "data" else data[next(batches(len(data), n_chains, rng))]
         climb = RestrictedAscent(model, data.mean(0), start, rng, check_flag("centred", centred))
         rows, total = climb.centred(data), np.zeros(climb.p.shape)
@@ -170,12 +173,28 @@ def _means(x, p):
     return t
 
 
+def _told_apart(model, visible, rng):
+    """Return the machine after hidden units that are alike, or nothing at all, have got small random weights."""
+    if model.is_sparse or visible == model.n:
+        return model
+    hidden = np.vstack([model.weights[:visible, visible:], model.biases[visible:]])
+    _, which, count = np.unique(hidden, axis=1, return_inverse=True, return_counts=True)
+    stuck = visible + np.flatnonzero((count[which.ravel()] > 1) | ~hidden.any(0))
+    if not len(stuck):
+        return model
+    weights = model.weights.copy()
+    weights[:visible, stuck] += rng.normal(scale=SMALL * model.temperature, size=(visible, len(stuck)))
+    weights[stuck, :visible] = weights[:visible, stuck].T
+    return replace(model, weights=weights)
+
+
 def _check_restricted(model, visible):
-    w = model.weights
-    if model.is_sparse or visible == model.n or w[:visible, :visible].any() or w[visible:, visible:].any():
+    w, mask = model.weights, model.couplings
+    lacking = mask is not None and not mask[:visible, visible:].all()
+    if lacking or model.is_sparse or visible == model.n or w[:visible, :visible].any() or w[visible:, visible:].any():
         raise ValueError(
-            f"pcd() needs dense weights, hidden units, and no couplings inside the {visible} visible or "
-            "inside the hidden units, as bmlab.restricted() makes them; use bmlab.fit for other machines"
+            f"pcd() needs dense weights, hidden units, every coupling between the {visible} visible and the hidden "
+            "units and no other, as bmlab.restricted() makes them; use bmlab.fit for other machines"
         )
 
 

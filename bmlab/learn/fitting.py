@@ -58,7 +58,7 @@ def fit(
                about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
     chains     where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
     clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
-    couplings  boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    couplings  boolean (n, n): the weights that learn; None: those of the machine (model.couplings, or sparse weights)
     biases     boolean (n,): the biases that learn, the others stay as they are; None: all
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times

@@ -32,9 +32,9 @@ from .observations import (
     check_all_combinations,
     check_each_varies,
     checked_biases,
-    checked_couplings,
     checked_moments,
     checked_rows,
+    learning_pairs,
     named,
 )
 from .quasi_newton import FAR, NUDGE, UPWARD, climb, outcome, upward
@@ -64,7 +64,7 @@ def maximize(
     data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
     infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
                 correlations of mean field and TAP are not; fit() learns with any
-    couplings   boolean (n, n): the weights that exist; None: those of a full machine (or of sparse weights)
+    couplings   boolean (n, n): the weights that exist; None: those of the machine (model.couplings, or sparse weights)
     biases      boolean (n,): the biases that learn, the others stay as they are; None: all
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-14
     converged: the slope is within the tolerance, and nothing near by is higher (of hidden units, by the curvature).
@@ -83,9 +83,8 @@ def maximize(
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("tolerance", tolerance, 1e-6)
     check_learning_method("infer", infer, "model", start=None)
-    model = named(model, data)
-    pairs = _pairs(model, checked_couplings(couplings, model.n, model.names))
-    learns = checked_biases(biases, model.n, model.names)
+    model, mask = learning_pairs(named(model, data), couplings)
+    pairs, learns = _pairs(model, mask), checked_biases(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _refuse_if_too_dear(model, pairs)
     learns = np.ones(model.n, bool) if learns is None else learns
@@ -177,13 +176,19 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
     """Return the Step at the top, the Top, and whether it is higher beside it.  Each phase begins where it ended."""
     t, (row, col) = model.temperature, pairs
     last: Any = None
+    moves = np.append(np.ones(len(row), bool), learns)  # biases that do not learn are no parameters
 
-    def with_pulls(theta, sign):  # to f from b, or back; biases that do not learn stay as they are
+    def with_pulls(theta, sign):  # to f from b, or back
         return np.append(theta[: len(row)], theta[len(row) :] + sign * learns * _pulls(pairs, theta, mean))
 
-    def rise(theta):
+    def whole(x, rest):
+        full = rest.copy()
+        full[moves] = x
+        return with_pulls(full, -1)
+
+    def rise(x):
         nonlocal last
-        here = _machine(model, pairs, with_pulls(theta, -1))
+        here = _machine(model, pairs, whole(x, theta))
         with all_threads():
             seen = phase(here, last and last.clamped.state)
             free = asked("infer", infer, here, start=last and last.free.state)
@@ -193,23 +198,24 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
         d_weights, d_biases = entries(d_weights - penalty * here.weights, pairs), np.where(learns, d_biases, 0.0)
         last = Step(here, seen, free, gradient_norm=float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases)))
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
-        w = theta[: len(row)] * t
+        w, slope = x[: len(row)] * t, np.append(d_weights, d_biases)[moves]
         height = seen.log_z.value - free.log_z.value  # above 0 where an approximation says so
-        return height - penalty / 2 * w @ w, t * np.append(d_weights, d_biases), last.gradient_norm
+        return height - penalty / 2 * w @ w, t * slope, last.gradient_norm
 
     def fields(move):  # whatever the others' states; with a penalty the maximum is finite
-        move = np.abs(with_pulls(move, -1))
+        move = np.abs(whole(move, np.zeros(len(theta))))
         return 0.0 if penalty else (_pulls(pairs, move, np.ones(model.n)) + move[len(row) :]).max()
 
     theta = with_pulls(theta, 1)
+    start = theta[moves]
     for _ in range(SADDLES):
-        top, bend = climb(rise, theta, tolerance, t, fields), 0.0
+        top, bend = climb(rise, start, tolerance, t, fields), 0.0
         if not hides or top.moved > FAR or top.steep > tolerance:
             break
         bend, way = upward(rise, top.theta)
         if bend <= UPWARD:
             break
-        theta = max((top.theta + sign * STEP_OFF * way for sign in (1, -1)), key=lambda there: rise(there)[0])
+        start = max((top.theta + sign * STEP_OFF * way for sign in (1, -1)), key=lambda there: rise(there)[0])
     value, slope, _ = rise(top.theta)
     step = replace(last, loop=Loop(top.number))
     higher = _rises_beside(rise, top.theta, value, slope, ROUNDING * (1 + abs(step.free.log_z)))

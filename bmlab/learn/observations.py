@@ -17,7 +17,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, called, check_entries, names_of, pairs_by_name, units_of
+from ..arrays import by_name, called, checked_couplings, names_of, units_of
 from ..checks import check_array, check_flag, check_spins, in_words, is_sparse, some_values
 from ..couplings import entries
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
@@ -127,14 +127,15 @@ def distinct(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return s[first], count / len(s)
 
 
-def checked_couplings(couplings: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
-    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
-    if couplings is None:
-        return None
-    mask = check_array("couplings", pairs_by_name("couplings", couplings, names, "try W != 0"), "try W != 0")
-    if mask.shape != (n, n) or not np.isfinite(mask).all() or (mask != mask.T).any():
-        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {in_words(couplings)}; try W != 0")
-    return (mask != 0) & ~np.eye(n, dtype=bool)
+def learning_pairs(model: BoltzmannMachine, couplings: Any) -> tuple[BoltzmannMachine, np.ndarray | None]:
+    """Return the model and the mask (n, n) of the weights that learn: those asked for, or else the machine's own.
+
+    Where more are asked for than it has, it gets them.  None: all pairs of an array, those stored of a sparse machine.
+    """
+    mask = checked_couplings(couplings, model.n, model.names)
+    if mask is not None and model.couplings is not None and (mask > model.couplings).any():
+        model = replace(model, couplings=mask | model.couplings)
+    return model, model.couplings if mask is None else mask
 
 
 def checked_biases(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:

@@ -20,20 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import log_2cosh, names_of, symmetric
+from ..arrays import checked_couplings, log_2cosh, names_of, symmetric
 from ..checks import check_positive
 from ..estimate import warned
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import watched
 from ..threads import one_thread
-from .observations import (
-    check_all_combinations,
-    check_each_varies,
-    checked_couplings,
-    checked_units,
-    checked_visible,
-    distinct,
-)
+from .observations import check_all_combinations, check_each_varies, checked_units, checked_visible, distinct
 from .quasi_newton import climb, outcome
 from .record import Fit
 

@@ -84,8 +84,8 @@ def symmetry_has_to_be_broken(seed):
     """Symmetry has to be broken by noise."""
     noise = np.random.default_rng(seed).normal(size=(3, 1))
     still, moved = (
-        bmlab.fit(bmlab.restricted(W, np.zeros(3), np.zeros(1)), XOR, rate=0.3, steps=1001, every=1001).steps[-1]
-        for W in (0 * noise, noise)
+        bmlab.fit(bmlab.BoltzmannMachine(W, np.zeros(4)), XOR, rate=0.3, steps=1001, every=1001).steps[-1]
+        for W in (bmlab.restricted(scale * noise, np.zeros(3), np.zeros(1)).weights for scale in (0, 1))
     )
     return moved.log_likelihood.value - still.log_likelihood.value - 0.01
 
