@@ -61,7 +61,7 @@ RNG = np.random.default_rng(1)
 @pytest.mark.parametrize(
     ("infer", "sentence"),
     [
-        (gibbs_with(np.random.default_rng(0)), r"infer holds a Generator, .*; write methods as plain functions"),
+        (gibbs_with(np.random.default_rng(0)), r"infer holds a Generator, .*; write methods as functions of a module"),
         (partial(bmlab.temper, rng=RNG, n_chains=3, burn_in=5, n_sweeps=9), "cannot hold a Ladder"),
     ],
     ids=["another generator", "ladder"],
@@ -70,6 +70,41 @@ def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_p
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), DATA, infer, steps=9, rate=np.full(9, 0.1), rng=RNG, checkpoint=tmp_path / "a.bm")
     assert not (tmp_path / "a.bm").exists()
+
+
+def of_this_module(model, start=None):
+    return bmlab.exact(model)
+
+
+def test_methods_that_share_a_name_are_refused_when_the_run_begins(tmp_path):
+    """Another lambda, or another function made inside one, would go on with the run of the first."""
+
+    def inner(model, start=None):
+        return bmlab.exact(model)
+
+    for infer in (lambda model, start=None: bmlab.exact(model), inner, partial(inner)):
+        with pytest.raises(ValueError, match=r"infer holds a .*; write methods as functions of a module"):
+            bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+    bmlab.fit(blank(4), DATA, of_this_module, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+
+
+def test_moments_go_on_as_rows_do(tmp_path):
+    moments, other = bmlab.moments(DATA), bmlab.moments(DATA[:-1])
+    whole = bmlab.fit(blank(4), moments, steps=6, rate=0.1)
+    for steps in (3, 6):
+        rest = bmlab.fit(blank(4), moments, steps=steps, rate=0.1, checkpoint=tmp_path / "a.bm")
+    assert rest.steps[0].loop.number == 2 and alike(rest, whole)
+    with pytest.raises(ValueError, match=r"another run \(other data\)"):
+        bmlab.fit(blank(4), other, steps=6, rate=0.1, checkpoint=tmp_path / "a.bm")
+
+
+@pytest.mark.parametrize("kinds", [(np.random.MT19937, np.random.PCG64), (np.random.PCG64, None)])
+def test_a_generator_of_another_kind_is_another_run(kinds, tmp_path):
+    options = {"steps": 3, "rate": 0.1, "checkpoint": tmp_path / "a.bm"}
+    one, other = ({"rng": np.random.Generator(kind(0)), "batch": 3} if kind else {} for kind in kinds)
+    bmlab.fit(blank(4), DATA, **one, **options)
+    with pytest.raises(ValueError, match=r"another run \(other .*rng\)"):
+        bmlab.fit(blank(4), DATA, **other, **options)
 
 
 def test_a_file_runs_no_code(tmp_path):

@@ -24,6 +24,7 @@ from ..infer.exact.enumeration import exact
 from ..model import BoltzmannMachine
 from ..progress_bars import watched
 from .ascent import ascend
+from .observations import Moments
 from .record import ALL_STEPS, Fit, Loop, Step
 
 
@@ -110,8 +111,8 @@ def _number(step):
 # A run that was killed goes on from a file as if it had not been.
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Step, Loop, Bounded)}
-LEFT = {("Estimate", "info"), ("Estimate", "model")}  # for people, and in the Step
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, Loop, Bounded)}
+LEFT = {(kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")}  # for people, and in the Step
 
 
 class Checkpoint:
@@ -124,6 +125,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
         self.path, self.rng = check_path("checkpoint", path), rng
         self.run = {name: _told(name, value, rng) for name, value in run.items()}
+        self.run["rng"] = rng and type(rng.bit_generator).__name__
 
     def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""
@@ -159,14 +161,14 @@ def _told(name, value, rng):
     if value is None or isinstance(value, str) or value is rng:
         return "rng" if value is not None and value is rng else repr(value)
     function, arrays = unwrap(value) if callable(value) else None, {}
-    if isinstance(function, FunctionType) and function.__closure__ is None:
+    if isinstance(function, FunctionType) and "<" not in function.__qualname__:  # of those, many share a name
         return f"{function.__module__}.{function.__qualname__}"
     try:
         text = _packed(value if type(value).__name__ in RECORDS else check_array(name, value), arrays)
     except ValueError:
         raise ValueError(
-            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends "
-            "on; write methods as plain functions, with numbers, arrays and the rng of fit() bound by functools.partial"
+            f"{name} holds a {type(value).__name__}, and a run that goes on must be told all that it depends on; write "
+            "methods as functions of a module, with numbers, arrays and the rng of fit() bound by functools.partial"
         ) from None
     body = json.dumps([text, names_of(value)]).encode()
     return sha256(body + b"".join(repr(a.shape).encode() + a.tobytes() for a in arrays.values())).hexdigest()
