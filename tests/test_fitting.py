@@ -1,5 +1,6 @@
 """The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -75,11 +76,26 @@ def test_l1_makes_weights_zero(momentum):
         ({"rate": []}, "rate has no numbers, so no step was made"),
         ({"data": [[1, np.nan, 1, 1]], "chains": "data"}, "chains='data' begins at rows of the data"),
         ({"batch": 3}, "batches are drawn by rng; pass rng="),
+        ({"rng": 0}, "rng=0 draws batches, found batch=None; pass batch=10, or leave rng out"),
+        ({"steps": 10**12}, r"1,000,000,000,002 steps of 4 units would be kept, .*; pass every=100, or more"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(wrong, sentence):
     with pytest.raises(ValueError, match=sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})
+
+
+def test_a_fit_has_converged_where_it_came_to_rest():
+    """At a maximum, by phases that converged; not after a few steps, not by chains, and not at a saddle."""
+    infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)
+    data = np.vstack([bmlab.states(3), DATA[:, :3]])
+    rest = bmlab.fit(blank(3), data, steps=2000, rate=0.3, every=2000)
+    assert rest.converged and rest.steps[-1].gradient_norm <= 1e-6
+    assert not bmlab.fit(blank(3), data, steps=3, rate=0.3).converged
+    assert not bmlab.fit(rest.model, data, infer, steps=2, rate=0.0).converged
+    stuck = bmlab.fit(blank(4), data, steps=2000, rate=0.3, every=2000)
+    assert stuck.steps[-1].gradient_norm <= 1e-6
+    assert not stuck.converged and "hidden unit 3 has no weights" in stuck.message
 
 
 LEARNERS = {
@@ -99,7 +115,7 @@ LEARNERS = {
 def test_every_learner_answers_with_one_record(name):
     found = LEARNERS[name]()
     assert isinstance(found, bmlab.Fit) and isinstance(found.model, bmlab.BoltzmannMachine)
-    assert found.converged is (None if name in ("fit", "pcd") else True)  # these two were asked for no end
+    assert found.converged is (name not in ("fit", "pcd"))  # three steps, and two that nobody has looked at
     assert found.message and found.message in repr(found)
     assert all(isinstance(step, bmlab.Step) for step in found.steps)
     assert not found.steps or found.steps[-1].model is found.model

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import called, largest
-from ..checks import check_choice, check_count, check_positive, check_share, generator, is_sparse
+from ..checks import check_choice, check_count, check_positive, check_share, generator, in_words, is_sparse
 from ..couplings import entries
 from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
 from ..infer.exact.enumeration import exact
@@ -63,6 +63,7 @@ def ascend(
     step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=Loop(-1))
     model, mask = learning_pairs(step.model, couplings)
     step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
+    check_drawn(rng, batch)
     data, batch = _checked(model, data, batch, rng, chains, clamped)
     number, velocity, seed = step.loop
     if batch and seed is None:
@@ -187,6 +188,12 @@ def _check(infer, chains, clamped, penalty, l1, momentum):
     check_share("momentum", momentum)
 
 
+def check_drawn(rng: Any, batch: Any) -> None:
+    """Raise ValueError for an rng that is none, or for a seed that nothing draws from."""
+    if rng is not None and batch is None and generator(rng) is not rng:
+        raise ValueError(f"rng={in_words(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
+
+
 def _checked(model, data, batch, rng, chains, clamped) -> Any:
     """Return the data, moments or rows (N, v), and how many rows a step has, or None for all.
 
@@ -202,6 +209,4 @@ def _checked(model, data, batch, rng, chains, clamped) -> Any:
         raise ValueError("chains='data' begins at rows of the data, and some have nan; use chains='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
-    if rng is not None:
-        generator(rng)
     return data, None if batch is None else check_count("batch", batch, 1, len(data))

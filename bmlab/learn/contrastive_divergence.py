@@ -88,7 +88,7 @@ def pcd(
             climb.step(rows[next(orders)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
-    return Fit(climb.machine(total / (steps - steps // 2)), message=ALL_STEPS)
+    return Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS}, and no slope was looked at")
 
 
 class RestrictedAscent:

@@ -17,15 +17,19 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ..arrays import names_of
+from ..budgets import check_memory
 from ..checks import check_array, check_count, generator, is_sparse
 from ..estimate import Bounded, Estimate, Method
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.enumeration import exact
-from ..model import BoltzmannMachine
+from ..model import BoltzmannMachine, check_model
 from ..progress_bars import watched
-from .ascent import ascend
-from .observations import Moments
+from .ascent import ascend, check_drawn
+from .observations import Moments, checked_rows
 from .record import ALL_STEPS, Fit, Loop, Step
+
+HELD = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
+AT_REST = 1e-6  # the tolerance of maximize()
 
 
 def fit(
@@ -64,11 +68,12 @@ def fit(
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
     momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
     batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
-    every      keep and save every so many steps, and the last
+    every      keep and save every so many steps, and the last; each keeps about 34 bytes a weight, dense or stored
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
                it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
                off.  All that is random must come from `rng`, and states must be arrays (those of temper are not)
-    Estimates that have not converged raise no warning here: look at Step.free.converged.
+    converged: the last slope is at most 1e-6, by phases that have converged, and each hidden unit has weights.  It is
+    no warning where it has not, nor where an Estimate has not: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where methods or states hold more than a file can.
 
@@ -80,6 +85,7 @@ def fit(
     steps, every = check_count("steps", steps), check_count("every", every)
     options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
     options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
+    check_drawn(rng, batch)
     rng = None if rng is None else generator(rng)
     file = (
         None
@@ -90,6 +96,7 @@ def fit(
     kept: list[Any] = [] if step is model else [step]
     end = _number(model) + steps
     more = max(0, end - _number(step))
+    _check_kept(step, more // every + 2)
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
     for step in watched(climb, "step", more):
         if step.loop.number % every == 0 or step.loop.number + 1 == end:
@@ -100,7 +107,26 @@ def fit(
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not kept or kept[-1] is not step:  # the rates ended first
         kept.append(step)
-    return Fit(step.model, None, ALL_STEPS, tuple(kept))
+    return Fit(step.model, *_at_rest(step, data), tuple(kept))
+
+
+def _check_kept(step, count):
+    """Raise ValueError where so many steps do not fit into the memory."""
+    model = step.model if isinstance(step, Step) else step
+    check_model(model)
+    size = HELD * (model.weight_count if model.is_sparse else model.n**2)
+    check_memory(f"{count:,} steps of {model.n:,} units would be kept", count * size, "pass every=100, or more")
+
+
+def _at_rest(step, data):
+    """Return whether the last step is known to be at a maximum, and what is to be said of the end."""
+    hidden = not isinstance(data, Estimate) and np.isnan(checked_rows(step.model, data)).all(0)
+    idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
+    phases = step.free.converged and step.clamped.converged
+    said = f"{ALL_STEPS}, and the slope is {step.gradient_norm:.2g}"
+    if len(idle):
+        return False, f"{said}, but hidden unit {idle[0]} has no weights and learns none; begin with small random ones"
+    return bool(step.gradient_norm <= AT_REST and phases), said
 
 
 def _number(step):

@@ -17,7 +17,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, called, checked_couplings, names_of, units_of
+from ..arrays import by_name, called, check_entries, checked_couplings, names_of, units_of
 from ..checks import check_array, check_flag, check_spins, in_words, is_sparse, some_values
 from ..couplings import entries
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs

@@ -70,8 +70,8 @@ class Fit:
     """Hold what a learner found.
 
     model       the machine
-    converged   False where it ended before it got to what was asked for: a maximum, a gradient norm; None
-                where no end was asked for, and it made its steps
+    converged   whether it is known to have got to a maximum, to the tolerance of the learner; False where it has
+                not, and where nobody looked (pcd).  Learners that were asked for steps alone do not warn
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
 
@@ -80,7 +80,7 @@ class Fit:
     """
 
     model: BoltzmannMachine
-    converged: bool | None = None
+    converged: bool = False
     message: str = ""
     steps: tuple[Step, ...] = ()
 
