@@ -129,7 +129,7 @@ def check_finite(name: str, values: np.ndarray) -> None:
     """Raise ValueError where a value is infinite or nan."""
     right = np.isfinite(values)
     if not right.all():
-        raise ValueError(f"{name} must be finite, found {values[~right][0]}; check the learning rate")
+        raise ValueError(f"{name} must be finite, found {values[~right][0]}; write a number there")
 
 
 def check_row(name: str, values: Any, size: int | None = None) -> np.ndarray:

@@ -77,6 +77,12 @@ class Binary:
             spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
             self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
         if self.binarize is None:
+            wrong = X[(self.values_[0] > X) | (X > 1)]
+            if wrong.size:
+                raise ValueError(
+                    f"X must be from {self.values_[0]:g} to 1 where binarize=None, found {wrong[0]:g}; pass X / 255 "
+                    "for grey pixels of 8 bits, or a threshold binarize="
+                )
             s = X if self.values_[0] < 0 else 2.0 * X - 1
         else:
             s = np.where(self.binarize < X, 1.0, -1.0)

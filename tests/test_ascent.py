@@ -222,3 +222,38 @@ def test_hidden_units_that_begin_alike_are_told_apart(learn, biases, size):
     found = learn(bmlab.restricted(np.full((4, 2), size), np.zeros(4), biases), data).model
     assert np.abs(found.weights[:4, 4:]).max() > 0.3
     assert np.abs(found.weights[4] - found.weights[5]).max() > 0.3
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [bmlab.pseudolikelihood, bmlab.invert_mean_field, bmlab.invert_tap, bmlab.invert_bethe, bmlab.moments],
+    ids=lambda learn: learn.__name__,
+)
+def test_neurons_times_bins_are_told_to_be_transposed(learn):
+    """Fewer rows than columns, and a column that is constant; many rows with one keep their own sentence."""
+    bins = bmlab.data.raster(953, np.random.default_rng(0)).data
+    with pytest.raises(ValueError, match=r"10 rows of 953 columns, one of them constant; pass data\.T"):
+        learn(bins.T)
+
+
+@pytest.mark.parametrize("door", [bmlab.log_prob, bmlab.clamped, bmlab.pseudo_log_likelihood, bmlab.pcd])
+def test_moments_are_no_rows(door):
+    options = {"rng": 0, "steps": 2, "rate": 0.1} if door is bmlab.pcd else {}
+    table = bmlab.moments(DATA)
+    for moments in (table, bmlab.Estimate(table.mean, table.corr)):
+        with pytest.raises(ValueError, match=r"data must be rows \(N, units\), found .*; pass the rows"):
+            door(RESTRICTED if door is bmlab.pcd else blank(4), moments, **options)
+
+
+def test_nan_is_blamed_on_the_rate_where_a_climb_made_it():
+    """And where somebody typed it, on the number."""
+    layers = bmlab.restricted(0.1 * np.ones((4, 1)), np.zeros(4), [0])
+    for learn in (partial(bmlab.fit, blank(4)), partial(bmlab.pcd, layers, rng=0)):
+        with (
+            pytest.raises(ValueError, match=r"left all bounds \(.*\); check the learning rate"),
+            np.errstate(all="ignore"),
+        ):
+            learn(DATA, steps=20, rate=1e300)
+    for weights, biases in (([[0, np.nan], [np.nan, 0]], [0, 0]), ([[0, 1], [1, 0]], [0, np.inf])):
+        with pytest.raises(ValueError, match=r"must be finite, found .*; write a number there"):
+            bmlab.BoltzmannMachine(weights, biases)

@@ -137,3 +137,15 @@ def test_grey_rows_have_no_score():
     shell = RestrictedBoltzmann(4, binarize=None, n_iter=1, random_state=0).fit(X / 16)
     with pytest.raises(ValueError, match="-1/\\+1"):
         shell.score(X / 16)
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_grey_values_out_of_range_are_refused_by_fit_and_by_transform(least):
+    grey = np.linspace(least, 1, 60).reshape(20, 3)
+    shell = RestrictedBoltzmann(2, binarize=None, n_iter=1, random_state=0)
+    with pytest.raises(ValueError, match=r"X must be from .* to 1 where binarize=None, found .*; pass X / 255"):
+        shell.fit(255 * grey)
+    shell.fit(grey)
+    for wrong in (255 * grey, grey - 0.5):
+        with pytest.raises(ValueError, match="to 1 where binarize=None"):
+            shell.transform(wrong)

@@ -143,7 +143,11 @@ def _moved(model, velocity, size, shrunk):
         weights.data = w
     else:
         weights = w.reshape(model.n, model.n)
-    return model._with(weights, model.biases + size * velocity[1])
+    try:
+        return model._with(weights, model.biases + size * velocity[1])
+    except ValueError as error:  # a sum that overflowed
+        told = str(error).partition(";")[0]
+        raise ValueError(f"the climb has left all bounds ({told}); check the learning rate") from None
 
 
 def _at_couplings(model, matrix):

@@ -88,6 +88,8 @@ def pcd(
             climb.step(rows[next(orders)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
+    if not np.isfinite(total).all():
+        raise ValueError("the climb has left all bounds (weights are no numbers any more); check the learning rate")
     return Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS}, and no slope was looked at")
 
 
