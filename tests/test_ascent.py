@@ -226,7 +226,7 @@ def test_hidden_units_that_begin_alike_are_told_apart(learn, biases, size):
 
 @pytest.mark.parametrize(
     "learn",
-    [bmlab.pseudolikelihood, bmlab.invert_mean_field, bmlab.invert_tap, bmlab.invert_bethe, bmlab.moments],
+    [bmlab.pseudolikelihood, bmlab.invert_mean_field, bmlab.invert_tap, bmlab.invert_bethe],
     ids=lambda learn: learn.__name__,
 )
 def test_neurons_times_bins_are_told_to_be_transposed(learn):

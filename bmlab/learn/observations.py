@@ -84,17 +84,13 @@ def checked_units(data: Any) -> np.ndarray:
     data = np.atleast_2d(check_spins("data", data))
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
-    check_not_transposed(np.abs(data.mean(0)), len(data))
-    return data
-
-
-def check_not_transposed(size: np.ndarray, count: float) -> None:
-    """Raise ValueError for fewer rows than units, one of which has a mean of this `size` that says it is constant."""
-    if count < len(size) and (1 - size < ABSENT).any():
+    size = np.abs(data.mean(0))
+    if len(data) < len(size) and (1 - size < ABSENT).any():
         raise ValueError(
-            f"data must be rows (N, units), found {count:g} rows of {len(size)} columns, one of them constant; pass "
+            f"data must be rows (N, units), found {len(data)} rows of {len(size)} columns, one of them constant; pass "
             "data.T if units are rows, or more rows"
         )
+    return data
 
 
 def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
