@@ -195,12 +195,12 @@ def pairs_by_name(what: str, data: Any, names: tuple[str, ...], advice: str = ""
     """
     columns, index = units_of(data, names, whole=True), getattr(data, "index", None)
     rows = None if index is None or callable(index) else units_of(data.T, names, whole=True)
-    if rows is None and columns is None:
+    rows, columns = (columns if rows is None else rows), (rows if columns is None else columns)
+    if rows is None or columns is None:
         return data
     values = check_array(what, data, advice)
     if values.shape != (len(names), len(names)):
         return values
-    rows, columns = (columns if rows is None else rows), (rows if columns is None else columns)
     return values[np.ix_(np.argsort(rows), np.argsort(columns))]
 
 

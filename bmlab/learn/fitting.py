@@ -151,7 +151,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, run: dict[str, Any], rng: np.random.Generator | None):
         self.path, self.rng = check_path("checkpoint", path), rng
         self.run = {name: _told(name, value, rng) for name, value in run.items()}
-        self.run["rng"] = rng and type(rng.bit_generator).__name__
+        self.run["rng"] = type(rng.bit_generator).__name__ if rng else "None"
 
     def save(self, step: Step) -> None:
         """Write the state of the run, wholly or not at all."""

@@ -89,7 +89,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
         side: Any = ("left", 9) if x < 0.3 else ("right", -9)
         where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
-        ax.annotate(*literal([named]), (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
+        ax.annotate(literal([named])[0], (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
     if not estimate.converged:
         ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
     return ax

@@ -19,7 +19,7 @@ from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
-from ..plot.style import FEW
+from ..plot.style import FEW, literal
 
 # The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
 ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
@@ -160,7 +160,7 @@ def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, 
     for ax, image, title in zip(axes[0, :2], (start, mean), ("Known (pale: unknown)", "Expected"), strict=True):
         plot.images(image, ax, shape)
         plot.headline(ax, title)
-    axes[0, 2].bar(plot.literal(names), p, color=plot.COLOURS["mean field"])
+    axes[0, 2].bar(literal(names), p, color=plot.COLOURS["mean field"])
     axes[0, 2].set(ylim=(0, 1), yticks=[0, 1])
     plot.headline(axes[0, 2], "Probability of each class")
     return figure
