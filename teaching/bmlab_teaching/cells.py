@@ -1,30 +1,32 @@
-"""What runs inside the sandbox, as a script of its own: python cells.py SECONDS_OF_A_CELL; a line of JSON each way.
+"""What runs inside the sandbox, as a script of its own: python cells.py SECONDS WALL; a line of JSON each way.
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
-runs the handout's own cells and the tests, and has never seen a line of the student's: numbers, texts and arrays come
-to it as data, and a function as a name by which the first process is asked. So no answer can touch its test.
+runs the handout's own cells and the tests, and has never seen a line of the student's: values come to it as data, never
+as code, and a function as a name by which the first process is asked. So no answer can touch its test.
 """
 
 import ast
 import base64
-import builtins
 import io
 import itertools
 import json
 import os
-import pickle
 import re
 import shutil
 import signal
 import sys
 import types
 from contextlib import redirect_stderr, redirect_stdout
+from functools import lru_cache
+from typing import Any
 
 SAID, LONGEST = 2000, 200  # characters that are kept of what a cell prints, and of an error's name
+LARGEST, DEEPEST, MANY = 2**24, 20, 10**6  # characters of a value that travels; lists in it; parts of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
-NOT_PLAIN = "{} is no plain value (a number, a text, an array, or a list of these)"
-NUMPY = {"_reconstruct", "_frombuffer", "scalar", "ndarray", "dtype"}
-PLAIN = {"complex", "set", "frozenset", "bytearray", "slice", "range"}
+NOT_PLAIN = "{} is no plain value (a number, a text, an array, a machine, or a list of these)"
+DTYPE = re.compile(r"[<>|][biufcU]\d{1,4}")  # truth values, numbers and texts: nothing that could act
+PASSED = {"passed": True, "kind": "", "words": ""}
+LISTS = {"list": list, "tuple": tuple, "set": set}
 
 
 def python(source: str) -> ast.Module:
@@ -45,45 +47,122 @@ class Page(io.TextIOBase):
         return len(text)
 
 
-class Data(pickle.Unpickler):
-    """Reads numbers, texts, arrays, and machines that check themselves; nothing that could act."""
-
-    def find_class(self, module, name):
-        """Return one of the few things that data are made of."""
-        if (module.partition(".")[0] == "numpy" and name in NUMPY) or (module == "builtins" and name in PLAIN):
-            return super().find_class(module, name)
-        if module.startswith("bmlab."):
-            found = super().find_class(module, name)
-            if isinstance(found, type) and "__reduce__" in vars(found):
-                return found
-        raise TypeError(NOT_PLAIN.format(name))
-
-
-def plain(value):
-    """Return what came from the other process, once more copied: nothing is left that a copy would not have."""
-    value = Data(io.BytesIO(base64.b64decode(value))).load()
-    return pickle.loads(pickle.dumps(value))
-
-
 def packed(value) -> str:
-    """Return a value as text: iterators as lists, and tables as arrays."""
-    if hasattr(value, "__next__"):
-        value = list(itertools.islice(value, 10**6))
-    as_array = getattr(value, "__array__", None)
-    if as_array and type(value).__module__.partition(".")[0] != "numpy":
-        value = as_array()
-    return base64.b64encode(pickle.dumps(value, 5)).decode()
+    """Return a value as text that plain() reads; TypeError for what is no plain value, ValueError if it is too large.
+
+    Iterators travel as lists and tables as arrays; a random generator as a seed that is drawn from it.
+    """
+    text = json.dumps(parts_of(value, 0))
+    if len(text) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST // 2**20} MB")
+    return text
 
 
-def attempt(action, seconds: float):
-    """Return (what an action returns, None), or (None, [kind, text]) of how it failed; `seconds` is all it gets."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def parts_of(value: Any, depth: int) -> Any:
+    """Return a value in what JSON holds: itself, or {its kind: its parts}."""
+    import numpy
+
+    import bmlab
+
+    if type(value) in (bool, int, float, str, types.NoneType):
+        return value
+
+    def inside(values):
+        return [parts_of(one, depth + 1) for one in values]
+
+    if isinstance(value, bmlab.BoltzmannMachine):
+        return {
+            "machine": json.dumps(inside((value.weights, value.biases, value.temperature, value.offset, value.names)))
+        }
+    if isinstance(value, bmlab.Bounded):
+        return {"bounded": [value.value, value.stderr, value.lower, value.upper]}
+    if isinstance(value, numpy.random.Generator):
+        return {"generator": int(value.integers(2**63))}
+    if hasattr(value, "tocsr") and hasattr(value, "nnz"):
+        csr = value.tocsr()
+        return {"sparse": [list(csr.shape), *inside((csr.data, csr.indices, csr.indptr))]}
+    if hasattr(value, "__array__") or isinstance(value, complex):
+        array = numpy.asarray(value)
+        array = numpy.array(array.tolist()) if array.dtype == object else array
+        if DTYPE.fullmatch(array.dtype.str):
+            return {"array": [array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode()]}
+    elif depth < DEEPEST and isinstance(value, dict):
+        return {"dict": inside(value.items())}
+    elif depth < DEEPEST and (isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__")):
+        kind = "tuple" if isinstance(value, tuple) else "set" if isinstance(value, set | frozenset) else "list"
+        return {kind: inside(itertools.islice(value, MANY) if kind == "list" and hasattr(value, "__next__") else value)}
+    raise TypeError(NOT_PLAIN.format(type(value).__name__))
+
+
+def plain(text: str) -> Any:
+    """Return the value that was packed: data only, whoever wrote the text; TypeError or ValueError for other texts."""
+    return value_of(json.loads(text))
+
+
+def value_of(parts: Any) -> Any:
+    """Return the value that parts_of() took apart."""
+    import numpy
+
+    import bmlab
+
+    if isinstance(parts, list):
+        raise TypeError(NOT_PLAIN.format(list))
+    if not isinstance(parts, dict):
+        return parts
+    ((kind, inside),) = parts.items()
+    if kind in LISTS:
+        return LISTS[kind](map(value_of, inside))
+    if kind == "dict":
+        return dict(map(value_of, inside))
+    if kind == "array":
+        dtype, shape, data = inside
+        if not DTYPE.fullmatch(dtype):
+            raise TypeError(NOT_PLAIN.format(dtype))
+        return numpy.ndarray(shape, dtype, base64.b64decode(data)).copy()[()]
+    if kind == "sparse":
+        from scipy.sparse import csr_array
+
+        shape, *arrays = inside
+        return csr_array(tuple(map(value_of, arrays)), shape=shape)
+    if kind == "machine":
+        return machine_of(inside)
+    if kind == "generator":
+        return numpy.random.default_rng(inside)
+    if kind == "bounded":
+        return bmlab.Bounded(*map(float, inside))
+    raise TypeError(NOT_PLAIN.format(kind))
+
+
+@lru_cache(9)
+def machine_of(text: str):
+    """Return a machine, which checks its parts and is never changed: the same machine is made once."""
+    import bmlab
+
+    return bmlab.BoltzmannMachine(*map(value_of, json.loads(text)))
+
+
+class Failed(BaseException):
+    """How something failed where it ran: its kind and its words; no code of a test takes it for an error of its own."""
+
+    def __init__(self, kind: str, words: str):
+        self.kind, self.words = kind, words
+
+
+def attempt(action, seconds: float, wall: float = 0):
+    """Return (what an action returns, None), or (None, {"kind", "words"}) of how it failed.
+
+    `seconds` of the processor are all it gets, and `wall` by the clock (0: no limit), however busy the machine is.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, wall)
     try:
         return action(), None
-    except BaseException as problem:  # quit() too, which is no error in a notebook
-        kind = type(problem).__name__
-        return None, None if isinstance(problem, SystemExit) else [kind[:LONGEST], f"{problem}"[:SAID]]
+    except Failed as problem:
+        return None, {"kind": problem.kind, "words": problem.words}
+    except BaseException as problem:  # quit() too
+        return None, {"kind": type(problem).__name__[:LONGEST], "words": f"{problem}"[:SAID]}
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -99,26 +178,34 @@ class Function:
         self.name, self.upwards = name, upwards
 
     def __call__(self, *given, **named):
-        import numpy
-
-        reply = self.upwards({"call": self.name, "given": packed((given, named))})
-        if "error" in reply:
-            kind, text = map(str, reply["error"])
-            known = getattr(builtins, kind, None)
-            known = known if isinstance(known, type) and issubclass(known, Exception) else RuntimeError
-            raise known(text)
-        value, states = plain(reply["value"])
-        drawn = [one for one in given if isinstance(one, numpy.random.Generator)]
-        for one, state in zip(drawn, states, strict=True):
-            one.bit_generator.state = state
+        (value,) = self.many([(given, named)])
         return value
+
+    def many(self, questions):
+        """Return what the function gives for each (arguments, named ones), all of them asked in one message."""
+        found = []
+        for reply in self.upwards({"call": self.name, "given": [packed(one) for one in questions]}):
+            if "value" not in reply:
+                raise Failed(str(reply.get("kind")), str(reply.get("words")))
+            found.append(plain(reply["value"]))
+        if len(found) != len(questions):
+            raise Failed("RuntimeError", "it answered what was not asked")
+        return found
+
+
+class Reached(ast.NodeTransformer):
+    """Makes each assert say that it was reached: one that stands in a loop over nothing proves nothing."""
+
+    def visit_Assert(self, node):
+        said = ast.parse("__reached__.append(1)", mode="eval").body
+        return ast.Assert(ast.BoolOp(ast.Or(), [said, node.test]), node.msg)
 
 
 class Cells:
     """The namespace of a notebook, and what can be asked of it."""
 
-    def __init__(self, seconds: float, say, hear):
-        self.seconds, self.say, self.hear = seconds, say, hear
+    def __init__(self, seconds: float, wall: float, say, hear):
+        self.seconds, self.wall, self.say, self.hear = seconds, wall, say, hear
         self.module = sys.modules["__main__"] = types.ModuleType("__main__")
         nothing = types.SimpleNamespace(**dict.fromkeys(("run_line_magic", "run_cell_magic", "system"), print))
         self.space = self.module.__dict__
@@ -129,8 +216,10 @@ class Cells:
         """Run a cell; return how it failed, and what it printed."""
         page = Page()
         with redirect_stdout(page), redirect_stderr(page):
-            _, error = attempt(lambda: exec(compile(python(source), "cell", "exec"), self.space), self.seconds)
-        return {"error": error, "printed": page.text}
+            _, error = attempt(
+                lambda: exec(compile(python(source), "cell", "exec"), self.space), self.seconds, self.wall
+            )
+        return {"error": None if error and error["kind"] == "SystemExit" else error, "printed": page.text}
 
     def get(self, names):
         """Return what names mean: data, or that it is a function; nothing of those that are not there."""
@@ -138,64 +227,66 @@ class Cells:
         for name in names:
             if name in self.space:
                 self.held[name] = value = self.space[name]
-                data, error = ["function"] * 2 if callable(value) else attempt(lambda v=value: packed(v), self.seconds)
-                found[name] = {"function": True} if callable(value) else {"error": error} if error else {"value": data}
+                found[name] = {"function": True} if callable(value) else self.carried(lambda v=value: v)
         return found
 
-    def call(self, name, given):
-        """Call a function that was asked for; return its value, and the generators that it drew from."""
-        import numpy
+    def call(self, name, questions):
+        """Call a function that was asked for with each of the arguments; stop where it fails."""
+        replies = []
+        for question in questions:
+            given, named = plain(question)
+            with redirect_stdout(Page()), redirect_stderr(Page()):
+                replies.append(self.carried(lambda g=given, n=named: self.held[name](*g, **n)))
+            if "value" not in replies[-1]:
+                break
+        return {"replies": replies}
 
-        def called():
-            values, named = pickle.loads(base64.b64decode(given))
-            result = self.held[name](*values, **named)
-            result = list(itertools.islice(result, 10**6)) if hasattr(result, "__next__") else result
-            drawn = [one.bit_generator.state for one in values if isinstance(one, numpy.random.Generator)]
-            return packed((result, drawn))
-
-        with redirect_stdout(Page()), redirect_stderr(Page()):
-            value, error = attempt(called, self.seconds)
-        return {"value": value} if value else {"error": error or ["SystemExit", "it ended the process"]}
+    def carried(self, action):
+        """Return what an action gives, packed, or how it failed."""
+        value, error = attempt(lambda: packed(action()), self.seconds, self.wall)
+        return error or {"value": value}
 
     def put(self, names, values):
         """Take the student's values over, as data; return what is no data."""
         refused = {}
         for name in names:
             self.space.pop(name, None)
-            about = values.get(name, {})
-            if "function" in about:
+            about = values.get(name) or {}
+            if about.get("function"):
                 self.space[name] = Function(name, self.upwards)
             elif "value" in about:
-                value, error = attempt(lambda data=about["value"]: plain(data), self.seconds)
+                value, error = attempt(lambda text=about["value"]: plain(text), self.seconds)
                 self.space |= {} if error else {name: value}
                 refused |= {name: NOT_PLAIN.format(name)} if error else {}
             elif about:
-                refused[name] = NOT_PLAIN.format(name)
+                refused[name] = str(about.get("words"))
         return {"refused": refused}
 
     def upwards(self, question):
         """Ask the student's process, by way of whoever asked."""
         self.say(question)
-        return self.hear()
+        return self.hear()["replies"]
 
     def test(self, source, asserts):
-        """Run a test; return for each group of `asserts` statements with an assert the first failure, or ""."""
-        hints, group, seen = [""] * len(asserts), 0, 0
-        for statement in ast.parse(source).body:
-            code = compile(ast.Module([statement], []), "test", "exec")
+        """Run a test; return for each group of `asserts` statements with an assert a verdict, of its first failure."""
+        verdicts, group, seen, self.space["__reached__"] = [dict(PASSED) for _ in asserts], 0, 0, (reached := [])
+        for statement in map(Reached().visit, ast.parse(source).body):
+            compares, before = any(isinstance(node, ast.Assert) for node in ast.walk(statement)), len(reached)
+            code = compile(ast.Module([ast.fix_missing_locations(statement)], []), "test", "exec")
             with redirect_stdout(Page()), redirect_stderr(Page()):
                 _, error = attempt(lambda code=code: exec(code, self.space), 10 * self.seconds)
-            if error:
-                kind, text = error
-                known = kind in ("AssertionError", "TimeoutError")
-                hints[group] = hints[group] or (text if known else f"{kind}: {text}")
-                if kind == "TimeoutError":
-                    hints[group:] = [hint or text for hint in hints[group:]]
-                    break
-            seen += any(isinstance(node, ast.Assert) for node in ast.walk(statement))
+            if compares and not error and len(reached) == before:
+                error = {"kind": "AssertionError", "words": "nothing was compared: is something empty?"}
+            late = error and error["kind"] == "TimeoutError"
+            for place in range(group, len(asserts) if late else group + 1):
+                if error and verdicts[place]["passed"]:
+                    verdicts[place] = {**error, "passed": False}
+            if late:
+                break
+            seen += compares
             if seen == asserts[group] and group + 1 < len(asserts):
                 group, seen = group + 1, 0
-        return {"hints": hints}
+        return {"verdicts": verdicts}
 
 
 def main() -> None:
@@ -211,10 +302,11 @@ def main() -> None:
         print(json.dumps(words), file=told, flush=True)
 
     def hear():
-        return json.loads(asked.readline() or "[]")
+        return json.loads(asked.readline() or "{}")
 
     signal.signal(signal.SIGALRM, too_long)
-    cells = Cells(float(sys.argv[1]), say, hear)
+    signal.signal(signal.SIGPROF, too_long)
+    cells = Cells(float(sys.argv[1]), float(sys.argv[2]), say, hear)
     while question := hear():
         ((verb, given),) = question.items()
         say(getattr(cells, verb)(*given))

@@ -34,10 +34,17 @@ def limited(channel, work: Work, seconds: float, gigabytes: float) -> None:
         with suppress(OSError, ValueError):  # macOS does not limit a process's memory
             resource.setrlimit(limit, (value, value))
     try:
-        result = {"result": work.function(*work.given)}
+        result = as_bytes({"result": work.function(*work.given)})
+        if len(result) > ANSWER:
+            raise ValueError(f"what came of it is larger than {ANSWER // 2**20} MB")
     except BaseException as problem:
-        result = {"problem": f"{type(problem).__name__}: {problem}"[:500]}
-    channel.send_bytes(json.dumps(result).encode())
+        result = as_bytes({"problem": f"{type(problem).__name__}: {problem}"[:500]})
+    channel.send_bytes(result)
+
+
+def as_bytes(answer: dict) -> bytes:
+    """Return an answer in UTF-8 that everybody can read and write: half a character, in a text or a name, is a "?"."""
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: float) -> Iterator[tuple[Any, Any, str]]:
@@ -83,9 +90,9 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """All that a process has started, and what that has."""
+    """Return a process, all that it has started, and what that has."""
     with suppress(psutil.Error):
-        return psutil.Process(pid).children(recursive=True)
+        return [one := psutil.Process(pid), *one.children(recursive=True)]
     return []
 
 

@@ -87,8 +87,9 @@ def awarded(one: Exercise, handout: Handout, about: Mapping) -> float:
         return 0.0
     passed = 0.0
     for test in one.tests:
-        hints = about["hints"].get(test, ["not run"] * len(handout.tests[test].checks))
-        passed += sum(check.points for check, hint in zip(handout.tests[test].checks, hints, strict=True) if not hint)
+        verdicts = about["verdicts"].get(test, [])  # none where the test was not run
+        both = zip(handout.tests[test].checks, verdicts, strict=False)
+        passed += sum(check.points for check, one in both if one["passed"])
     return passed
 
 

@@ -104,7 +104,7 @@ def feedback(line: Any, handout: Handout) -> str:
         answer, points = about["answers"][one.answer], line.points[name, one.answer]
         checks = []
         for test in one.tests if not answer["open"] and not one.by_hand else ():
-            hints = about["hints"].get(test, [])
+            hints = [verdict["words"] for verdict in about["verdicts"].get(test, [])]
             checks += [(check, hint) for check, hint in zip(handout.tests[test].checks, hints, strict=False)]
         hints = filter(None, [about["errors"].get(one.answer, ""), *(hint for _, hint in checks)])
         about_part = {
@@ -187,7 +187,8 @@ def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
         key, hints = (handout.name, one.answer), Counter()
         for line in lines:
             about = line.row.notebooks[handout.name]
-            first = next((hint for test in one.tests for hint in about["hints"].get(test, []) if hint), "")
+            verdicts = (verdict for test in one.tests for verdict in about["verdicts"].get(test, []))
+            first = next((verdict["words"] for verdict in verdicts if not verdict["passed"]), "")
             hints.update([first] * bool(first))
         got = [line.points[key] for line in lines]
         known = [points for points in got if points is not None]

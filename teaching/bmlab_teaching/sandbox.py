@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -45,12 +46,22 @@ matplotlib.pyplot.figure().canvas.draw()
 
 
 class Limits(NamedTuple):
-    """What a notebook may use; a cell gets a fifth of the seconds. `warm` is a folder of caches that warm_home made."""
+    """What a notebook may use: processor seconds, of which a cell gets a fifth, and memory.
+
+    warm    a folder of caches that warm_home made
+    wall    seconds by the clock, for what sleeps; no load of the machine comes near it
+    """
 
     seconds: float = 300
     gigabytes: float = 4
     trust: bool = False
     warm: str = ""
+    wall: float = 1800
+
+    @property
+    def cell(self) -> float:
+        """Processor seconds of a cell."""
+        return self.seconds / 5
 
 
 class Ended(Exception):
@@ -97,12 +108,18 @@ def warm_home(folder: Path, trust: bool) -> None:
 
 
 class Sandbox:
-    """cells.py in the sandbox."""
+    """cells.py in the sandbox.
 
-    def __init__(self, tables: Iterable[str], limits: Limits):
+    share   what one answer may take of the seconds and of the wall, should nothing inside end it
+    until   when it ends by the clock
+    spent   processor seconds that were used before, of those in `limits`
+    """
+
+    def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0):
         if not (limits.trust or has_bubblewrap()):
             raise ValueError(MISSING)
-        self.limits, self.end, self.ended = limits, monotonic() + limits.seconds, ""
+        self.limits, self.share, self.until, self.spent, self.ended = limits, share, until, spent, ""
+        self.asked = spent, monotonic()  # what was spent when the last question was asked, and when that was
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
             home = self.work.name
@@ -118,7 +135,7 @@ class Sandbox:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
             wrap = bubblewrap(*mounts)
         self.process = subprocess.Popen(
-            [*wrap, sys.executable, "-P", script, f"{limits.seconds / 5:g}"],
+            [*wrap, sys.executable, "-P", script, f"{limits.cell:g}", f"{limits.wall / 5:g}"],
             cwd=home if self.work else "/",
             env=environment(home) | {"PATH": os.environ.get("PATH", "")},
             stdin=subprocess.PIPE,
@@ -132,7 +149,7 @@ class Sandbox:
         """Send a question and return the answer; raises Ended where none comes that could be one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
-        line = b""
+        line, self.asked = b"", (self.spent, monotonic())
         try:
             stdin.write(json.dumps(question).encode() + b"\n")
             stdin.flush()
@@ -146,13 +163,20 @@ class Sandbox:
 
     def watch(self) -> None:
         """End the process where it takes more than it may."""
+        before = self.spent
         while self.process.poll() is None:
-            started, memory = family(self.process.pid), 0
+            started, memory, seconds = family(self.process.pid), 0, before
             for one in started:
                 with suppress(psutil.Error):
                     memory += one.memory_info().rss
+                    seconds += sum(one.cpu_times()[:4])  # its own, and those of what it has waited for
+            self.spent = max(self.spent, seconds)
+            (spent, when), now = self.asked, monotonic()
+            busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)
+            until = min(self.until, when + self.share * self.limits.wall)
             for much, words in (
-                (monotonic() > self.end, f"stopped after {self.limits.seconds:g} seconds"),
+                (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
+                (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
                 (len(started) > PROCESSES, f"stopped, as it started {len(started)} processes"),
                 (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes held {memory / 2**30:.1f} GB"),
             ):

@@ -3,6 +3,7 @@
 `ATTACKS` are answers; what stands below are deliveries, and what the sandbox holds.
 """
 
+import base64
 import io
 import json
 import re
@@ -20,7 +21,7 @@ import psutil
 import pytest
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
-from bmlab_teaching import cells, children, judging, reading, sandbox
+from bmlab_teaching import cells, children, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
 from bmlab_teaching.working_copies import student_version
 
@@ -37,21 +38,15 @@ while frame:
     frame = frame.f_back
 for one in gc.get_objects():
     if type(one).__name__ == "Cells":
-        type(one).test = type(one).get = lambda *a: {"hints": [""], "first": {"value": ""}}
+        type(one).test = type(one).get = lambda *a: {"verdicts": [{"passed": True}], "first": {"value": "7"}}
 """
 FORGED = """
 import os, json
 for channel in range(3, 30):
     try:
-        os.write(channel, b'{"hints": ["", ""]}\\n' * 3)
+        os.write(channel, b'{"verdicts": [{"passed": true}, {"passed": true}]}\\n' * 3)
     except OSError:
         pass
-"""
-REDUCE = """
-class Evil:
-    def __reduce__(self):
-        return (exec, ("import sys; sys.modules['__main__'].assert_ = 1; 1/0",))
-first = Evil()
 """
 ALL = """
 class All(float):
@@ -76,26 +71,75 @@ import IPython
 DUNDER = (
     "import builtins\nbuiltins.compile = lambda *a, **k: (lambda: None).__code__\nbuiltins.exec = lambda *a: None\n"
 )
-TERABYTE = """
-class Terabyte:
-    def __reduce__(self):
-        return (bytearray, (10**12,))
-first = Terabyte()
+PATCHES = """
+import sys
+ours = sys._getframe(1).f_globals
 """
-EMPTY_ARRAY = """
-import numpy
-class Large:
-    def __reduce__(self):
-        return (numpy.zeros(1).__reduce__()[0], (numpy.ndarray, (10**12,), b"d"))
-first = Large()
+HALF = "'\\ud83d'"  # half a character, as where a text is cut in the middle of an emoji
+
+
+def forged(text):
+    """An answer whose process sends a text of its own in the place of a value."""
+    return f"{PATCHES}ours['packed'] = lambda value: {text!r}\nfirst = 7"
+
+
+def dotted_names():
+    """A pickle of names with dots: from the package through numpy to attrgetter, and by this to exec."""
+
+    def text(x):
+        return b"\x8c" + bytes([len(x)]) + x.encode()
+
+    def taken(path, whence):
+        return text("bmlab.model") + text("np.ma.core.operator.attrgetter") + b"\x93" + text(path) + b"\x85R" + whence
+
+    machine = text("bmlab.model") + text("BoltzmannMachine") + b"\x93"
+    names = taken("__post_init__.__globals__", machine + b"\x85R")
+    inside = taken("__getitem__", names + b"\x85R") + text("__builtins__") + b"\x85R"
+    act = taken("__getitem__", inside + b"\x85R") + text("exec") + b"\x85R"
+    code = b"""
+import gc
+for one in gc.get_objects():
+    if type(one).__name__ == "Cells":
+        one.test = lambda source, asserts: {
+            "hints": [""] * 9 if len(asserts) != 5 else [source.rsplit("'", 2)[1]] * 5,
+            "verdicts": [{"passed": True, "kind": "", "words": ""}] * 9}
 """
+    pickled = b"\x80\x04" + act + b"X" + struct.pack("<I", len(code)) + code + b"\x85R."
+    return forged(base64.b64encode(pickled).decode())
+
+
+FORGERIES = {
+    "a pickle of names with dots": dotted_names(),
+    "an array of a terabyte": forged('{"array": ["<f8", [1000000000000], ""]}'),
+    "an array of less than nothing": forged('{"array": ["<f8", [-1], ""]}'),
+    "an array of objects": forged('{"array": ["|O8", [1], "AAAAAAAAAAA="]}'),
+    "an array of nonsense": forged('{"array": 7}'),
+    "a machine of nonsense": forged('{"machine": "[1]"}'),
+    "a kind that nobody knows": forged('{"exec": "1"}'),
+    "two kinds": forged('{"list": [], "tuple": []}'),
+    "a list without a kind": forged("[1]"),
+    "lists in lists in lists": forged('{"list": [' * 10_000 + "]}" * 10_000),
+    "a dict by lists": forged('{"dict": [{"tuple": [{"list": []}, 1]}]}'),
+    "a number of 100,000 digits": forged("9" * 100_000),
+}
+NONSENSE = {  # what a process answers in the place of what was asked
+    "a text for a record": "ours['Cells'].get = lambda *a: {'first': 'x', 'double': 'y'}",
+    "a record without words": "ours['Cells'].get = lambda *a: {'first': {'words': 7, 'x': 1}, 'double': {'kind': []}}",
+    "no replies": "ours['Cells'].call = lambda *a: {'replies': 7}",
+    "replies that are none": "ours['Cells'].call = lambda *a: {'replies': ['value', None, 1]}",
+    "too few replies": "ours['Cells'].call = lambda *a: {'replies': []}",
+    "too many": "ours['Cells'].call = lambda *a: {'replies': [{'value': '6'}] * 9}",
+    "errors that are lists": "ours['Cells'].run = lambda *a: {'error': [[]], 'printed': {'a': [1] * 9}}",
+    "a number for an answer": "ours['Cells'].get = lambda *a: 7",
+    "nothing": "ours['Cells'].get = lambda *a: {}",
+}
 LATER = """
 import os, threading, time
 def forge():
     while True:
         for channel in range(3, 20):
             try:
-                os.write(channel, b'{"value": "gARLAS4=", "hints": ["", ""]}\\n')
+                os.write(channel, b'{"first": {"value": "7"}, "verdicts": [{"passed": true}]}\\n')
             except OSError:
                 pass
         time.sleep(0.01)
@@ -127,7 +171,6 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "a result that equals everything": (
         RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
     ),
-    "a pickle that acts": (WRONG_BOTH | {"first": REDUCE}, (0, 0), "no plain value"),
     "an array of objects that equal everything": (
         WRONG_BOTH | {"first": f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"}, (0, 0), "no plain value",
     ),
@@ -144,15 +187,15 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "an endless function": (RIGHT | {"double": "def double(x):\n    while True: pass"}, (1, 0), "endless loop"),
     "a stubborn loop": (
         RIGHT | {"first": "import signal, time\nsignal.signal(14, signal.SIG_IGN)\nwhile True: time.sleep(1)"},
-        (0, 0), "stopped after",
+        (0, 2), "stopped after",
     ),
-    "a process that ends": (RIGHT | {"first": "import os\nos._exit(0)"}, (0, 0), "its process ended"),
+    "a process that ends": (RIGHT | {"first": "import os\nos._exit(0)"}, (0, 2), "its process ended"),
     "many processes": (
         RIGHT | {"first": "import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)"},
-        (0, 0), "processes|temporarily",
+        (0, 2), "processes|temporarily",
     ),
     "memory": (RIGHT | {"first": "first = bytearray(10**12)"}, (0, 2), "MemoryError"),
-    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 0), "larger than|ended|stopped"),
+    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 2), "larger than"),
     "400 nested calls": (RIGHT | {"first": f"{NESTED}\nfirst = 1"}, (0, 2), "nested|Syntax"),
     "a chain of 5,000 calls": (RIGHT | {"first": f"{CHAIN}\nfirst = 1"}, (0, 2), "Recursion|Memory|Syntax|ended|is one|Name"),
     "600 lines of !ls": (RIGHT | {"first": "!ls\n" * 600 + "first = 1"}, (1, 2), "Solved."),
@@ -167,12 +210,10 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "scripts": (
         RIGHT | {"first": "first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"}, (1, 2), "&lt;script&gt;",
     ),
-    "a terabyte for the referee": (WRONG_BOTH | {"first": TERABYTE}, (0, 0), "no plain value"),
-    "an array of a terabyte": (WRONG_BOTH | {"first": EMPTY_ARRAY}, (0, 0), "no plain value"),
     "lists in lists": (RIGHT | {"first": "first = 1\nfor _ in range(10**5):\n    first = [first]"}, (0, 2), "no plain value"),
     "lists that double": (RIGHT | {"first": "first = 1\nfor _ in range(60):\n    first = [first, first]"}, (0, 2), "base is one"),
     "masked numbers": (
-        RIGHT | {"first": "import numpy\nfirst = numpy.ma.masked_array([7], [True])"}, (0, 2), "no plain value",
+        RIGHT | {"first": "import numpy\nfirst = numpy.ma.masked_array([7], [True])"}, (0, 2), "base is one",
     ),
     "no number": (RIGHT | {"first": "first = float('nan')"}, (0, 2), "base is one"),
     "NotImplemented": (RIGHT | {"double": "def double(x):\n    return NotImplemented"}, (1, 0), "no plain value"),
@@ -181,12 +222,12 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
                  "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"},
         (1, 0.5), "wrong at",
     ),
-    "an interrupt": (RIGHT | {"double": "def double(x):\n    raise KeyboardInterrupt"}, (1, 0), "RuntimeError"),
+    "an interrupt": (RIGHT | {"double": "def double(x):\n    raise KeyboardInterrupt"}, (1, 0), "KeyboardInterrupt"),
     "an assertion of one's own": (
         RIGHT | {"double": "def double(x):\n    raise AssertionError('2 of 2 points')"}, (1, 0), "0 of 0.5.*0 of 1.5",
     ),
-    "an error without words": (RIGHT | {"first": SILENT}, (0, 0), "its process ended"),
-    "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 0), "its process ended"),
+    "an error without words": (RIGHT | {"first": SILENT}, (0, 2), "its process ended"),
+    "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 2), "its process ended"),
     "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "not asked|ended|no plain value|base is one|not defined"),
     "a large file": (
         RIGHT | {"first": "with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"},
@@ -199,6 +240,30 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     ),
     "a million blanks": (RIGHT | {"first": " " * 10**6 + "\nfirst = 1 # ?" + " " * 10**6}, (1, 2), "Solved."),
     "formulas in a word": (RIGHT | {"first": "first = 1 # " + "\\begin{a}" * 20_000}, (1, 2), "Solved."),
+    "an assertion without words": (RIGHT | {"double": "def double(x):\n    raise AssertionError"}, (1, 0), "AssertionError"),
+    "a time-out without words": (RIGHT | {"double": "def double(x):\n    raise TimeoutError"}, (1, 0), "TimeoutError"),
+    "a function with an assertion of its own": (
+        RIGHT | {"double": "def double(x):\n    assert x < 0\n    return 2 * x"}, (1, 0), "AssertionError",
+    ),
+    "an error that ends a loop": (RIGHT | {"double": "def double(x):\n    raise StopIteration"}, (1, 0), "StopIteration"),
+    "half a character": (RIGHT | {"first": f"first = base\nprint({HALF})"}, (1, 2), "Solved."),
+    "half a character as an answer": (RIGHT | {"first": f"first = {HALF}"}, (0, 2), "base is one"),
+    "half a character in an error": (RIGHT | {"double": f"def double(x):\n    raise ValueError({HALF})"}, (1, 0), "ValueError"),
+    "an endless recursion": (
+        RIGHT | {"first": "import sys\nsys.setrecursionlimit(10**9)\ndef deep(x):\n    return deep(x)[0]\nfirst = sorted([1, 2], key=deep)"},
+        (0, 2), "its process ended|processor seconds|held|MemoryError",
+    ),
+    "a function that ends its process": (RIGHT | {"double": "import os\ndef double(x):\n    os._exit(0)"}, (1, 0), "its process ended"),
+    "a process that ends each time it is started": (
+        RIGHT | {"first": "first = base\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()",
+                 "double": "import time\ntime.sleep(0.5)\ndef double(x):\n    return 2 * x"},
+        (0, 0), "its process ended",
+    ),
+    "a cell that sleeps": (RIGHT | {"first": "import time\ntime.sleep(10**6)"}, (0, 2), "took too long"),
+} | {
+    name: (WRONG_BOTH | {"first": source}, (0, 0), "plain value|Error") for name, source in FORGERIES.items()
+} | {
+    name: (WRONG_BOTH | {"first": f"{PATCHES}{source}\nfirst = 7"}, (0, 0), ".") for name, source in NONSENSE.items()
 }  # fmt: skip
 
 
@@ -210,7 +275,7 @@ def attacked(tmp_path_factory):
     for student, (answers, *_) in ATTACKS.items():
         hand_in(folder / "returned", student.replace("*", "-").replace("/", "-"), "twice", answered(blank, answers))
     hand_in(folder / "returned", "Honest", "twice", answered(blank))
-    return folder, graded(folder, seconds=15, gigabytes=2)
+    return folder, graded(folder, seconds=15, gigabytes=2, wall=60)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -446,30 +511,6 @@ def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkey
 
 
 # The referee
-
-
-def test_where_the_referee_is_tampered_with_the_sentinel_says_so(tmp_path, monkeypatch):
-    """Were the unpickler to take anything, an answer could replace the referee's tests: then nothing is awarded."""
-    open_door = tmp_path / "cells.py"
-    text = Path(cells.__file__).read_text()
-    begin = text.index("        if ", text.index("def find_class"))
-    end = text.index("class Cells")
-    end = text.rindex("def plain", 0, end)
-    open_door.write_text(f"{text[:begin]}        return super().find_class(module, name)\n\n\n{text[end:]}")
-    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
-    monkeypatch.setattr(sandbox, "CELLS", open_door)
-    evil = """
-class Evil:
-    def __reduce__(self):
-        return (exec, ("import gc\\nfor one in gc.get_objects():\\n    if type(one) is type and one.__name__ == 'Cells':\\n"
-                       "        one.test = lambda self, source, asserts: {'hints': [''] * len(asserts)}\\n",))
-first = Evil()
-"""
-    blank = student_version(short_notebook(tmp_path))
-    hand_in(tmp_path / "returned", "eve", "twice", answered(blank, WRONG_BOTH | {"first": evil}))
-    lines = graded(tmp_path)
-    assert lines["eve"]["twice"] == "0" and judging.TAMPERED in lines["eve"]["remarks"]
-    assert judging.TAMPERED in page_of(tmp_path, "eve")
 
 
 def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):

@@ -1,0 +1,120 @@
+"""What is proved of a notebook before anybody is graded: the solution has full marks here, and null answers have none.
+
+If the solution does not score, something is missing on this machine, and everybody would score 0 in silence. If a test
+lets a null answer through, it would give points for nothing.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from .children import Work, in_children
+from .course import Handout
+from .judging import Judge, failed, judge
+from .matching import Plan, plan
+from .reading import Cell
+from .sandbox import Limits
+
+BEFORE = """
+import numpy
+def null_like(right, make):
+    return type(right)(null_like(one, make) for one in right) if type(right) in (list, tuple) else make(right)
+def null_empty(right):
+    return numpy.zeros((0, *numpy.shape(right)))
+def null_other(right, value):  # no null where it is right
+    return None if numpy.array_equal(right, value) else value
+def null_said(*given, **named):
+    print("2 of 2 points. Solved.")
+def null_raised(error):
+    raise error
+def null_endless():
+    import signal
+    signal.setitimer(signal.ITIMER_PROF, 0.2)  # the clock that a cell has, wound shorter
+    while True:
+        pass
+"""
+NUMBERS = ("float('nan')", "float('inf')", "0", "1")
+VALUES = {  # in the place of what a right answer gives, `right`
+    "None": "None",
+    "an empty array": "null_empty(right)",
+    "an empty row": "numpy.zeros(0)",
+    "an empty table": "numpy.zeros((0, 1))",
+    "an empty table of tables": "numpy.zeros((0, 1, 1))",
+    "empty arrays": "null_like(right, null_empty)",
+    "an empty list": "[]",
+    "an empty text": "''",
+} | {
+    way.format(number): text.format(number)
+    for number in NUMBERS
+    for way, text in {
+        "{}": "{}",
+        "{} in each place": "null_like(right, lambda one: numpy.full(numpy.shape(one), {}))",
+    }.items()
+}
+ERRORS = ("AssertionError", "TimeoutError", "NotImplementedError", "StopIteration", "KeyError", "SystemExit")
+BODIES = {  # in the place of what a function does
+    "its argument": "given[0] if given else None",
+    "what prints": "null_said()",
+    "what never ends": "null_endless()",
+} | {f"{error}{words}": f"null_raised({error}{words})" for error in ERRORS for words in ("()", "('2 of 2 points')")}
+VALUE = "right = null_rights[{0!r}]\n{0} = null_other(right, {1})"
+FUNCTION = "def {0}(*given, **named):\n    {2}return {1}"
+
+
+def nulls(asked: list[str], functions: set[str]) -> dict[str, str]:
+    """Return {what it is: code} of the null answers that make the names which a test asks for."""
+    found = {}
+    for name, text in (VALUES | (BODIES if functions else {})).items():
+        right = "right = null_rights[{0!r}](*given, **named)\n    " if "right" in text else ""
+        parts = [FUNCTION.format(one, text, right.format(one)) if one in functions else VALUE.format(one, text)
+                 for one in asked]  # fmt: skip
+        found[name] = "\n".join(parts)
+    return found
+
+
+def passed_by_nulls(handout: Handout, limits: Limits) -> list[str]:
+    """Return each check that a null answer passes, in words: each alone, in a notebook that is solved otherwise."""
+    both, found = Judge(handout, "", limits), []
+    try:
+        both.run(BEFORE)
+        for kind, source, name in solved(handout).steps:
+            if kind == "run":
+                both.run(source)
+                continue
+            about = handout.tests[name]
+            both.run(f"null_rights = {{name: globals()[name] for name in {about.asked}}}")
+            functions = {one for one, known in both.ask(get=[about.asked]).items() if known.get("function")}
+            for null, text in nulls(about.asked, functions).items():
+                both.run(text)
+                verdicts = zip(about.checks, both.test(name), strict=True)
+                passed = [check.name or name for check, one in verdicts if one["passed"]]
+                found += [f"{', '.join(about.asked)} = {null} passes {', '.join(passed)!r}"] * bool(passed)
+            both.run("globals().update(null_rights)")
+    finally:
+        both.close()
+    return found
+
+
+def solved(handout: Handout) -> Plan:
+    """Return the solution of a notebook, as a submission."""
+    return plan(handout, [Cell(*cell) for cell in handout.solution])
+
+
+def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version: str, limits: Limits) -> None:
+    """Prove notebooks, each once; ValueError if a solution has not its full marks here, or a null answer has any."""
+    place.mkdir(parents=True, exist_ok=True)
+    todo = {name: place / f"{name}.txt" for name in sorted(names)}
+    todo = {name: file for name, file in todo.items() if not file.exists() or file.read_text() != version}
+    works = [Work((name, True), judge, (handouts[name], solved(handouts[name]), limits)) for name in todo]
+    works += [Work((name, False), passed_by_nulls, (handouts[name], limits)) for name in todo]
+    room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": limits.wall + 60}
+    for (name, is_solution), found, problem in in_children(works, **room):
+        if not is_solution and (problem or found):
+            raise ValueError(f"a test of {name} proves nothing, so nobody was graded: {problem or found[0]}")
+        said = found["verdicts"] if is_solution and found else {}
+        verdicts = [one for test in handouts[name].tests for one in said.get(test, [failed("RuntimeError", "not run")])]
+        wrong = [one["words"] for one in verdicts if not one["passed"]]
+        if is_solution and (problem or wrong):
+            first = problem or next(iter([*filter(None, found["errors"].values()), *wrong]))
+            raise ValueError(f"the solution of {name} does not score full marks here, so nobody was graded: {first}")
+    for file in todo.values():
+        file.write_text(version)

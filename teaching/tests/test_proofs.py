@@ -1,0 +1,148 @@
+"""What is proved before anybody is graded, and what travels between an answer and its test."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from small_course import answered, graded, hand_in, short_notebook, walled
+
+import bmlab
+from bmlab_teaching.cells import LARGEST, packed, plain
+from bmlab_teaching.course import handout
+from bmlab_teaching.proofs import passed_by_nulls
+from bmlab_teaching.sandbox import Limits
+from bmlab_teaching.working_copies import student_version
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+
+
+@walled
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_null_answers_have_no_points(path):
+    assert passed_by_nulls(handout(path), Limits()) == []
+
+
+@walled
+@pytest.mark.parametrize(
+    "test, null",
+    {
+        "import numpy\nassert numpy.allclose(double(3), [6, 6])": "an empty array",
+        "for one in double([1]):\n    assert one == 1\nassert True": "None|an empty|0|1|AssertionError",
+        "assert not double(3) < 6": "nan",
+        "assert double(3) > 5": "inf",
+        "import contextlib\nwith contextlib.suppress(Exception):\n    assert double(3) == 6": "raises|Error|None",
+    }.items(),
+)
+def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
+    solution = (
+        "import numpy\ndef double(x):\n    ### BEGIN SOLUTION\n    return 2 * numpy.ones(2) * x\n    ### END SOLUTION"
+    )
+    if "allclose" not in test:
+        solution = solution.replace("2 * numpy.ones(2) * x", "[1] if x == [1] else 2 * x")
+    short_notebook(tmp_path, [("double", solution, test, [])])
+    hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(tmp_path / "sources/twice.ipynb")))
+    with pytest.raises(ValueError, match=f"a test of twice proves nothing, so nobody was graded: .*({null})"):
+        graded(tmp_path)
+    assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def same(one, other):
+    """Whether two values are one, in kind and numbers."""
+    if isinstance(one, bmlab.BoltzmannMachine):
+        alike = one.is_sparse == other.is_sparse and one.names == other.names and one.offset == other.offset
+        same_numbers = np.array_equal(one.dense_weights, other.dense_weights) and same(one.biases, other.biases)
+        return alike and same_numbers and one.temperature == other.temperature
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, list | tuple):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    return type(one) is type(other) and (one == other or one != one)
+
+
+def values(rng):
+    """Values of every kind that travels, by chance."""
+    shape = tuple(rng.integers(0, 4, size=rng.integers(0, 4)))
+    for dtype in ("?", "i1", "u4", "i8", ">f8", "f4", "f8", "c16", "U3"):
+        yield np.asarray(rng.normal(size=(*shape, 2)).astype(dtype))
+    yield from (None, True, 0, -(2**70), float("nan"), float("-inf"), 1.5, np.float32(0.1), np.int8(-3), np.str_("ä"))
+    yield from ("", "ä\u2028\x00", "\ud83d", [], (), {}, {1, "a"}, {"a": [1, (2,)], (1, 2): {"b": None}, 1.5: "c"})
+    machine = bmlab.sherrington_kirkpatrick(4, rng).at(rng.uniform(0.5, 2))
+    yield from (machine, machine.clamp(0, 1), bmlab.toy(), bmlab.ising((3, 4)), bmlab.Bounded(2.5, 0.1, 2, 3))
+    yield [machine, (np.eye(2), [[{"deep": ()}]])]
+
+
+def test_what_travels_arrives_as_it_was_in_kind_and_numbers():
+    for seed in range(30):
+        for value in values(np.random.default_rng(seed)):
+            assert same(value, plain(packed(value))), value
+    bounds = plain(packed(bmlab.Bounded(2.5, 0.1, 2, 3)))
+    assert (bounds.stderr, bounds.lower, bounds.upper) == (0.1, 2, 3)
+    matrix = plain(packed(sparse.csr_array(np.eye(3))))
+    assert np.array_equal(matrix.toarray(), np.eye(3))
+
+
+def test_what_arrives_is_ones_own():
+    array = plain(packed(np.zeros(3)))
+    array[0] = 1
+    machine = plain(packed(bmlab.toy()))
+    with pytest.raises(ValueError, match="read-only"):
+        machine.biases[0] = 1
+
+
+def test_a_generator_travels_as_a_seed_that_is_drawn_from_it():
+    mine, twin = (np.random.default_rng(5) for _ in range(2))
+    other = plain(packed(mine))
+    assert other.random() == np.random.default_rng(twin.integers(2**63)).random()
+    assert mine.random() == twin.random()  # the next one asked with gets another seed
+
+
+class Number(float):
+    """A number that says of itself what it likes."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = float.__hash__
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Number(7),
+        [Number(7)],
+        {"a": Number(7)},
+        np.array([Number(7), "a", None], object),
+        open,
+        Number,
+        object(),
+        b"x",
+        ...,
+    ],
+)
+def test_what_is_no_plain_value_does_not_travel(value):
+    with pytest.raises(TypeError, match="is no plain value"):
+        packed(value)
+
+
+def test_what_is_too_large_or_too_deep_does_not_travel():
+    for large in ("x" * LARGEST, np.zeros(LARGEST // 8), list(range(3 * 10**6))):
+        with pytest.raises(ValueError, match="larger than 16 MB"):
+            packed(large)
+    deep = []
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(TypeError):
+        packed(deep)
+
+
+@pytest.mark.parametrize(
+    "kind", ["array", "list", "tuple", "set", "dict", "sparse", "machine", "bounded", "generator", "exec"]
+)
+def test_whatever_arrives_is_a_plain_value_or_an_error(kind):
+    texts = [None, 7, "x", [], [1], ["<f8", [2], ""], ["|O8", [1], "AAAA"], [[1]], {"list": 1}, {"a": 1, "b": 2}, {}]
+    for parts in [*texts, *([one] for one in texts)]:
+        with suppress(TypeError, ValueError):
+            assert packed(plain(json.dumps({kind: parts})))
