@@ -121,7 +121,9 @@ def is_notebook(file: File) -> bool:
 def read_cells(data: bytes) -> list[Cell]:
     """Return the cells of a notebook, were it damaged elsewhere; ValueError if there are none."""
     try:
-        cells = [cell_of(cell) for cell in json.loads(data.decode("utf-8-sig", errors="replace"))["cells"]]
+        notebook = json.loads(data.decode("utf-8-sig", errors="replace"))
+        sheets = [notebook] if "cells" in notebook else notebook["worksheets"]  # these had format 3, before 2015
+        cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError("it cannot be read as a notebook") from problem
     if len(cells) > MANY or sum(len(cell.source) for cell in cells) > 2**21:
@@ -131,8 +133,10 @@ def read_cells(data: bytes) -> list[Cell]:
 
 def cell_of(cell: dict[str, Any]) -> Cell:
     """Return what is kept of a cell as a file stores it."""
-    source = cell.get("source") or ""
+    source = cell.get("source") or cell.get("input") or ""  # code's name in format 3
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    if cell.get("cell_type") == "heading":
+        text = f"{'#' * min(6, int(cell.get('level') or 1))} {text}"
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None
     name = str(about.get("grade_id", "")) if isinstance(about, dict) else ""

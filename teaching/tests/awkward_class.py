@@ -147,6 +147,11 @@ def with_large_outputs(notebook, kit):
             cell.outputs = [nbformat.v4.new_output("stream", text="x" * 200_000)]
 
 
+def of_format_3(notebook, kit):
+    """The notebook as it was stored before 2015: worksheets, and headings that are no Markdown."""
+    return nbformat.convert(notebook, 3)
+
+
 def with_scratch(notebook, kit):
     """Cells that fail, or are no Python."""
     for text in ("this is no python(", "%timeit 1", "!ls", "1 / 0", "x = \x00"):
@@ -187,13 +192,14 @@ CASES = {
     ),
     "byte order mark": Case(lambda kit: b"\xef\xbb\xbf" + dumped(kit.answered()), "all"),
     "large outputs": changed(with_large_outputs),
+    "format 3": changed(of_format_3),
     "scratch": changed(with_scratch),
     "surrogate": changed(after="\n# \ud800"),
     "mark of an open answer left": changed(before="# YOUR CODE HERE\nraise NotImplementedError()\n"),
     "scripts": changed(with_scripts),
     "truncated": Case(lambda kit: dumped(kit.answered())[:-20], "blank"),
     "endless": changed(before="while True: pass\n", deserved="last"),
-    "dying": changed(before="import os\nos._exit(1)\n", deserved="none"),
+    "dying": changed(before="import os\nos._exit(1)\n", deserved="last"),
 }
 ATTACKS = {"endless", "dying"}  # a whole class has them; all others are in test_attacks.py
 
