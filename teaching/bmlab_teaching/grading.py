@@ -22,7 +22,7 @@ from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
 from .roster import Roster, remember
 from .sandbox import Limits
 
-HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 120}  # what reading one student may take
+HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # what reading one student may take
 Say = Callable[[str], Any]
 
 

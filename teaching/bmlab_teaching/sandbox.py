@@ -28,7 +28,7 @@ from .children import end, family
 CELLS, BMLAB = Path(__file__).with_name("cells.py"), Path(bmlab.__file__).parent
 HOME = "/home/student"
 SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
-PROCESSES, LINE, LOOK = 64, 2**25, 0.5  # the most that may be started; bytes of an answer; seconds between looks
+PROCESSES, LINE, LOOK = 64, 2**26, 0.5  # the most that may be started; bytes of an answer; seconds between looks
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "

@@ -580,7 +580,7 @@ def check_wall(tmp_path):
         stack.callback(inside.close)
         for name, (source, reason) in ATTEMPTS.items():
             found = inside.ask(run=[source.format(**known)])
-            assert found["error"] and re.search(reason, ": ".join(found["error"])), (name, found)
+            assert found["error"] and re.search(reason, ": ".join(found["error"].values())), (name, found)
             assert "xyzzy" not in str(found)
         assert not inside.ask(run=[LEFT_BEHIND])["error"]
         noisy = inside.ask(run=["for _ in range(100): print('x' * 200_000)"])
@@ -624,6 +624,14 @@ def test_a_long_cell_reaches_its_process():
     inside = Sandbox([], Limits(60, 2))
     inside.ask(run=[f"text = {'x' * 2_000_000!r}"])
     assert inside.ask(run=["print(len(text))"])["printed"] == "2000000\n"
+    inside.close()
+
+
+def test_a_busy_machine_costs_nobody_marks():
+    """Sleep stands for the time in which others have the processor: it is longer than the seconds of the limit."""
+    inside = Sandbox([], Limits(2, 2))
+    assert not inside.ask(run=["import time\ntime.sleep(3)"])["error"]
+    assert inside.ask(run=["while True: pass"])["error"]["kind"] == "TimeoutError"
     inside.close()
 
 
