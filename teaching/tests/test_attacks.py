@@ -172,7 +172,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
         RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
     ),
     "an array of objects that equal everything": (
-        WRONG_BOTH | {"first": f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"}, (0, 0), "no plain value",
+        WRONG_BOTH | {"first": f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"}, (0, 0), "base is one",
     ),
     "mock.ANY": (WRONG_BOTH | {"first": "from unittest.mock import ANY as first"}, (0, 0), "no plain value"),
     "a function that learns what is asked": (
@@ -211,7 +211,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
         RIGHT | {"first": "first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"}, (1, 2), "&lt;script&gt;",
     ),
     "lists in lists": (RIGHT | {"first": "first = 1\nfor _ in range(10**5):\n    first = [first]"}, (0, 2), "no plain value"),
-    "lists that double": (RIGHT | {"first": "first = 1\nfor _ in range(60):\n    first = [first, first]"}, (0, 2), "base is one"),
+    "lists that double": (RIGHT | {"first": "first = 1\nfor _ in range(60):\n    first = [first, first]"}, (0, 2), "no plain value"),
     "masked numbers": (
         RIGHT | {"first": "import numpy\nfirst = numpy.ma.masked_array([7], [True])"}, (0, 2), "base is one",
     ),
@@ -251,7 +251,7 @@ ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part
     "half a character in an error": (RIGHT | {"double": f"def double(x):\n    raise ValueError({HALF})"}, (1, 0), "ValueError"),
     "an endless recursion": (
         RIGHT | {"first": "import sys\nsys.setrecursionlimit(10**9)\ndef deep(x):\n    return deep(x)[0]\nfirst = sorted([1, 2], key=deep)"},
-        (0, 2), "its process ended|processor seconds|held|MemoryError",
+        (0, 2), "its process ended|stopped|held|MemoryError",
     ),
     "a function that ends its process": (RIGHT | {"double": "import os\ndef double(x):\n    os._exit(0)"}, (1, 0), "its process ended"),
     "a process that ends each time it is started": (
