@@ -93,7 +93,7 @@ WORDS = "- a list\u2028;=cmd|x\x0b\n=1+1"
 def rows():
     """Ann and Bo, who have sent words for a person to read: no sandbox is needed."""
     answers = {name: {"open": False, "source": WORDS, "words": name, "shape": "", "html": ""} for name in ANSWERS}
-    about = {"answers": answers, "hints": {}, "verdicts": {}, "errors": {}, "said": {}, "flags": [], "student": ""}
+    about = {"answers": answers, "verdicts": {}, "errors": {}, "said": {}, "flags": [], "student": ""}
     return {who: grading.Row(who, who, who, notebooks={"twice": about}) for who in ("ann", "bo", "=x;+y")}
 
 
