@@ -18,7 +18,7 @@ from .judging import judge
 from .marks import write_tables
 from .matching import Plan, plan, which
 from .proofs import prove
-from .reading import Cell, Reader, TooMuch, is_notebook, read_cells
+from .reading import Reader, TooMuch, is_notebook, read_cells
 from .roster import Roster, remember
 from .sandbox import Limits
 
