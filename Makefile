@@ -15,12 +15,12 @@ AS_TEACHER = $(if $(TEACHER),-teacher)
 PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-CORE = plain contract mutants reading model estimate enumeration gibbs_sampling naive_mean_field belief_propagation \
+CORE = plain contract mutants reading model estimate dispatch gibbs_sampling naive_mean_field belief_propagation \
 	ascent likelihood fitting
 # Tolerances, too, must hold on other processors: what make processors runs beside the notebooks.
 LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
 # The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
-COMPILE = "import bmlab; walk = lambda m, n: bmlab.annealed(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
+COMPILE = "import bmlab; walk = lambda m, n: bmlab.anneal(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
 	walk(bmlab.sherrington_kirkpatrick(40, 0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0

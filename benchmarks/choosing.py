@@ -25,7 +25,7 @@ from machines import KINDS, LARGE, large_machine, random_machine
 
 import bmlab
 from bmlab import choosing
-from bmlab.parallel import in_parts
+from bmlab.parallel import map_executor
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=choosing.STARTS),
@@ -176,7 +176,7 @@ def main():
     tasks = [(kind, seed) for seed in range(max(few, many)) for kind, count in asked.items() if seed < count]
     work = two_orders if options.theories else partial(graded, n_sweeps=options.sweeps)
     with ProcessPoolExecutor(options.jobs) as pool, bmlab.workers(pool):
-        rows = list(in_parts(work, tasks, "machine"))
+        rows = list(map_executor(work, tasks, "machine"))
     rows.sort(key=lambda both: [*KINDS, *LARGE].index(both["moments"].kind))
     for want in WANTED:
         (report_theories if options.theories else report)(want, [row[want] for row in rows])

@@ -2,7 +2,7 @@
 
     python benchmarks/exact.py [--large]
 
-Each time is the median of repeats after one call to warm up; ratios are printed.  The limit of the dense road is
+Each time is the median of repeats after one call to warm up; ratios are printed.  The limit of the dense algorithm is
 three matrix products (GEMM) of the same size; see benchmarks/README.md.  --large adds n = 42: minutes, and 7 GiB.
 """
 
@@ -37,7 +37,7 @@ def once(call):
 
 def glass(n):
     """A Sherrington-Kirkpatrick machine: dense, frustrated."""
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n))
+    return bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n))
 
 
 def numpy_table(model, s):
@@ -93,7 +93,7 @@ def against_peers():
 
 
 def against_three_gemms():
-    """The dense road beside the three products that it cannot do without."""
+    """The dense algorithm beside the three products that it cannot do without."""
     for n in (28, 30, 33, 36):
         model, sides = glass(n), [2 ** len(part) for part in np.array_split(np.arange(n), 3)]
         a, b, c = (np.ones((sides[k], sides[(k + 1) % 3])) for k in range(3))
@@ -131,7 +131,7 @@ def hidden_side_by_hand(model, h):
 
 
 def plans(large):
-    """What each road was predicted to cost, and what it did."""
+    """What each algorithm was predicted to cost, and what it did."""
     cases = {
         "dense 36": glass(36),
         "restricted 784 x 20, couplings (sparse weights)": sparse_weights(layers(784, 20)),

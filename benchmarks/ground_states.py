@@ -1,9 +1,9 @@
-"""How low annealed() gets beside dwave-samplers, and how long both take, on twenty machines that exact() cannot solve.
+"""How low anneal() gets beside dwave-samplers, and how long both take, on twenty machines that exact() cannot solve.
 
     python benchmarks/ground_states.py [--instances 10] [--sweeps 1000] [--chains 100]
 
 Two kinds: a torus of 28 x 28 units with couplings +1 or -1, and 800 units of which 6 % of the pairs are coupled so.
-As many chains; annealed() makes twice the sweeps, which cost it no more.  Seconds are of the processor, after a call
+As many chains; anneal() makes twice the sweeps, which cost it no more.  Seconds are of the processor, after a call
 that compiles.  Its schedule was chosen on other machines of both kinds; dwave has its own.  A minute.
 """
 
@@ -30,9 +30,9 @@ def glass(kind, seed):
 
 
 def by_bmlab(model, chains, sweeps, seed):
-    """The lowest energy of annealed(), from a typical field down to where couplings of 1 hardly turn over."""
+    """The lowest energy of anneal(), from a typical field down to where couplings of 1 hardly turn over."""
     hot = np.sqrt((model.weights.data**2).sum() / model.n)
-    return bmlab.annealed(model, np.geomspace(hot, 0.4, 2 * sweeps), rng=seed, n_chains=chains).energy
+    return bmlab.anneal(model, np.geomspace(hot, 0.4, 2 * sweeps), rng=seed, n_chains=chains).energy
 
 
 def by_dwave(model, chains, sweeps, seed):

@@ -15,7 +15,7 @@ import bmlab
 
 
 def glass(n):
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n), scale=0.5)
+    return bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n), scale=0.5)
 
 
 def rows(count, n):

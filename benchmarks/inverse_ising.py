@@ -48,7 +48,7 @@ def errors(beta, rows, seeds):
     found = {name: [] for name in METHODS}
     for seed in range(seeds):
         rng = np.random.default_rng([seed, int(100 * beta)])
-        glass = bmlab.sherrington_kirkpatrick(UNITS, rng, scale=beta)
+        glass = bmlab.sherrington_kirkpatrick(UNITS, rng=rng, scale=beta)
         glass = bmlab.BoltzmannMachine(glass.weights, np.zeros(UNITS))
         data = samples(glass, rows, rng)
         for name, method in METHODS.items():

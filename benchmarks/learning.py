@@ -37,7 +37,7 @@ import bmlab
 from bmlab.estimators import RestrictedBoltzmann
 
 MOVES = ((0, 0), (0, 1), (0, -1), (1, 0), (-1, 0))
-GLASS = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(7))
+GLASS = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(7))
 
 HIDDEN = 64
 RATES = {10: 0.05, 100: 0.2}  # of the first step of pcd(), for each size of batch
@@ -160,8 +160,8 @@ def blank(n):
 def against_ascent(rows=10_000):
     """Print times of both, and the largest difference of a weight; then larger machines."""
     for name, data in (
-        ("medium()", bmlab.sample(bmlab.medium(), rows, np.random.default_rng(1))),
-        ("raster()", bmlab.data.raster(rows, np.random.default_rng(1)).data),
+        ("medium()", bmlab.sample(bmlab.medium(), rows, rng=np.random.default_rng(1))),
+        ("raster()", bmlab.data.raster(rows, rng=np.random.default_rng(1)).data),
     ):
         ours = median_seconds(lambda data=data: bmlab.maximize(blank(10), data), 15)
         theirs, weights = min((by_ascent(data, rate) for rate in (0.1, 0.2, 0.3, 0.4)), key=lambda found: found[0])
@@ -171,7 +171,9 @@ def against_ascent(rows=10_000):
             f"ratio {theirs / ours:.0f}, largest difference of a weight {off:.1e}"
         )
     for n in (20, 24, 30):
-        data = bmlab.sample(bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n)), rows, np.random.default_rng(1))
+        data = bmlab.sample(
+            bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n)), rows, rng=np.random.default_rng(1)
+        )
         seconds = median_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5)
         print(f"n = {n}, {rows} rows: maximize {seconds:.3g} s")
 
@@ -201,7 +203,7 @@ def error(weights, true):
 
 def against_regressions(rows=10_000):
     """Print times, slopes and errors of both."""
-    data = bmlab.sample(GLASS, rows, np.random.default_rng(1))
+    data = bmlab.sample(GLASS, rows, rng=np.random.default_rng(1))
     ours, model = median_seconds(lambda: bmlab.pseudolikelihood(data), 15), bmlab.pseudolikelihood(data).model
     print(
         f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "

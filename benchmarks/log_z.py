@@ -112,7 +112,7 @@ def main():
         for n in options.units:
             for scale in options.scales:
                 rngs = map(np.random.default_rng, range(options.seeds))
-                models = [bmlab.sherrington_kirkpatrick(n, rng, scale=scale) for rng in rngs]
+                models = [bmlab.sherrington_kirkpatrick(n, rng=rng, scale=scale) for rng in rngs]
                 for name, columns in answers(models, ESTIMATORS).items():
                     line(n, scale, name, columns)
 

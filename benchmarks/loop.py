@@ -88,11 +88,11 @@ def of_a_step(rng, visible, hidden, infer, clamped):
     """Milliseconds of a step, and of its two phases alone, asked of the machines of such a climb from where it was."""
     data, machine = (
         bmlab.spins(rng.integers(0, 2, (300, visible))),
-        bmlab.sherrington_kirkpatrick(visible + hidden, rng, scale=0.1),
+        bmlab.sherrington_kirkpatrick(visible + hidden, rng=rng, scale=0.1),
     )
 
     def steps(count):
-        return list(islice(bmlab.ascend(machine, data, infer, rate=RATE, clamped=clamped), count))
+        return list(islice(bmlab.ascend(machine, data, infer, rate=RATE, clamped_phase=clamped), count))
 
     made = steps(11)
 
@@ -134,7 +134,7 @@ def main():
         )
         print(f"limit {limit:.3f}, {ours / limit:.1f} times")
     against_the_phases()
-    rows, machine = bmlab.spins(rng.integers(0, 2, (435, 16))), bmlab.sherrington_kirkpatrick(16, rng)
+    rows, machine = bmlab.spins(rng.integers(0, 2, (435, 16))), bmlab.sherrington_kirkpatrick(16, rng=rng)
     rows[rng.random(rows.shape) < 392 / rows.size] = np.nan
     (ours,) = least(20, lambda count: [bmlab.clamped(machine, rows) for _ in range(count)])
     (theirs,) = least(3, lambda count: [bmlab.clamped(machine, rows, one_by_one) for _ in range(count)])

@@ -30,7 +30,7 @@ def _heated(weights, biases, rng):
 def dense(rng, most=36):
     """All pairs coupled at random."""
     n, scale = int(rng.integers(10, most + 1)), _scale(rng)
-    return _heated(bmlab.sherrington_kirkpatrick(n, rng, scale=scale).weights, _biases(n, scale, rng), rng)
+    return _heated(bmlab.sherrington_kirkpatrick(n, rng=rng, scale=scale).weights, _biases(n, scale, rng), rng)
 
 
 def sparse_graph(rng, most=36):
@@ -102,7 +102,7 @@ def zoo(rng, most=36):
 def couples(rng, most=36):
     """Pairs of units that are coupled strongly, and to all others weakly."""
     half = int(rng.integers(5, most // 2 + 1))
-    weights = np.array(bmlab.sherrington_kirkpatrick(2 * half, rng, scale=0.2).weights)
+    weights = np.array(bmlab.sherrington_kirkpatrick(2 * half, rng=rng, scale=0.2).weights)
     first = 2 * np.arange(half)
     weights[first, first + 1] = weights[first + 1, first] = rng.normal(scale=_scale(rng), size=half)
     return _heated(weights, _biases(2 * half, 0.5, rng), rng)

@@ -35,7 +35,7 @@ from time import process_time
 begin = process_time()
 import bmlab, numpy as np
 imported = process_time()
-model = bmlab.sherrington_kirkpatrick(10, np.random.default_rng(0))
+model = bmlab.sherrington_kirkpatrick(10, rng=np.random.default_rng(0))
 bmlab.gibbs(model, rng=np.random.default_rng(0), n_chains=20, burn_in=10, n_sweeps=100, backend=sys.argv[1])
 print(imported - begin, process_time() - imported)
 """

@@ -24,8 +24,8 @@ import distributed
 import numpy as np
 
 import bmlab
-from bmlab.infer.exact.matrix_products import held_units, sum_by_products
-from bmlab.parallel import cores, in_parts
+from bmlab.infer.exact.matrix_products import conditioned_units, sum_by_products
+from bmlab.parallel import cores, map_executor
 from bmlab.threads import one_thread_only
 
 CORES = 16, 256, 4096
@@ -49,7 +49,7 @@ class Listening:
 
 
 def glass(n):
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(n))
+    return bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n))
 
 
 def spent(call):
@@ -84,9 +84,9 @@ def two_workers():
 def by_the_scheduler():
     """Print, and return, the seconds that Dask's scheduler takes for a part that does nothing."""
     with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client.get_executor()):
-        list(in_parts(abs, range(100)))
+        list(map_executor(abs, range(100)))
         begin = perf_counter()
-        list(in_parts(abs, range(TASKS)))
+        list(map_executor(abs, range(TASKS)))
         seconds = (perf_counter() - begin) / TASKS
     print(f"Dask's scheduler: {1 / seconds:,.0f} parts a second, here beside two workers on {cores()} cores")
     return seconds
@@ -155,7 +155,7 @@ def main():
     print("On paper, from these parts:")
     on_paper("46 units", 2**13, part, overhead)
     for n in (48, 50):
-        on_paper(f"{n} units", 2 ** held_units(n), 8 * part, overhead)
+        on_paper(f"{n} units", 2 ** conditioned_units(n), 8 * part, overhead)
 
 
 if __name__ == "__main__":

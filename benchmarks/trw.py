@@ -13,7 +13,7 @@ CASES = (4.0, 0.1), (2.0, 0.1), (1.0, 0.1), (1.0, 0.0), (0.5, 0.3), (0.3, 0.1), 
 def glass(seed: int, temperature: float, scale: float) -> bmlab.BoltzmannMachine:
     """Return a Sherrington-Kirkpatrick machine with random biases of this scale."""
     rng = np.random.default_rng(seed)
-    weights = bmlab.sherrington_kirkpatrick(N, rng).weights
+    weights = bmlab.sherrington_kirkpatrick(N, rng=rng).weights
     return bmlab.BoltzmannMachine(weights, scale * rng.normal(size=N), temperature)
 
 

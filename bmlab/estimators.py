@@ -18,17 +18,17 @@ import numpy as np
 import scipy
 
 from .arrays import names_of
-from .checks import not_installed
-from .estimate import Bounded, warned
-from .infer.exact.enumeration import exact
+from .estimate import Bounded, warn_unless_converged
+from .infer.exact.dispatch import exact
 from .infer.exact.planning import plan
 from .infer.sampling.annealed_importance import ais
 from .learn.contrastive_divergence import pcd
-from .learn.observations import distinct
-from .learn.pseudolikelihood import best_predicting, log_conditionals
+from .learn.observations import unique_patterns
+from .learn.pseudolikelihood import log_conditionals, maximise_pseudolikelihood
 from .machines import restricted
 from .model import BoltzmannMachine
 from .threads import one_thread, one_thread_only
+from .validation import not_installed
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin
@@ -144,8 +144,8 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = best_predicting(*distinct(s[:, varies]), alpha / total, every_pair)
-        machine = warned(found, stacklevel=4).model
+            found = maximise_pseudolikelihood(*unique_patterns(s[:, varies]), alpha / total, every_pair)
+        machine = warn_unless_converged(found, stacklevel=4).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 

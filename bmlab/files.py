@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .checks import in_words
+from .validation import describe
 
 
 def check_path(name: str, path: Any) -> Path:
     """Return the path of a file, or of none yet; raise ValueError for a folder, a device or a pipe."""
     is_path = isinstance(path, (str, os.PathLike)) and os.fspath(path)
     if not is_path or (os.path.exists(path) and not os.path.isfile(path)):
-        raise ValueError(f"{name} must be the name of a regular file, found {in_words(path)}; try {name}='machine.npz'")
+        raise ValueError(f"{name} must be the name of a regular file, found {describe(path)}; try {name}='machine.npz'")
     return Path(path)
 
 

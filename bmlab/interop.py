@@ -1,4 +1,4 @@
-"""Machines of 0/1 units, and of D-Wave's dimod.  Every energy stays the same.
+"""Interoperability: machines of 0/1 units (QUBO) and of D-Wave's dimod.  Every energy stays the same.
 
     dimod      E = sum_i h_i s_i + sum_(i<j) J_ij s_i s_j + offset          h = -b,  J = -W
 
@@ -14,8 +14,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .checks import in_words, needed
 from .model import BoltzmannMachine, check_model
+from .validation import describe, import_optional
 
 
 def from_bits(
@@ -58,7 +58,7 @@ def to_dimod(model: BoltzmannMachine) -> Any:
     np.float64(-1.5)
     """
     check_model(model)
-    make = needed("dimod", "to_dimod()", "dimod").BinaryQuadraticModel.from_numpy_vectors
+    make = import_optional("dimod", "to_dimod()", "dimod").BinaryQuadraticModel.from_numpy_vectors
     upper = scipy.sparse.triu(model.weights, 1).tocoo()
     labels = list(model.names or range(model.n))
     return make(-model.biases, (upper.row, upper.col, -upper.data), model.offset, "SPIN", variable_order=labels)
@@ -76,7 +76,7 @@ def from_dimod(bqm: Any, *, temperature: float = 1.0) -> BoltzmannMachine:
     """
     if isinstance(bqm, type) or not hasattr(bqm, "to_numpy_vectors"):
         raise ValueError(
-            f"bqm must be a dimod.BinaryQuadraticModel, found {in_words(bqm)}; "
+            f"bqm must be a dimod.BinaryQuadraticModel, found {describe(bqm)}; "
             "try dimod.BinaryQuadraticModel.from_ising(h, J)"
         )
     labels, spin = list(bqm.variables), bqm.change_vartype("SPIN", inplace=False)

@@ -1,4 +1,4 @@
-"""For people: the source of a function, and what a report of a bug needs to say."""
+"""Introspection: the source code of a function, and the versions that a bug report needs."""
 
 import inspect
 import os
@@ -10,7 +10,7 @@ from types import ModuleType
 from threadpoolctl import threadpool_info
 
 from ._version import __version__
-from .checks import in_words
+from .validation import describe
 
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
@@ -25,7 +25,7 @@ def show(function: Callable | ModuleType) -> None:
         source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
     except (TypeError, OSError):
         raise ValueError(
-            f"function must have a source in Python, found {in_words(function)}; try show(bmlab.gibbs)"
+            f"function must have a source in Python, found {describe(function)}; try show(bmlab.gibbs)"
         ) from None
     if "ipykernel" not in sys.modules:
         print(source)

@@ -8,9 +8,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import by_name, names_of, pairs_by_name, symmetric
+from .arrays import align_columns, align_pairs, names_of, symmetric
 from .budgets import check_memory
-from .checks import (
+from .model import BoltzmannMachine
+from .validation import (
     check_array,
     check_count,
     check_flag,
@@ -18,18 +19,17 @@ from .checks import (
     check_positive,
     check_row,
     check_spins,
+    describe,
     generator,
-    in_words,
 )
-from .model import BoltzmannMachine
 
 
-def sherrington_kirkpatrick(n: int, rng: np.random.Generator | int, *, scale: float = 1.0) -> BoltzmannMachine:
+def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
     The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
 
-    >>> bmlab.sherrington_kirkpatrick(100, np.random.default_rng(0))
+    >>> bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))
     BoltzmannMachine(n=100, couplings=4950, T=1)
     """
     n, rng, scale = check_count("n", n, 0), generator(rng), check_positive("scale", scale, zero=True)
@@ -87,12 +87,12 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
     >>> bmlab.restricted(np.ones((3, 2)), visible_biases=[0, 0, 0], hidden_biases=[0, 0])
     BoltzmannMachine(n=5, couplings=6, T=1)
     """
-    weights = check_array("weights", pairs_by_name("weights", weights, ()))
+    weights = check_array("weights", align_pairs("weights", weights, ()))
     if weights.ndim != 2:
         raise ValueError(f"weights must be (visible, hidden), found shape {weights.shape}; pass one row a visible unit")
     v, h = weights.shape
     biases = [
-        check_row(name, by_name(name, values, ()), size)
+        check_row(name, align_columns(name, values, ()), size)
         for name, values, size in (("visible_biases", visible_biases, v), ("hidden_biases", hidden_biases, h))
     ]
     both = np.block([[np.zeros((v, v)), weights], [weights.T, np.zeros((h, h))]])
@@ -117,7 +117,7 @@ def medium() -> BoltzmannMachine:
     >>> bmlab.medium()
     BoltzmannMachine(n=10, couplings=45, T=1)
     """
-    return sherrington_kirkpatrick(10, np.random.default_rng(1985))
+    return sherrington_kirkpatrick(10, rng=np.random.default_rng(1985))
 
 
 def _checked_sides(shape):
@@ -125,7 +125,7 @@ def _checked_sides(shape):
     listed = [shape] if not np.iterable(shape) or isinstance(shape, (str, bytes)) else list(shape)
     sides = [check_count("shape", side) for side in listed]
     if not sides:
-        raise ValueError(f"shape must hold positive numbers, found {in_words(shape)}; try (4, 4)")
+        raise ValueError(f"shape must hold positive numbers, found {describe(shape)}; try (4, 4)")
     n = float(np.prod(sides, dtype=float))
     check_memory(f"ising() would make a lattice of shape {tuple(sides)}", n * (50 + 60 * len(sides)), "make it smaller")
     return sides

@@ -23,8 +23,20 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from .arrays import by_name, called, check_weights, checked_couplings, names_of, near, pairs_by_name, read_only
-from .checks import (
+from .arrays import (
+    align_columns,
+    align_pairs,
+    check_weights,
+    checked_couplings,
+    names_of,
+    read_only,
+    suggest,
+    unit_name,
+)
+from .files import check_path, read_arrays, write_arrays
+from .html import machine_html
+from .sparsity import ColourClasses, colour_classes
+from .validation import (
     check_names,
     check_no_bits,
     check_number,
@@ -33,12 +45,9 @@ from .checks import (
     check_scale,
     check_spins,
     check_states,
-    in_words,
+    describe,
     is_sparse,
 )
-from .couplings import Classes, classes
-from .files import check_path, read_arrays, write_arrays
-from .html import machine_html
 
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
@@ -54,7 +63,7 @@ ELSEWHERE = {  # what others call otherwise
 
 @dataclass(frozen=True, eq=False)
 class BoltzmannMachine:
-    """Hold the parameters of a Boltzmann machine; never changed, only replaced.
+    """The parameters of a Boltzmann machine; never changed, only replaced.
 
     weights      (n, n) symmetric (to rounding) with zero diagonal, read-only: an array, or anything of scipy.sparse,
                  kept as canonical CSR with its stored zeros: then correlations live on its couplings, nothing costs n^2
@@ -92,14 +101,14 @@ class BoltzmannMachine:
         names = check_names(names, n)
         temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
         vars(self).update(temperature=temperature, offset=offset, names=names)
-        biases = by_name("biases", self.biases, names, whole=True).copy()
-        self._hold(check_weights(pairs_by_name("weights", weights, names), n, names), biases)
+        biases = align_columns("biases", self.biases, names, whole=True).copy()
+        self._hold(check_weights(align_pairs("weights", weights, names), n, names), biases)
         mask = None if self.is_sparse else checked_couplings(self.couplings, n, names)
         if mask is not None and (self.weights[~mask] != 0).any():
             i, j = np.argwhere((self.weights != 0) & ~mask)[0]
             raise ValueError(
                 f"weights must be 0 where couplings is False, found {self.weights[i, j]:g} between units "
-                f"{called(names, i)} and {called(names, j)}; pass couplings=None for all pairs"
+                f"{unit_name(names, i)} and {unit_name(names, j)}; pass couplings=None for all pairs"
             )
         vars(self).update(couplings=mask if mask is None else read_only(mask))
 
@@ -122,7 +131,7 @@ class BoltzmannMachine:
         if name.startswith("_"):  # asked for by protocols, not by people
             raise AttributeError(name)
         known = [*dir(type(self)), *signature(type(self)).parameters]
-        way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else near(name, known, "see dir(machine)")
+        way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else suggest(name, known, "see dir(machine)")
         raise AttributeError(f"a machine has no {name!r}; {way_out}")
 
     def __repr__(self):
@@ -164,9 +173,9 @@ class BoltzmannMachine:
         return self.weight_count // 2
 
     @cached_property
-    def colours(self) -> Classes:
+    def colours(self) -> ColourClasses:
         """Classes of units (indices) that are not coupled inside, see couplings.py."""
-        return classes(self.weights, self.weight_count)
+        return colour_classes(self.weights, self.weight_count)
 
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field.
@@ -181,9 +190,9 @@ class BoltzmannMachine:
         return energy_of(self, check_no_bits(self._checked(s)))
 
     def _checked(self, s):
-        return check_states(self.n, by_name("states", s, self.names, whole=True))
+        return check_states(self.n, align_columns("states", s, self.names, whole=True))
 
-    def log_prob(self, s: ArrayLike, log_z: float) -> np.ndarray:
+    def log_boltzmann(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
 
         log_z is what a method answers for this machine, such as exact(machine).log_z.
@@ -193,7 +202,7 @@ class BoltzmannMachine:
     def indices(self, units: Units) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         if getattr(getattr(units, "dtype", None), "kind", "") == "b":
-            units = by_name("units", units, self.names, whole=True) != 0
+            units = align_columns("units", units, self.names, whole=True) != 0
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
         listed: Any = [units] if single else units
         if not isinstance(listed, slice) and getattr(listed, "dtype", np.dtype(object)).kind in "OU":
@@ -202,13 +211,13 @@ class BoltzmannMachine:
             found = np.arange(self.n)[listed if isinstance(listed, slice) or len(listed) else []]
             if found.ndim == 1:
                 return found
-        raise ValueError(f"units must be among 0 to {self.n - 1}, found {in_words(units)}; count from 0")
+        raise ValueError(f"units must be among 0 to {self.n - 1}, found {describe(units)}; count from 0")
 
     def _index(self, name: str) -> int:
         if name in self.names:
             return self.names.index(name)
         nameless = f"the units have no names, write a number up to {self.n - 1}"
-        way_out = near(name, self.names) if self.names else nameless
+        way_out = suggest(name, self.names) if self.names else nameless
         raise ValueError(f"{name!r} is no unit; {way_out}")
 
     def at(self, temperature: float) -> BoltzmannMachine:
@@ -247,12 +256,12 @@ class BoltzmannMachine:
 def check_values(model: BoltzmannMachine, units: Units, values: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices (k,) of units and their values (k,), -1/+1; raise ValueError as clamp() does."""
     units = model.indices(units)
-    values = check_spins("values", by_name("values", values, names_at(model, units), whole=True))
+    values = check_spins("values", align_columns("values", values, names_at(model, units), whole=True))
     if values.shape not in ((), (1,), units.shape):
         raise ValueError(f"{len(units)} units have values of shape {values.shape}; pass one a unit")
     found, count = np.unique(units, return_counts=True)
     if len(found) < len(units):
-        twice = called(model.names, found[count.argmax()])
+        twice = unit_name(model.names, found[count.argmax()])
         raise ValueError(f"units must not repeat, found {twice} twice; clamp each unit once")
     return units, np.broadcast_to(values, units.shape)
 
@@ -267,7 +276,7 @@ def check_model(model: Any) -> None:
     if not isinstance(model, BoltzmannMachine):
         way_out = "bmlab.BoltzmannMachine(weights, biases)"
         way_out = f"its .model, or {way_out}" if hasattr(model, "model") else way_out
-        raise ValueError(f"model must be a BoltzmannMachine, found {in_words(model)}; pass {way_out}")
+        raise ValueError(f"model must be a BoltzmannMachine, found {describe(model)}; pass {way_out}")
 
 
 def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:

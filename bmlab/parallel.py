@@ -16,13 +16,13 @@ from threading import current_thread
 from typing import Any
 
 from .budgets import allowed_cores
-from .checks import in_words
-from .progress_bars import watched
+from .progress_bars import with_progress
 from .threads import has_threads, one_thread_only
+from .validation import describe
 
-AHEAD = 4  # parts a worker that are handed out before the first of them is back
+PREFETCH = 4  # parts a worker that are handed out before the first of them is back
 _executor: ContextVar[Executor | None] = ContextVar("what does the parts; None for the cores here", default=None)
-_inside = ContextVar("this is done inside a part", default=False)
+nested = ContextVar("this is done inside a part", default=False)
 
 
 def workers(executor: Executor) -> AbstractContextManager[None]:
@@ -39,11 +39,11 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
-    ...     log_z = bmlab.exact(bmlab.sherrington_kirkpatrick(34, 0), want="log_z").log_z  # in two parts
+    ...     log_z = bmlab.exact(bmlab.sherrington_kirkpatrick(34, rng=0), want="log_z").log_z  # in two parts
     """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
-            f"executor must be a concurrent.futures.Executor, found {in_words(executor)}; "
+            f"executor must be a concurrent.futures.Executor, found {describe(executor)}; "
             "try concurrent.futures.ProcessPoolExecutor()"
         )
     return _given(executor)
@@ -66,19 +66,19 @@ def _is_inside_a_job_of(executor):
     """Whether this thread is one of the executor's workers: what it hands out could wait for itself for ever."""
     if getattr(executor, "_client", None):  # of Dask
         return hasattr(import_module("distributed.worker").thread_state, "execution_state")
-    return _inside.get() or current_thread() in getattr(executor, "_threads", ())
+    return nested.get() or current_thread() in getattr(executor, "_threads", ())
 
 
-def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
+def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
     """Yield task(part) of each part, in their order; both can be pickled, and a part is small.
 
     Left early and closed, nothing is left waiting.  What a part raises names the part in a note.
     """
     executor, done = _executor.get(), 0
-    local = executor is None or _inside.get()
-    answers = on_cores(task, parts) if local else _submitted(executor, Part(task), parts, worker_count())
+    local = executor is None or nested.get()
+    answers = map_threads(task, parts) if local else _submitted(executor, SingleThreaded(task), parts, worker_count())
     try:
-        for answer in watched(answers, unit, len(parts)):
+        for answer in with_progress(answers, unit, len(parts)):
             yield answer
             done += 1
     except Exception as error:
@@ -89,14 +89,14 @@ def in_parts(task: Callable, parts: Sequence, unit: str = "part") -> Generator[A
 
 
 def unpacked(task: Callable, part: Sequence) -> Any:
-    """Return task(*part), for parts that are tuples of arguments: in_parts(partial(unpacked, task), parts)."""
+    """Return task(*part), for parts that are tuples of arguments: map_executor(partial(unpacked, task), parts)."""
     return task(*part)
 
 
 def worker_count() -> int:
     """Return how many parts are done at a time: as many as the executor tells, or as there are cores."""
     executor = _executor.get()
-    if _inside.get():
+    if nested.get():
         return 1
     if client := getattr(executor, "_client", None):  # of Dask
         return max(1, sum(client.nthreads().values()))
@@ -117,18 +117,18 @@ def cores() -> int:
     return int(min(here, allowed_cores()))
 
 
-def on_cores(task: Callable, parts: Sequence) -> Iterable:
+def map_threads(task: Callable, parts: Sequence) -> Iterable:
     """Return task(part) of each part, done on the cores of this machine: for parts that write where others read."""
-    if _inside.get():  # a part of a part stays where it is
+    if nested.get():  # a part of a part stays where it is
         return map(task, parts)
     count = min(cores(), len(parts))
-    return _by_threads(task, parts, count) if count > 1 else map(Part(task), parts)
+    return _by_threads(task, parts, count) if count > 1 else map(SingleThreaded(task), parts)
 
 
 def _by_threads(task, parts, count):
     """Yield the answers; left early, wait for the parts that have begun."""
     with ThreadPoolExecutor(count) as pool:
-        yield from _submitted(pool, Part(task), parts, count)
+        yield from _submitted(pool, SingleThreaded(task), parts, count)
 
 
 def _submitted(executor, task, parts, count) -> Iterator[Any]:
@@ -137,7 +137,7 @@ def _submitted(executor, task, parts, count) -> Iterator[Any]:
     try:
         for part in parts:
             waiting.append(executor.submit(task, part))
-            if len(waiting) > AHEAD * count:
+            if len(waiting) > PREFETCH * count:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -146,7 +146,7 @@ def _submitted(executor, task, parts, count) -> Iterator[Any]:
             future.cancel()
 
 
-class Part:
+class SingleThreaded:
     """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of."""
 
     def __init__(self, task: Callable):
@@ -156,6 +156,6 @@ class Part:
         return Context().run(self._alone, part)
 
     def _alone(self, part):
-        _inside.set(True)
+        nested.set(True)
         with one_thread_only():
             return self.task(part)

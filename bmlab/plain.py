@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Machine(NamedTuple):
-    """Hold a machine; a bmlab.BoltzmannMachine with dense weights and no offset will do as well."""
+    """A machine; a bmlab.BoltzmannMachine with dense weights and no offset will do as well."""
 
     weights: np.ndarray  # (n, n)
     biases: np.ndarray  # (n,)
@@ -23,7 +23,7 @@ class Machine(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Hold what every method answers; what it does not know is nan."""
+    """What every method answers; what it does not know is nan."""
 
     mean: np.ndarray  # <s_i>, (n,)
     corr: np.ndarray  # <s_i s_j>, (n, n)

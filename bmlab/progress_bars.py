@@ -11,7 +11,7 @@ from itertools import count
 from operator import length_hint
 from time import perf_counter
 
-from .checks import needed
+from .validation import import_optional
 
 DELAY = 1.0  # seconds that a loop may take unseen
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
@@ -35,13 +35,13 @@ def progress() -> Iterator[None]:
             bar.close()
 
 
-def watched(things: Iterable, unit: str, total: int | None = None) -> Iterable:
+def with_progress(things: Iterable, unit: str, total: int | None = None) -> Iterable:
     """Return the things to be gone through, with a bar where bars are shown."""
     bars = _bars.get()
-    return things if bars is None else _late(things, unit, total or length_hint(things) or None, bars)
+    return things if bars is None else delayed_bar(things, unit, total or length_hint(things) or None, bars)
 
 
-def _late(things, unit, total, bars):
+def delayed_bar(things, unit, total, bars):
     """Yield the things; the bar is made when DELAY has passed, for most loops are short, and bars of a page are not."""
     begin, bar = perf_counter(), None
     try:
@@ -58,10 +58,10 @@ def _late(things, unit, total, bars):
             bars.discard(bar)
 
 
-def ticks(unit: str) -> Iterator[int]:
+def counting_bar(unit: str) -> Iterator[int]:
     """Return what counts for ever by next(), for a loop that is not our own."""
-    return iter(watched(count(), unit))
+    return iter(with_progress(count(), unit))
 
 
 def _tqdm():
-    return needed("tqdm.auto", "progress()", "tqdm").tqdm
+    return import_optional("tqdm.auto", "progress()", "tqdm").tqdm

@@ -100,7 +100,7 @@ def rescaled(factor, temperature=1.0):
 
 M = drawn(5)
 HIDDEN = drawn(5, 1)  # its first three units are seen
-ROWS = bmlab.sample(M, 60, np.random.default_rng(3))
+ROWS = bmlab.sample(M, 60, rng=np.random.default_rng(3))
 SEEN, ON, UP = ROWS[:, :3], (ROWS + 1) / 2, ROWS > 0
 HOLED = np.where(np.random.default_rng(4).random(ROWS.shape) < 0.2, NAN, ROWS)
 EXACT, FIELD, SMALLER = bmlab.exact(M), bmlab.mean_field(M), bmlab.exact(drawn(4))
@@ -335,7 +335,7 @@ BATCHED = good(
     bmlab.clamped_mean_field,
     Made(lambda: partial(bmlab.clamped_gibbs, rng=np.random.default_rng(0))),
 )
-BATCHED += bad("clamped", EXACT, without_start, bmlab.clamped_gibbs, 3) + NONSENSE
+BATCHED += bad("clamped_phase", EXACT, without_start, bmlab.clamped_gibbs, 3) + NONSENSE
 ESTIMATES = good(EXACT, FIELD, bmlab.exact(as_sparse(M))) + bad(None, M, FIT, 3, EXACT.mean, SEEN_PHASE) + NONSENSE
 HELD = good(SEEN_PHASE, bmlab.clamped(as_sparse(M), ROWS))
 HELD += bad(None, M, FIT, 3, EXACT.mean, EXACT) + NONSENSE
@@ -442,12 +442,12 @@ def each(names, kind):
 POOL = ThreadPoolExecutor(1)
 FRAME = pd.DataFrame({"a": ["y", "n", "?"], "b": [1.0, 0.0, NAN], "age": [3, 4, 5]})
 KINDS = {
-    **each("n_chains n_sweeps every steps starts max_steps bins v pcd.batch", counts(1)),
-    **each("burn_in size threshold sherrington_kirkpatrick.n trw.max_steps clamped_mean_field.max_steps", counts(0)),
+    **each("n_chains n_sweeps every steps starts max_steps max_sweeps bins v pcd.batch", counts(1)),
+    **each("burn_in size threshold sherrington_kirkpatrick.n trw.max_steps clamped_mean_field.max_sweeps", counts(0)),
     **each("n_temperatures ais.n_chains visited.n_sweeps", counts(2)),
     **{
         "batch": counts(1, 61),
-        "draws": counts(0, 50),
+        "n_draws": counts(0, 50),
         "states.n": counts(0, 40),
         "gibbs.every": counts(1, 41),
         "data.shifter.n": counts(1, 40),
@@ -463,10 +463,10 @@ KINDS = {
         "pairs": choices("all", "couplings"),
         "rule": choices("gibbs", "metropolis"),
     },
-    **{"backend": choices("auto", "numpy", "numba"), "chains": choices("previous", "fresh", "data")},
+    **{"backend": choices("auto", "numpy", "numba"), "free_start": choices("previous", "fresh", "data")},
     **{"pcd.chains": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS},
     "moments.bits": good(False, 0) + bad(True, np.True_, 1) + NO_FLAGS,  # of rows that are -1/+1
-    **{"rng": SEEDS, "seed": WRONG_SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
+    **{"rng": SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
     "model": models,
     **each(
         "clamped.model clamped_gibbs.model clamped_mean_field.model complete.model conditional.model free_energy.model "
@@ -495,14 +495,14 @@ KINDS = {
     "BoltzmannMachine.biases": lambda x, none: vectors([])(x, False),
     **{"sample_weight": vectors(-WEIGHING, 0 * WEIGHING, 3, []), "m": vectors(2 * np.ones(5), EXACT)},
     **{"couplings": MASKS} | each("ascend.biases fit.biases maximize.biases", KEPT),
-    **{"schedule": SCHEDULES, "temperatures": LADDERS, "cooled.temperatures": COOLING},
+    **{"schedule": SCHEDULES, "temperatures": LADDERS, "temperature_path.temperatures": COOLING},
     **{"fit.rate": RATES + bad([]), "pcd.rate": RATES + bad([]), "ascend.rate": told_anew(RATES)},
-    **{"infer": METHODS, "maximize.infer": told_anew(METHODS), "method": told_anew(METHODS), "clamped": BATCHED},
+    **{"infer": METHODS, "maximize.infer": told_anew(METHODS), "clamped_phase": BATCHED},
     **each("complete.infer conditional.infer log_prob.infer", ASKED_ONCE),
     "log_likelihood.clamped": HELD,
     "gradient.clamped": HELD + good(bmlab.moments(ROWS)) + bad(SMALLER),
     **each("log_likelihood.free gradient.free", ESTIMATES + bad(SMALLER)),
-    **each("exact.start ais.start auto.start", IGNORED) | each("gibbs.start visited.start annealed.start", CHAINS),
+    **each("exact.start ais.start auto.start", IGNORED) | each("gibbs.start visited.start anneal.start", CHAINS),
     **each("mean_field.start tap.start", FIELDS),
     "bethe.start": starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, EXACT.mean),
     "trw.start": starts([MIXTURE], tuple(MIXTURE), ROWS),
@@ -530,7 +530,7 @@ KINDS = {
 
 # A call that works of every function
 
-FIXED = {"tolerance": 1e-9, "max_steps": 50}
+FIXED = {"tolerance": 1e-9, "max_sweeps": 50}
 LAYER = np.arange(6.0).reshape(3, 2) / 10
 CALLS: dict[str, dict] = {
     **each("about progress toy medium data.zoo data.votes BoltzmannMachine.coupling_count", {}),
@@ -541,13 +541,13 @@ CALLS: dict[str, dict] = {
     "BoltzmannMachine.at": {"temperature": 2.0},
     "BoltzmannMachine.energy": {"s": ROWS},
     "BoltzmannMachine.field": {"s": ROWS},
-    "BoltzmannMachine.log_prob": {"s": ROWS, "log_z": 4.0},
+    "BoltzmannMachine.log_boltzmann": {"s": ROWS, "log_z": 4.0},
     "BoltzmannMachine.indices": {"units": [0, 2]},
     "BoltzmannMachine.save": {"path": FOLDER / "saved.npz"},
     "workers": {"executor": POOL},
     "show": {"function": bmlab.toy},
     "ais": {"model": M, "rng": 0, "n_chains": 40, "n_temperatures": 20},
-    "annealed": {"model": M, "schedule": SCHEDULE, "rng": 0},
+    "anneal": {"model": M, "schedule": SCHEDULE, "rng": 0},
     "ascend": {"model": M, "data": ROWS, "rate": RATE},
     "auto": {"model": M, "rng": 0, "max_seconds": 0.3, "n_sweeps": 20},
     "bethe": {"model": M} | FIXED,
@@ -558,7 +558,7 @@ CALLS: dict[str, dict] = {
     "clamped_mean_field": {"model": HIDDEN, "data": SEEN} | FIXED,
     "complete": {"model": M, "known": KNOWN},
     "conditional": {"model": M, "query": {0: 1}, "given": {1: -1}},
-    "cooled": {"model": M, "temperatures": TEMPERATURES, "method": bmlab.mean_field},
+    "temperature_path": {"model": M, "temperatures": TEMPERATURES, "infer": bmlab.mean_field},
     "exact": {"model": M, "max_seconds": 600.0, "max_bytes": 1e9},
     "fit": {"model": M, "data": ROWS, "rate": RATE, "steps": 3},
     "free_energy": {"model": M, "m": EXACT.mean},
@@ -589,7 +589,7 @@ CALLS: dict[str, dict] = {
     "trw": {"model": M, "max_steps": 3, "tolerance": 0.01},
     "visited": {"model": M, "rng": 0, "n_sweeps": 30},
     "data.digits": {"threshold": 7},
-    "data.mnist": {"seed": 0},
+    "data.mnist": {"rng": 0},
     "data.yes_no": {"frame": FRAME},
     "data.encoder": {"v": 4},
     "data.shifter": {"n": 4},
@@ -609,7 +609,7 @@ VARIANTS = {
     "rng": {"batch": 20, "rng": 0},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
-    "draws": {"draws": 3},
+    "draws": {"n_draws": 3},
 }
 
 

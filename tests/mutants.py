@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import test_bracketing
 import test_contract as law
-import test_enumeration
+import test_dispatch
 import test_gaussian_integral
 import test_likelihood
 import test_linear_response
@@ -302,7 +302,7 @@ class Edit(NamedTuple):
 
 right = partial(law.law_referee, bmlab.exact)
 series = partial(test_tap_equations.test_the_series_is_right_order_by_order, np.asarray)
-roads = partial(test_enumeration.law_roads, law.machine(5, temperature=1.5))
+algorithms = partial(test_dispatch.law_algorithms, law.machine(5, temperature=1.5))
 independent = {name: partial(law.law_no_weights, method) for name, method in law.METHODS.items()}
 responding = partial(
     test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
@@ -311,9 +311,9 @@ by_temperature, by_offset = undivided("temperature"), unadded("offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
     Edit("learn.likelihood:_summed_out", by_temperature, test_likelihood.law_log_prob),
-    Edit("infer.exact.enumeration", by_temperature, right),
-    Edit("infer.exact.cutset_conditioning", by_temperature, roads),
-    Edit("infer.exact.elimination", by_temperature, roads),
+    Edit("infer.exact.dispatch", by_temperature, right),
+    Edit("infer.exact.cutset_conditioning", by_temperature, algorithms),
+    Edit("infer.exact.elimination", by_temperature, algorithms),
     Edit("infer.variational.naive_mean_field", by_temperature, partial(law.law_bounds, bmlab.mean_field)),
     Edit("infer.variational.coordinate_descent", by_temperature, independent["mean_field"]),
     Edit("infer.variational.tap_equations", by_temperature, series),
@@ -327,7 +327,7 @@ EDITS = [
     Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
     Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.test_annealed_keeps_the_best_of_the_walk),
     Edit("model:clamp", by_offset, partial(law.law_same, bmlab.exact, law.clamped)),
-    Edit("infer.exact.enumeration", by_offset, right),
+    Edit("infer.exact.dispatch", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
     Edit("infer.variational.belief_propagation", by_offset, independent["bethe"]),
     Edit("infer.bounds.bracketing", by_offset, test_bracketing.test_the_bound_by_couplings_is_their_sum),

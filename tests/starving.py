@@ -16,19 +16,19 @@ PRICE = "GiB where", "Use mean_field() or gibbs()", "Use pairs='couplings'"
 M, R, ROWS = bmlab.medium(), np.random.default_rng(0), bmlab.states(5)
 ASKED = {
     "gibbs": lambda k: bmlab.gibbs(M, rng=0, n_chains=k, n_sweeps=2, burn_in=0),
-    "draws": lambda k: bmlab.gibbs(M, rng=0, draws=k, n_sweeps=10 * k),
+    "draws": lambda k: bmlab.gibbs(M, rng=0, n_draws=k, n_sweeps=10 * k),
     "visited": lambda k: bmlab.visited(M, rng=0, n_chains=k),
-    "annealed": lambda k: bmlab.annealed(M, [1.0], rng=0, n_chains=k),
+    "anneal": lambda k: bmlab.anneal(M, [1.0], rng=0, n_chains=k),
     "temper": lambda k: bmlab.temper(M, rng=0, n_chains=k),
     "ais": lambda k: bmlab.ais(M, rng=0, n_chains=k),
     "ais, temperatures": lambda k: bmlab.ais(M, rng=0, n_temperatures=k),
-    "sample": lambda k: bmlab.sample(M, k, R),
+    "sample": lambda k: bmlab.sample(M, k, rng=R),
     "clamped_gibbs": lambda k: bmlab.clamped_gibbs(M, ROWS, rng=0, n_chains=k),
     "states": bmlab.states,
     "ising": bmlab.ising,
-    "glass": lambda k: bmlab.sherrington_kirkpatrick(k, R),
-    "exact": lambda k: bmlab.exact(bmlab.sherrington_kirkpatrick(60, R), max_seconds=np.inf),
-    "probabilities": lambda k: bmlab.probabilities(bmlab.sherrington_kirkpatrick(30, R)),
+    "glass": lambda k: bmlab.sherrington_kirkpatrick(k, rng=R),
+    "exact": lambda k: bmlab.exact(bmlab.sherrington_kirkpatrick(60, rng=R), max_seconds=np.inf),
+    "probabilities": lambda k: bmlab.probabilities(bmlab.sherrington_kirkpatrick(30, rng=R)),
     "covariance": lambda k: bmlab.Estimate(np.zeros(k // 1000), sparse.eye_array(k // 1000, format="csr")).covariance,
 }
 

@@ -55,7 +55,7 @@ def test_the_weighted_moments_are_those_of_the_machine(model):
 
 
 def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
-    model = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(0), scale=4.0)
+    model = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(0), scale=4.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300)

@@ -1,4 +1,4 @@
-"""The learning loop: it climbs, it ends where the moments agree, and `chains` says where the free phase starts."""
+"""The learning loop: it climbs, it ends where the moments agree, and `free_start` says where the free phase starts."""
 
 from functools import partial
 
@@ -39,17 +39,18 @@ def test_every_step_is_that_of_plain_and_climbs(n):
 
 
 @pytest.mark.parametrize(
-    ("chains", "expected"), [("previous", [None, "state 1", "state 2"]), ("fresh", [None] * 3), ("data", [DATA] * 3)]
+    ("free_start", "expected"),
+    [("previous", [None, "state 1", "state 2"]), ("fresh", [None] * 3), ("data", [DATA] * 3)],
 )
-def test_chains_says_where_the_free_phase_starts(chains, expected):
+def test_free_start_says_where_the_free_phase_starts(free_start, expected):
     starts = []
-    bmlab.fit(blank(4), DATA, recording(starts), steps=3, rate=0.1, chains=chains)
+    bmlab.fit(blank(4), DATA, recording(starts), steps=3, rate=0.1, free_start=free_start)
     assert all(np.array_equal(start, right) for start, right in zip(starts, expected, strict=True))
 
 
-@pytest.mark.parametrize("chains", ["previous", "fresh", "data"])
-def test_sampled_free_phases_learn_too(chains):
-    few = {"burn_in": 0} if chains == "data" else {"burn_in": 5, "n_chains": 200}
+@pytest.mark.parametrize("free_start", ["previous", "fresh", "data"])
+def test_sampled_free_phases_learn_too(free_start):
+    few = {"burn_in": 0} if free_start == "data" else {"burn_in": 5, "n_chains": 200}
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=5, **few)
     last = bmlab.fit(
         blank(6),
@@ -57,7 +58,7 @@ def test_sampled_free_phases_learn_too(chains):
         infer,
         steps=300,
         rate=0.1,
-        chains=chains,
+        free_start=free_start,
         couplings=bmlab.restricted(np.ones((4, 2)), np.zeros(4), np.zeros(2)).weights != 0,
     )
     exact = bmlab.log_likelihood(bmlab.clamped(last.model, DATA), bmlab.exact(last.model)).value
@@ -231,7 +232,7 @@ def test_hidden_units_that_begin_alike_are_told_apart(learn, biases, size):
 )
 def test_neurons_times_bins_are_told_to_be_transposed(learn):
     """Fewer rows than columns, and a column that is constant; many rows with one keep their own sentence."""
-    bins = bmlab.data.raster(953, np.random.default_rng(0)).data
+    bins = bmlab.data.raster(953, rng=np.random.default_rng(0)).data
     with pytest.raises(ValueError, match=r"10 rows of 953 columns, one of them constant; pass data\.T"):
         learn(bins.T)
 

@@ -50,8 +50,10 @@ def test_a_lattice_orders_where_bethe_says():
 
 @quietly
 def test_what_has_not_settled_says_so():
-    with pytest.warns(bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*cooled\(\), or use gibbs"):
-        assert not bmlab.bethe(bmlab.medium(), max_steps=1).converged
+    with pytest.warns(
+        bmlab.NotConverged, match=r"still moved by .* after 1 sweeps.*temperature_path\(\), or use gibbs"
+    ):
+        assert not bmlab.bethe(bmlab.medium(), max_sweeps=1).converged
 
 
 def test_its_state_is_where_it_goes_on():
@@ -70,7 +72,7 @@ def test_what_has_settled_is_a_fixed_point():
         answer = bmlab.bethe(model, start=state)
         state = answer.state
         if answer.converged:
-            again = bmlab.bethe(model, start=state, max_steps=3)
+            again = bmlab.bethe(model, start=state, max_sweeps=3)
             assert again.converged and np.abs(again.mean - answer.mean).max() < 1e-10
             settled += 1
     assert settled > 6

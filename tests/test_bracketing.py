@@ -15,7 +15,7 @@ import bmlab
 from bmlab.infer.bounds import bracketing
 from bmlab.infer.bounds.bracketing import bracket_without_exact
 from bmlab.infer.bounds.gaussian_integral import gaussian_bound
-from bmlab.infer.bounds.spanning_trees import shares
+from bmlab.infer.bounds.spanning_trees import edge_appearance_probabilities
 from bmlab.infer.bounds.structured_mean_field import tree_mean_field
 from bmlab.infer.bounds.tree_reweighting import bound_of
 from bmlab.infer.variational.belief_propagation import graph_of
@@ -31,7 +31,7 @@ def lower_bounds(model, rng):
     """Every lower bound, converged and not."""
     product = bmlab.mean_field(model)
     yield product.log_z.lower
-    yield bmlab.mean_field(model, start=rng.uniform(-1, 1, model.n), max_steps=1).log_z.lower
+    yield bmlab.mean_field(model, start=rng.uniform(-1, 1, model.n), max_sweeps=1).log_z.lower
     yield tree_mean_field(model, product.mean)
     yield bmlab.visited(model, rng=rng, n_chains=5, n_sweeps=4).log_z.lower
 
@@ -42,7 +42,10 @@ def upper_bounds(model, rng):
     answer = bmlab.trw(model, max_steps=1)
     yield from answer.info["bounds"]
     graph = graph_of(model)
-    share, wild = shares(model, graph, answer.state.log_weights), rng.normal(scale=3, size=len(graph.j))
+    share, wild = (
+        edge_appearance_probabilities(model, graph, answer.state.log_weights),
+        rng.normal(scale=3, size=len(graph.j)),
+    )
     yield bound_of(model, graph, share, wild).value - model.offset / model.temperature
 
 
@@ -107,7 +110,7 @@ def test_it_is_exact_where_that_fits():
 
 
 def test_beyond_exact_it_brackets():
-    model = bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0)).at(2.0)
+    model = bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0)).at(2.0)
     found = bmlab.bracket(model, rng=0)
     weighted = bmlab.ais(model, rng=np.random.default_rng(1), n_chains=200).log_z
     assert "exact" not in found.bounds and 0 < found.width < np.inf

@@ -34,7 +34,7 @@ METHODS = {
     "exact": (blank(4), lambda rng: bmlab.exact),
     "named": (bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=list("abcd")), lambda rng: bmlab.mean_field),
     "bethe": (blank(4), lambda rng: bmlab.bethe),
-    "hidden": (bmlab.sherrington_kirkpatrick(6, np.random.default_rng(0), scale=0.3), gibbs_with),
+    "hidden": (bmlab.sherrington_kirkpatrick(6, rng=np.random.default_rng(0), scale=0.3), gibbs_with),
     "another generator": (blank(4), gibbs_with),
 }
 

@@ -210,7 +210,7 @@ def law_same_bits(work):
 
 
 def test_the_clock_decides_nothing():
-    glass = bmlab.sherrington_kirkpatrick(45, np.random.default_rng(0), scale=1.5)
+    glass = bmlab.sherrington_kirkpatrick(45, rng=np.random.default_rng(0), scale=1.5)
 
     def work():
         for model in (glass, bmlab.ising((12, 12)).at(2.2)):
@@ -241,7 +241,7 @@ def test_every_kind_gets_an_answer(kind):
 
 def test_what_has_not_converged_warns_once_and_says_why():
     """In the cold a hundred chains of a glass stay where they are, and ladders that are too short do not help."""
-    glass = bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0)).at(0.05)
+    glass = bmlab.sherrington_kirkpatrick(40, rng=np.random.default_rng(0)).at(0.05)
     with pytest.warns(bmlab.NotConverged) as seen:
         answer = auto(glass, rng=0, n_sweeps=20)
     assert [str(one.message) for one in seen] == [answer.message] and seen[0].filename == __file__

@@ -30,7 +30,7 @@ def as_run(model, states):
 @pytest.mark.parametrize("cuts", [[20], [10, 30], [1, 2, 17, 18]])
 def test_the_parts_of_a_run_are_the_run_again(model, cuts):
     """Means, correlations, R-hat and chains, however the chains of a run are shared out, and in two steps as in one."""
-    states = bmlab.gibbs(model, rng=0, n_chains=40, n_sweeps=16, draws=16).draws
+    states = bmlab.gibbs(model, rng=0, n_chains=40, n_sweeps=16, n_draws=16).draws
     whole, parts = as_run(model, states), [as_run(model, part) for part in np.split(states, cuts, axis=1)]
     for answer in (bmlab.combine(parts), bmlab.combine([parts[0], bmlab.combine(parts[1:])])):
         assert np.abs(answer.mean - whole.mean).max() < 1e-14

@@ -40,7 +40,7 @@ def test_chains_know_means_with_errors_and_no_probability():
 
 
 def test_a_machine_beyond_exact_is_completed_all_the_same():
-    model = bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
+    model = bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0))
     done = complete(model, dict.fromkeys(range(50), 1))
     assert np.allclose(done.mean[50:], bmlab.exact(model.clamp(range(50), np.ones(50))).mean)
 

@@ -92,7 +92,7 @@ def referee(model):
 def machine(n, seed=0, scale=1.0, temperature=1.0, offset=0.0):
     """A random machine with biases of order one."""
     rng = np.random.default_rng(seed)
-    weights = bmlab.sherrington_kirkpatrick(n, rng, scale=scale).weights
+    weights = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=scale).weights
     return bmlab.BoltzmannMachine(weights, rng.normal(size=n), temperature, offset)
 
 
@@ -444,7 +444,7 @@ def uniforms(model, start, sweeps, **options):
     k = twin.first_bits(sweeps)
     for t in range(sweeps):
         place = (t * model.n + np.arange(model.n)).astype(np.uint64)
-        yield twin.classes.line, ((k[t] + fine_digits(stream(twin.seeds, place[:, None]))) / 65536).T
+        yield twin.classes.order, ((k[t] + fine_digits(stream(twin.seeds, place[:, None]))) / 65536).T
 
 
 # 8
@@ -597,8 +597,8 @@ SHORTEST = {
     "one ladder": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0, n_chains=1),
     "ais": partial(bmlab.ais, rng=0, n_chains=2, n_temperatures=2),
     "visited": partial(bmlab.visited, rng=0, n_sweeps=2, n_chains=1),
-    "theories": partial(bmlab.mean_field, max_steps=1),
-    "bethe": partial(bmlab.bethe, max_steps=1),
+    "theories": partial(bmlab.mean_field, max_sweeps=1),
+    "bethe": partial(bmlab.bethe, max_sweeps=1),
     "trw": partial(bmlab.trw, max_steps=0),
 }
 
@@ -677,7 +677,7 @@ def test_the_error_is_of_the_order_claimed(method, order, form):
 
 
 @pytest.mark.parametrize(
-    "method", [partial(bmlab.mean_field, max_steps=1), partial(bmlab.trw, max_steps=0)], ids=["mean_field", "trw"]
+    "method", [partial(bmlab.mean_field, max_sweeps=1), partial(bmlab.trw, max_steps=0)], ids=["mean_field", "trw"]
 )
 def test_bounds_hold_before_they_have_converged(method):
     law_bounds(method, range(20))
@@ -705,7 +705,7 @@ def lattice(shape, coupling, **options):
 def band(n):
     """+-J on a chain and its second and third neighbours."""
     far = np.subtract.outer(range(n), range(n))
-    signs = np.sign(bmlab.sherrington_kirkpatrick(n, 0).weights)
+    signs = np.sign(bmlab.sherrington_kirkpatrick(n, rng=0).weights)
     return bmlab.BoltzmannMachine(sparse.csr_array(signs * (np.abs(far) <= 3)), np.zeros(n), 1.5)
 
 
@@ -839,7 +839,7 @@ def any_machine(seed, most=8):
     """A machine of 3 to `most` units, weak or strong, hot or cold, with fields or without, with names and an offset."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, most + 1))
-    weights = bmlab.sherrington_kirkpatrick(n, rng, rng.uniform(0.1, 4)).weights
+    weights = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=rng.uniform(0.1, 4)).weights
     weights = [weights, np.abs(weights), -np.abs(weights)][seed % 3]  # a glass, a ferromagnet, all repel each other
     biases = rng.normal(scale=[0.0, 0.1, 1.0][seed // 3 % 3], size=n)
     return bmlab.BoltzmannMachine(
@@ -866,7 +866,7 @@ def law_free_bounds(method, machines=12):
     A value that is itself a lower bound may be below another.  A sampler's may be off by its error.
     """
     cold = [bmlab.medium().at(temperature) for temperature in (0.1, 0.2)]
-    strong = [bmlab.sherrington_kirkpatrick(8, seed, 2.0) for seed in range(2)]
+    strong = [bmlab.sherrington_kirkpatrick(8, rng=seed, scale=2.0) for seed in range(2)]
     for model, answer in converging(method, [*map(any_machine, range(machines)), *cold, *strong, weak(0, 0.01)]):
         log_z, pairs = answer.log_z, np.abs(model.weights[np.triu_indices(model.n, 1)])
         b, offset = model.biases / model.temperature, model.offset / model.temperature

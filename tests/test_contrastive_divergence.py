@@ -74,11 +74,11 @@ def moved(model, after, origin, off=0):
     return np.block([[d_weights, d_visible[:, None]], [d_biases[v:] + origin @ d_weights, 0.0]])
 
 
-def law_step(chains="previous", n_sweeps=1, centred=True):
+def law_step(free_start="previous", n_sweeps=1, centred=True):
     """One step's mean is clamped minus free over T, the free phase after n_sweeps from the data, within its noise."""
     model, data, rate = harmonium(), some_data(), 0.7
     repeats = 2000  # chains (or rows) of each pattern: their shares are exact
-    rows = np.repeat(data, repeats if chains == "data" else 1, axis=0)
+    rows = np.repeat(data, repeats if free_start == "data" else 1, axis=0)
     after = pcd(
         model,
         rows,
@@ -88,7 +88,7 @@ def law_step(chains="previous", n_sweeps=1, centred=True):
         batch=len(rows),
         n_chains=repeats * len(data),
         n_sweeps=n_sweeps,
-        chains=chains,
+        free_start=free_start,
         centred=centred,
     ).model
     origin, off = (data.mean(0), 0) if centred else (-np.ones(data.shape[1]), -1)
@@ -99,11 +99,11 @@ def law_step(chains="previous", n_sweeps=1, centred=True):
     assert (np.abs(missed) <= rate / model.temperature * STDERRS * noise + SINGLE).all()
 
 
-@pytest.mark.parametrize("chains", ["previous", "data"])
+@pytest.mark.parametrize("free_start", ["previous", "data"])
 @pytest.mark.parametrize("n_sweeps", [1, 3])
 @pytest.mark.parametrize("centred", [True, False])
-def test_the_mean_of_a_step(chains, n_sweeps, centred):
-    law_step(chains, n_sweeps, centred)
+def test_the_mean_of_a_step(free_start, n_sweeps, centred):
+    law_step(free_start, n_sweeps, centred)
 
 
 def test_a_grey_row_moves_the_machine_as_the_mean_of_its_patterns_where_hidden_units_do_not_see_it():

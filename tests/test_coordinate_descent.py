@@ -11,11 +11,11 @@ from bmlab.infer.variational import coordinate_descent, naive_mean_field, tap_eq
 
 
 def product(model):
-    return naive_mean_field.theory(model, lambda field, units, m: np.tanh(field))
+    return naive_mean_field.free_energy_functional(model, lambda field, units, m: np.tanh(field))
 
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-THEORIES = {"mean field": product, "tap": tap_equations.theory}
+THEORIES = {"mean field": product, "tap": tap_equations.free_energy_functional}
 every_theory = pytest.mark.parametrize("theory", THEORIES.values(), ids=THEORIES)
 MACHINES = {"dense": bmlab.medium().at(1.2), "sparse": bmlab.ising((3, 5), coupling=-1.0, field=0.4).at(1.5)}
 every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
@@ -28,7 +28,7 @@ def test_every_update_lowers_the_free_energy(theory, model):
     said, m = theory(model), np.random.default_rng(0).uniform(-1, 1, (model.n, 1))
     values = [said.value(m[:, 0])]
     for row in 10 * coordinate_descent.rows_by_class(model):
-        coordinate_descent.sweep_down(m, said.lowest, [row])
+        coordinate_descent.sweep_down(m, said.coordinate_update, [row])
         values.append(said.value(m[:, 0]))
     assert (np.diff(values) <= 1e-13).all() and values[-1] < values[0] - 1
 
@@ -50,7 +50,7 @@ def test_newton_ends_what_sweeps_alone_would_not(theory, monkeypatch):
     """G is nearly flat, mean field's about T = 4 and TAP's about T = 2: a sweep leaves nearly all of the error."""
     model = bmlab.ising((4, 4), field=1e-6).at(4.001 if theory is product else 2.1)
     calm = partial(
-        coordinate_descent.descend, model, theory(model), np.full(16, 1e-4), 1, tolerance=1e-12, max_steps=300
+        coordinate_descent.descend, model, theory(model), np.full(16, 1e-4), 1, tolerance=1e-12, max_sweeps=300
     )
     assert calm().moved <= 1e-12
     monkeypatch.setattr(coordinate_descent, "_newton", lambda model, theory, m: m)
@@ -83,7 +83,7 @@ def test_fixed_points_are_told_once_each_and_lowest_first(method):
 def test_cooled_starts_each_temperature_from_the_one_before(method):
     """One answer a temperature, each as if it had been given the state of the one before."""
     model, state = bmlab.medium(), None
-    answers = list(bmlab.cooled(model, [4.0, 3.0, 2.0], method))
+    answers = list(bmlab.temperature_path(model, [4.0, 3.0, 2.0], method))
     for temperature, answer in zip([4.0, 3.0, 2.0], answers, strict=True):
         by_hand = method(model.at(temperature), start=state)
         assert (answer.mean == by_hand.mean).all() and answer.info["sweeps"] == by_hand.info["sweeps"]

@@ -42,7 +42,7 @@ def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
     """Each chain a group of one: what its closed form says, and what mean_and_stderr() works out from the groups."""
     model = bmlab.ising((2, 3), coupling=0.4)
     model = model if sparse else bmlab.BoltzmannMachine(model.dense_weights, model.biases)
-    s = bmlab.sample(model, 50, np.random.default_rng(0))
+    s = bmlab.sample(model, 50, rng=np.random.default_rng(0))
     found = average(model, [s.T[None].astype(np.int8)], 50, 1)
     mean, stderr = mean_and_stderr(s, np.ones(50))
     corr, corr_stderr = mean_and_stderr(s[:, :, None] * s[:, None, :], np.ones(50))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
-from bmlab.estimate import dense_corr, quietly, warned
+from bmlab.estimate import dense_corr, no_convergence_warnings, warn_unless_converged
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_log_z_says_how_sure_it_is(log_z, text):
 def test_the_error_of_chains_of_one_sweep_is_that_of_coins(weights):
     """The error of a mean x of k products -1/+1, each of another chain: sqrt((1 - x^2) / (k - 1)), or 2 / k."""
     model = bmlab.BoltzmannMachine(weights, np.zeros(weights.shape[0]))
-    with quietly():
+    with no_convergence_warnings():
         answer = bmlab.gibbs(model, rng=0, n_chains=64, burn_in=3, n_sweeps=1)
     corr, itself = dense_corr(answer.corr), np.eye(model.n, dtype=bool)
     expected = np.where((abs(corr) == 1) & ~itself, 2 / 64, np.sqrt((1 - corr**2) / 63))
@@ -84,7 +84,7 @@ def test_a_warning_is_the_message_and_points_to_the_caller():
     answer = bmlab.Estimate(np.zeros(1), np.eye(1), converged=False, message="it stopped early; give it time.")
 
     def method():
-        return warned(answer)
+        return warn_unless_converged(answer)
 
     with pytest.warns(bmlab.NotConverged, match="it stopped early; give it time.") as caught:
         assert method() is answer
@@ -99,17 +99,17 @@ def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
     doubtful, turn = bmlab.Estimate(np.zeros(1), np.eye(1), converged=False, message="try more"), Barrier(2)
 
     def first():
-        with quietly():
+        with no_convergence_warnings():
             turn.wait()
             turn.wait()
         turn.wait()
 
     def second():
         turn.wait()
-        with quietly():
+        with no_convergence_warnings():
             turn.wait()
             turn.wait()
-            warned(doubtful)
+            warn_unless_converged(doubtful)
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
@@ -119,5 +119,5 @@ def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
         for thread in threads:
             thread.join()
         assert not seen
-        assert warned(doubtful) is doubtful
+        assert warn_unless_converged(doubtful) is doubtful
         assert [str(one.message) for one in seen] == ["try more"]

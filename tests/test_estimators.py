@@ -23,7 +23,9 @@ def test_scikit_learn(estimator, check):
 def patterns(n=5, rows=300, seed=0):
     """Samples of a machine, 0/1, and labels that depend on three of the units."""
     s = bmlab.sample(
-        bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), scale=1.5), rows, np.random.default_rng(seed + 1)
+        bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(seed), scale=1.5),
+        rows,
+        rng=np.random.default_rng(seed + 1),
     )
     return (s > 0).astype(int), np.where(s[:, :3].sum(1) > 0, "yes", "no")
 

@@ -12,11 +12,11 @@ from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products
 MODEL = bmlab.medium().at(2.0)
 
 
-def draws(road, size, rng):
-    if road == "variable elimination":
+def draws(algorithm, size, rng):
+    if algorithm == "variable elimination":
         order = elimination.best_order(MODEL.weights)
         return elimination.draw(order, elimination.eliminate(MODEL, order)[1], size, rng)
-    if road == "matrix products":
+    if algorithm == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
     return cutset_conditioning.draw_by_cutset(MODEL, cutset_conditioning.cutset_of(MODEL.weights), size, rng)
 
@@ -32,17 +32,17 @@ def chi_square_is_plausible(counts, p):
     return ((counts - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-6, len(p) - 1)
 
 
-def law_samples(road, model=MODEL):
+def law_samples(algorithm, model=MODEL):
     """Sixteen states a bin, so that rare ones do not spoil the statistic."""
     p = bmlab.probabilities(model)
-    counts = np.bincount(codes(draws(road, 400_000, np.random.default_rng(0))), minlength=1024)
+    counts = np.bincount(codes(draws(algorithm, 400_000, np.random.default_rng(0))), minlength=1024)
     bins = np.argsort(p).reshape(64, 16)
     assert chi_square_is_plausible(counts[bins].sum(1), p[bins].sum(1))
 
 
-@pytest.mark.parametrize("road", ["variable elimination", "matrix products", "cutset conditioning"])
-def test_samples_follow_the_probabilities(road):
-    law_samples(road)
+@pytest.mark.parametrize("algorithm", ["variable elimination", "matrix products", "cutset conditioning"])
+def test_samples_follow_the_probabilities(algorithm):
+    law_samples(algorithm)
 
 
 @pytest.mark.parametrize("tile", [8, 64])
@@ -58,12 +58,12 @@ def test_samples_from_many_tiles_follow_the_probabilities(tile, monkeypatch):
         bmlab.ising((5, 7), field=0.1).at(2.5),
         bmlab.BoltzmannMachine(np.zeros((4, 4)), [0.5, 0, -1, 2]),
         bmlab.restricted(np.full((40, 3), 0.2), np.zeros(40), np.full(3, 0.3)),
-        bmlab.sherrington_kirkpatrick(26, np.random.default_rng(0)),
+        bmlab.sherrington_kirkpatrick(26, rng=np.random.default_rng(0)),
     ],
     ids=["table", "lattice", "independent", "restricted", "dense"],
 )
-def test_samples_have_the_exact_means_along_every_road(model):
-    s = bmlab.sample(model, 20_000, np.random.default_rng(1))
+def test_samples_have_the_exact_means_along_every_algorithm(model):
+    s = bmlab.sample(model, 20_000, rng=np.random.default_rng(1))
     mean = bmlab.exact(model).mean
     z = (s.mean(0) - mean) / np.sqrt((1 - mean**2) / len(s))
     assert np.abs(z).max() < stats.norm.isf(1e-6)
@@ -71,7 +71,7 @@ def test_samples_have_the_exact_means_along_every_road(model):
 
 
 def test_probabilities_hold_little_more_than_the_answer():
-    model = bmlab.sherrington_kirkpatrick(18, np.random.default_rng(0))
+    model = bmlab.sherrington_kirkpatrick(18, rng=np.random.default_rng(0))
     tracemalloc.start()
     p = bmlab.probabilities(model)
     peak = tracemalloc.get_traced_memory()[1]
@@ -93,7 +93,7 @@ def whole_machine(n, seed):
     [
         *(whole_machine(n, n) for n in (7, 13, 15)),
         bmlab.BoltzmannMachine(bmlab.ising(9, coupling=-1.0).dense_weights, np.zeros(9)),
-        bmlab.sherrington_kirkpatrick(15, np.random.default_rng(3)),
+        bmlab.sherrington_kirkpatrick(15, rng=np.random.default_rng(3)),
         bmlab.BoltzmannMachine(np.zeros((5, 5)), [1, 0, -1, 0, 0.5]),
     ],
     ids=["7", "13", "15", "frustrated ring", "glass", "independent"],

@@ -17,8 +17,8 @@ from bmlab.infer.sampling import averages, chains, gibbs
 
 ENGINES = ("numpy", "numba")
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-GLASS = bmlab.sherrington_kirkpatrick(50, 0)
-SCHEDULE = partial(bmlab.annealed, schedule=[1.0])
+GLASS = bmlab.sherrington_kirkpatrick(50, rng=0)
+SCHEDULE = partial(bmlab.anneal, schedule=[1.0])
 
 
 # The sweep
@@ -45,7 +45,7 @@ def test_a_sweep_sets_unit_after_unit_by_the_rule(rule):
 def test_kind_and_size_choose_the_loop():
     """A dense glass as CSR walks as the array does, a lattice by its lists; Numba where it is worth its import."""
     stored = bmlab.BoltzmannMachine(scipy.sparse.csr_array(GLASS.weights), GLASS.biases)
-    assert not chains.by_density(stored).is_sparse and chains.by_density(bmlab.ising((4, 4))).is_sparse
+    assert not chains.densified(stored).is_sparse and chains.densified(bmlab.ising((4, 4))).is_sparse
     for n_sweeps, engine in ((100, "numpy"), (10_000, "numba")):
         walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), n_sweeps=n_sweeps)
         assert walk.backend == engine
@@ -62,8 +62,8 @@ def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweep
     monkeypatch.setattr(chains, "BATCH", batch)
     monkeypatch.setattr(averages, "GATHERED", gathered)
     options = {"rng": 2, "n_chains": n_chains, "burn_in": 3}
-    answer = bmlab.gibbs(model, n_sweeps=n_sweeps, every=every, draws=n_sweeps // every, **options)
-    all_states = bmlab.gibbs(model, n_sweeps=n_sweeps, draws=n_sweeps, **options).draws
+    answer = bmlab.gibbs(model, n_sweeps=n_sweeps, every=every, n_draws=n_sweeps // every, **options)
+    all_states = bmlab.gibbs(model, n_sweeps=n_sweeps, n_draws=n_sweeps, **options).draws
     assert (answer.draws == all_states[every - 1 :: every]).all() and (answer.draws[-1] == answer.state).all()
     seen = answer.draws.astype(float)
     assert np.allclose(answer.mean, np.mean(seen, axis=(0, 1)), atol=1e-14)
@@ -71,13 +71,13 @@ def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweep
     got = answer.corr.toarray() if model.is_sparse else answer.corr
     known = (model.weights.toarray() != 0) if model.is_sparse else np.ones_like(got, dtype=bool)
     assert np.allclose(got[known], corr[known], atol=1e-14)
-    assert bmlab.gibbs(model, n_sweeps=n_sweeps, draws=1, **options).draws.shape == (1, n_chains, model.n)
+    assert bmlab.gibbs(model, n_sweeps=n_sweeps, n_draws=1, **options).draws.shape == (1, n_chains, model.n)
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.01])
 def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
     """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is known."""
-    for model in (bmlab.sherrington_kirkpatrick(8, 0), bmlab.ising((3, 3), coupling=-1.0)):
+    for model in (bmlab.sherrington_kirkpatrick(8, rng=0), bmlab.ising((3, 3), coupling=-1.0)):
         for options in ({"n_sweeps": 1}, {"n_sweeps": 20}, {"n_sweeps": 20, "n_chains": 3}):
             answers = [bmlab.gibbs(model.at(temperature), rng=0, burn_in=5, **options)]
             answers += [bmlab.temper(model.at(temperature), rng=0, burn_in=5, n_sweeps=options["n_sweeps"])]
@@ -137,7 +137,7 @@ def test_ess_of_independent_draws_is_their_number():
 @pytest.mark.parametrize("backend", ENGINES)
 def test_a_machine_ends_with_the_last_who_holds_it(backend):
     """Chains and their engine must not hold each other: a climb kept its machines until Python looked for circles."""
-    model = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(0))
+    model = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(0))
     gone = weakref.ref(model)
     gc.disable()
     try:
@@ -149,7 +149,7 @@ def test_a_machine_ends_with_the_last_who_holds_it(backend):
         gc.enable()
 
 
-@pytest.mark.parametrize("method", [bmlab.gibbs, bmlab.visited, SCHEDULE], ids=["gibbs", "visited", "annealed"])
+@pytest.mark.parametrize("method", [bmlab.gibbs, bmlab.visited, SCHEDULE], ids=["gibbs", "visited", "anneal"])
 def test_a_start_of_another_number_of_chains_is_refused(method):
     with pytest.raises(ValueError, match="start has 8 chains, n_chains is 7; leave n_chains out"):
         method(bmlab.toy(), rng=0, start=np.ones((8, 3)), n_chains=7)
@@ -175,10 +175,10 @@ import numpy as np, bmlab
 bmlab.gibbs(bmlab.toy(), rng=0, n_sweeps=1, backend="numpy")  # loads SciPy's linear algebra
 taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 200 * 2**20,) * 2)
-glass = bmlab.sherrington_kirkpatrick(12, 0)
+glass = bmlab.sherrington_kirkpatrick(12, rng=0)
 for method in (bmlab.temper, bmlab.visited, bmlab.gibbs):
     method(glass, rng=0, n_sweeps=6000)
-bmlab.annealed(glass, np.geomspace(4, 0.1, 6000), rng=0)
+bmlab.anneal(glass, np.geomspace(4, 0.1, 6000), rng=0)
 assert "numba" not in sys.modules
 """,
     "a forked process": """

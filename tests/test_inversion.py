@@ -15,7 +15,7 @@ INVERSIONS = {"TAP": (invert_tap, bmlab.tap), "Bethe": (invert_bethe, bmlab.beth
 
 
 def some_data(n=5, rows=200):
-    model = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(2), scale=0.5)
+    model = bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(2), scale=0.5)
     return bmlab.gibbs(model, rng=np.random.default_rng(3), n_chains=rows, n_sweeps=1000).state
 
 
@@ -101,7 +101,7 @@ def test_what_has_converged_is_what_its_theory_can_explain(name):
 
 def glass(seed):
     """Eight units at beta = 4, where weights come out 30 times too large and more."""
-    return bmlab.sherrington_kirkpatrick(8, seed).at(0.25)
+    return bmlab.sherrington_kirkpatrick(8, rng=seed).at(0.25)
 
 
 def pairs(*counts):

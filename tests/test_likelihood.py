@@ -1,4 +1,4 @@
-"""The clamped phase: three roads to one answer, sparse or dense, with errors where it sampled."""
+"""The clamped phase: three algorithms to one answer, sparse or dense, with errors where it sampled."""
 
 from dataclasses import replace
 from functools import partial

@@ -17,7 +17,9 @@ every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def glass(to=np.asarray):
     """Return 12 units, some pairs of which are coupled, at random, in fields of order one."""
     rng = np.random.default_rng(4)
-    weights = bmlab.sherrington_kirkpatrick(12, rng, scale=2.0).weights * (bmlab.symmetric(rng.random((12, 12))) < 0.5)
+    weights = bmlab.sherrington_kirkpatrick(12, rng=rng, scale=2.0).weights * (
+        bmlab.symmetric(rng.random((12, 12))) < 0.5
+    )
     return bmlab.BoltzmannMachine(to(weights), rng.normal(size=12), 2.5, offset=0.7)
 
 
@@ -62,7 +64,7 @@ def test_where_g_is_flat_the_response_is_unknown(to):
     """Two units, w = T = 1, at m = 0: the curvature of mean field is [[1, -1], [-1, 1]]."""
     model = bmlab.BoltzmannMachine(to([[0, 1.0], [1.0, 0]]), np.zeros(2))
     pull = np.ones(2) if model.is_sparse else 1 - np.eye(2)
-    flat = linear_response.respond(model, np.zeros(2), np.ones(2), pull)
+    flat = linear_response.linear_response(model, np.zeros(2), np.ones(2), pull)
     assert np.isnan(flat.pairs).all() and not flat.stable and np.isnan(flat.inconsistency)
     assert linear_response.positive_solver(model, np.ones(2), pull) is None
 

@@ -7,7 +7,7 @@ import bmlab
 
 
 def test_the_glass_has_weights_of_variance_one_over_n():
-    model = bmlab.sherrington_kirkpatrick(400, np.random.default_rng(0), scale=2.0)
+    model = bmlab.sherrington_kirkpatrick(400, rng=np.random.default_rng(0), scale=2.0)
     w = model.weights[np.triu_indices(400, 1)]
     assert abs(w.var() * 400 / 4 - 1) < 4 * np.sqrt(2 / len(w))  # a variance of N numbers is known to sqrt(2/N)
 

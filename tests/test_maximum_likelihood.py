@@ -14,9 +14,11 @@ import bmlab
 from bmlab.learn.maximum_likelihood import maximize
 
 UNITS = 5
-DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, np.random.default_rng(0))])  # a top exists
-GLASS = bmlab.sherrington_kirkpatrick(14, np.random.default_rng(0))
-LARGE = bmlab.sample(bmlab.BoltzmannMachine(GLASS.weights, np.linspace(-0.5, 0.5, 14)), 4000, np.random.default_rng(1))
+DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, rng=np.random.default_rng(0))])  # a top exists
+GLASS = bmlab.sherrington_kirkpatrick(14, rng=np.random.default_rng(0))
+LARGE = bmlab.sample(
+    bmlab.BoltzmannMachine(GLASS.weights, np.linspace(-0.5, 0.5, 14)), 4000, rng=np.random.default_rng(1)
+)
 RING = bmlab.ising(6, coupling=0.1)
 
 
@@ -60,7 +62,7 @@ def lesson(seed, hidden):
     among_hidden = np.add.outer(np.arange(n) >= visible, np.arange(n) >= visible) == 2
     mask = ~np.eye(n, dtype=bool) & ~(among_hidden & (seed % 4 > 1))
     weights = 0.1 * mask if alike else bmlab.symmetric(rng.normal(scale=0.5, size=(n, n))) * mask
-    data = bmlab.sample(machine(visible + 1, seed), 300, rng)[:, :visible]
+    data = bmlab.sample(machine(visible + 1, seed), 300, rng=rng)[:, :visible]
     penalty = 0.01 if hidden else [0.0, 0.1][seed % 2]  # without one hidden units may have tops at infinity
     model = bmlab.BoltzmannMachine(temperature * weights, temperature * np.full(n, 0.1), temperature)
     return model, np.vstack([data, bmlab.states(visible)]), {"couplings": mask, "penalty": penalty / temperature**2}
@@ -105,7 +107,9 @@ def test_what_says_converged_has_nothing_higher_near_by(infer):
     """A random nudge of sqrt(eps) raises L by no more than the slope says, whatever the free phase calls its slope."""
     for seed, penalty in ((0, 2.0), (1, 0.5)):
         rng, options = np.random.default_rng(seed), {"couplings": ~np.eye(3, dtype=bool), "penalty": penalty}
-        data = np.vstack([bmlab.sample(bmlab.sherrington_kirkpatrick(3, rng, 0.7), 200, rng), bmlab.states(3)])
+        data = np.vstack(
+            [bmlab.sample(bmlab.sherrington_kirkpatrick(3, rng=rng, scale=0.7), 200, rng=rng), bmlab.states(3)]
+        )
         found = maximize(blank(3), data, infer, **options)
         value, top = objective(found, data, options, infer)
         nudges = np.random.default_rng(seed).normal(size=(20, len(top))) * np.sqrt(np.finfo(float).eps)
@@ -116,7 +120,7 @@ def test_what_says_converged_has_nothing_higher_near_by(infer):
 
 
 def test_sparse_machines_climb_on_their_couplings():
-    data = bmlab.sample(bmlab.ising(6, coupling=0.3, field=0.2), 500, np.random.default_rng(0))
+    data = bmlab.sample(bmlab.ising(6, coupling=0.3, field=0.2), 500, rng=np.random.default_rng(0))
     dense = bmlab.BoltzmannMachine(RING.weights.toarray(), RING.biases)
     thin, full = maximize(RING, data), maximize(dense, data, couplings=dense.weights != 0)
     assert sparse.issparse(thin.model.weights)
@@ -158,8 +162,8 @@ def test_a_maximum_is_said_to_be_at_infinity_where_it_is():
     for seed in range(12):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 6))
-        source = bmlab.sherrington_kirkpatrick(n, rng, rng.uniform(0.3, 1.5))
-        data = bmlab.sample(source, int(rng.integers(20, 100)), rng)
+        source = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=rng.uniform(0.3, 1.5))
+        data = bmlab.sample(source, int(rng.integers(20, 100)), rng=rng)
         finite += has_maximum(data)
         for temperature, tolerance in ((1, 1e-6), (1, 0.01), (1e4, 1e-6), (1e4, 1e-11), (0.1, 1e-5)):
             with warnings.catch_warnings(record=True) as told:
@@ -213,7 +217,7 @@ def test_moments_that_no_data_have_are_refused(mean, corr, sentence, learn):
 def test_a_climb_is_priced_whole_before_it_starts():
     """Each exact sum over 40 units is within its limit, a hundred are not; the weights to come are priced."""
     data = np.random.default_rng(0).choice([-1.0, 1.0], (100, 40))
-    assert bmlab.plan(bmlab.sherrington_kirkpatrick(40, np.random.default_rng(0))).seconds < 600
+    assert bmlab.plan(bmlab.sherrington_kirkpatrick(40, rng=np.random.default_rng(0))).seconds < 600
     for infer in (bmlab.exact, partial(bmlab.exact, pairs="all")):
         with pytest.raises(ValueError, match=r"100 times at .*, and stops at 10 min.*; use pseudolikelihood\(\)"):
             maximize(blank(40), data, infer, penalty=0.01)

@@ -33,8 +33,8 @@ def test_names_travel():
 
 def test_log_prob_is_that_of_the_sum_over_all_states():
     model, s = bmlab.medium().at(1.7), bmlab.states(10)
-    assert np.allclose(np.exp(model.log_prob(s, bmlab.exact(model).log_z)), bmlab.probabilities(model), atol=1e-12)
-    assert np.ndim(model.log_prob(s[0], 0.0)) == 0
+    assert np.allclose(np.exp(model.log_boltzmann(s, bmlab.exact(model).log_z)), bmlab.probabilities(model), atol=1e-12)
+    assert np.ndim(model.log_boltzmann(s[0], 0.0)) == 0
 
 
 def test_the_colours_of_known_graphs():

@@ -23,7 +23,7 @@ S = RNG.choice([-1, 1], (60, 4), p=[0.4, 0.6])
 S[:, 1] *= S[:, 0]
 S[:, 3] = np.where(RNG.random(60) < 0.7, S[:, 2], S[:, 3])
 Y = (S[:, 0] * S[:, 2] > 0).astype(int)
-MODEL = bmlab.sherrington_kirkpatrick(4, np.random.default_rng(1))
+MODEL = bmlab.sherrington_kirkpatrick(4, rng=np.random.default_rng(1))
 MODEL = bmlab.BoltzmannMachine(MODEL.weights, np.add(MODEL.biases, [0.9, -0.3, 0.1, 0.5]), names=(*NAMES,))
 HALF = bmlab.restricted([[0.3], [0.1], [-0.2], [0.4]], [0.1, 0, 0.2, 0], [0])
 HALF = bmlab.BoltzmannMachine(HALF.weights, HALF.biases, names=(*NAMES, "hidden"))
@@ -68,7 +68,7 @@ fit, pcd = partial(bmlab.fit, steps=3, rate=0.1), partial(bmlab.pcd, rng=0, step
 TAKERS = {
     "energy": MODEL.energy,
     "field": MODEL.field,
-    "model.log_prob": partial(MODEL.log_prob, log_z=1.0),
+    "model.log_boltzmann": partial(MODEL.log_boltzmann, log_z=1.0),
     "log_prob": partial(bmlab.log_prob, MODEL),
     "clamped": lambda data: bmlab.clamped(MODEL, data).corr,
     "clamped_mean_field": lambda data: bmlab.clamped_mean_field(HALF, data).mean,
@@ -265,7 +265,7 @@ def test_values_masks_and_conditions_go_to_the_units_of_their_names(form):
 
 
 def test_the_gradient_takes_moments_by_the_names_of_their_columns():
-    model, data = replace(M, names=(*UNITS,)), bmlab.sample(M, 60, np.random.default_rng(0))
+    model, data = replace(M, names=(*UNITS,)), bmlab.sample(M, 60, rng=np.random.default_rng(0))
     one, other = (bmlab.gradient(model, bmlab.moments([x]), bmlab.exact(M)) for x in (data, labelled(data)))
     assert alike(one, other)
 

@@ -16,7 +16,7 @@ from bmlab import plain
 MACHINES = {
     "three friends": bmlab.toy(),
     "ten units, warm": bmlab.medium().at(3.0),
-    "a glass, T = 1.7": bmlab.sherrington_kirkpatrick(6, np.random.default_rng(3), scale=0.5).at(1.7),
+    "a glass, T = 1.7": bmlab.sherrington_kirkpatrick(6, rng=np.random.default_rng(3), scale=0.5).at(1.7),
 }
 machines = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 XOR = np.array([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, -1]], dtype=float)

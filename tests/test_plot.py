@@ -43,7 +43,7 @@ def test_moments_stand_against_the_reference(ax, model):
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_has_not_converged_is_marked(ax):
     model = bmlab.medium()
-    plot.moments(bmlab.exact(model), bmlab.mean_field(model, max_steps=1), ax)
+    plot.moments(bmlab.exact(model), bmlab.mean_field(model, max_sweeps=1), ax)
     assert ax.get_title() == "NOT CONVERGED"
 
 

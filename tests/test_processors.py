@@ -14,7 +14,7 @@ def test_moved_digits_reach_the_cells_and_the_package(name, tmp_path):
         "import numpy as np\nimport bmlab\nx = np.linspace(0.1, 1, 7)",
         "x @ x",
         "bmlab.toy().energy([1, 1, -1]), np.arange(3.0) @ np.arange(3.0)",
-        "bmlab.exact(bmlab.sherrington_kirkpatrick(14, np.random.default_rng(0))).log_z.value",
+        "bmlab.exact(bmlab.sherrington_kirkpatrick(14, rng=np.random.default_rng(0))).log_z.value",
     ]
     notebook, path = nbformat.v4.new_notebook(), tmp_path / "digits.ipynb"
     notebook.cells = [nbformat.v4.new_code_cell(source) for source in cells]

@@ -14,7 +14,7 @@ MODEL, DATA = bmlab.medium(), np.random.default_rng(0).choice([-1.0, 1.0], (20, 
 LATTICE = bmlab.ising((4, 4))
 NARROW = bmlab.restricted(np.ones((6, 8)) / 4, np.zeros(6), np.zeros(8))
 blank = bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4))
-bonds = bmlab.sherrington_kirkpatrick(6, np.random.default_rng(1))
+bonds = bmlab.sherrington_kirkpatrick(6, rng=np.random.default_rng(1))
 
 
 def new(seed=0):
@@ -22,7 +22,7 @@ def new(seed=0):
 
 
 LOOPS = {  # name -> units of its own bars, and a call
-    "exact": ("tile", lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(14, new())).log_z.value),
+    "exact": ("tile", lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(14, rng=new())).log_z.value),
     "gibbs": ("block", lambda: bmlab.gibbs(MODEL, rng=new(), n_sweeps=200).mean),
     "ais": ("temperature", lambda: bmlab.ais(MODEL, rng=new(), n_chains=50, n_temperatures=50).log_z.value),
     "visited": ("block", lambda: bmlab.visited(MODEL, rng=new(), n_sweeps=50).log_z.value),
@@ -81,8 +81,8 @@ def test_a_bar_counts_every_thing_of_a_loop_and_is_closed(monkeypatch):
     monkeypatch.setattr(progress_bars, "DELAY", -1)
     monkeypatch.setattr(progress_bars, "_tqdm", lambda: kept)
     with bmlab.progress():
-        assert list(progress_bars.watched(iter("abcd"), "letter", 4)) == list("abcd")
-        for letter in progress_bars.watched("abcd", "letter"):
+        assert list(progress_bars.with_progress(iter("abcd"), "letter", 4)) == list("abcd")
+        for letter in progress_bars.with_progress("abcd", "letter"):
             if letter == "c":
                 break
     assert [(bar.n, bar.total) for bar in shown] == [(4, 4), (2, 4)]

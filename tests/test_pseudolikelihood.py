@@ -30,7 +30,7 @@ def directions(mask):
 def test_at_the_maximum_the_slope_of_plain_is_that_of_the_penalty(penalty, lattice):
     """PL/2 - penalty/2 sum w^2 is climbed, to a slope of 1e-6; pairs without a coupling keep their slope."""
     true = bmlab.ising((2, 3), coupling=0.7, field=0.2, periodic=False)
-    data, coupled = bmlab.sample(true, 500, np.random.default_rng(1)), true.dense_weights != 0
+    data, coupled = bmlab.sample(true, 500, rng=np.random.default_rng(1)), true.dense_weights != 0
     options = {"couplings": coupled} if lattice else {}
     found = pseudolikelihood(data, penalty=penalty, **options).model
     d_weights, d_biases = plain.pseudo_gradient(found, data)
@@ -61,7 +61,7 @@ def test_maxima_at_infinity_are_found_out():
     verdicts = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        data = bmlab.sample(bmlab.sherrington_kirkpatrick(4, rng), 30, rng)
+        data = bmlab.sample(bmlab.sherrington_kirkpatrick(4, rng=rng), 30, rng=rng)
         verdicts.append(says_that_it_has(data))
         assert verdicts[-1] == has_maximum(data)
     assert 8 < sum(verdicts) < 32

@@ -78,7 +78,11 @@ def test_a_ladder_with_a_gap_does_not_know_log_z():
 
 @pytest.mark.parametrize(
     "model",
-    [bmlab.medium().at(0.2), WELLS.at(0.01), bmlab.sherrington_kirkpatrick(36, np.random.default_rng(0), scale=2.0)],
+    [
+        bmlab.medium().at(0.2),
+        WELLS.at(0.01),
+        bmlab.sherrington_kirkpatrick(36, rng=np.random.default_rng(0), scale=2.0),
+    ],
     ids=["glass", "cold lattice", "large glass"],
 )
 def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):

@@ -10,8 +10,8 @@ from scipy import sparse
 from test_contract import machine
 
 import bmlab
-from bmlab.infer.bounds.spanning_trees import shares
-from bmlab.infer.bounds.tree_reweighting import bound_of, floor_of, tighten
+from bmlab.infer.bounds.spanning_trees import edge_appearance_probabilities
+from bmlab.infer.bounds.tree_reweighting import bound_of, dual_value, tighten
 from bmlab.infer.variational.belief_propagation import graph_of
 
 MACHINES = {
@@ -34,7 +34,7 @@ def spanning_trees(graph, n):
 def wild(model, graph, rng):
     """Return shares and messages that nobody has chosen well."""
     log_weights = rng.normal(scale=2, size=len(graph.j))
-    share = shares(model, graph, log_weights + log_weights[graph.back])
+    share = edge_appearance_probabilities(model, graph, log_weights + log_weights[graph.back])
     return share, rng.normal(scale=rng.exponential(), size=len(graph.j))
 
 
@@ -51,7 +51,7 @@ def test_edges_are_shared_out_as_random_trees_have_them():
         count[tree] += part
     for one, largest in ((model, 300), (thin, 300), (thin, 4)):
         with patch("bmlab.infer.bounds.spanning_trees.LARGEST", largest):
-            found = shares(one, graph, log_weights)
+            found = edge_appearance_probabilities(one, graph, log_weights)
         assert len(trees) == 125 and np.abs(found - count - count[graph.back]).max() < 1e-11
 
 
@@ -59,7 +59,7 @@ def test_edges_are_shared_out_as_random_trees_have_them():
 def test_rounding_does_not_decide():
     """Sparse or dense, its units in any order, a machine on which it stalls has the same bound."""
     rng = np.random.default_rng(13)
-    w = bmlab.sherrington_kirkpatrick(16, rng, scale=2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
+    w = bmlab.sherrington_kirkpatrick(16, rng=rng, scale=2.0).weights * (bmlab.symmetric(rng.random((16, 16))) < 0.3)
     model = bmlab.BoltzmannMachine(w, 3 * rng.normal(size=16), 0.5)
     order = rng.permutation(16)
     first = bmlab.trw(model)
@@ -74,11 +74,11 @@ def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
         rng = np.random.default_rng(seed)
-        w = bmlab.sherrington_kirkpatrick(10, rng).weights * (bmlab.symmetric(rng.random((10, 10))) < 0.5)
+        w = bmlab.sherrington_kirkpatrick(10, rng=rng).weights * (bmlab.symmetric(rng.random((10, 10))) < 0.5)
         model = bmlab.BoltzmannMachine(w, rng.normal(size=10), 0.1)
         graph, steps = graph_of(model), list(islice(tighten(model), 40))
         least = steps[-1][1].value + 1e-13 * 1000
-        assert floor_of(model, graph, bound_of(model, graph, *wild(model, graph, rng))) < least
+        assert dual_value(model, graph, bound_of(model, graph, *wild(model, graph, rng))) < least
         assert all(bound.value - gap < least for _, bound, gap in steps)
 
 

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import bmlab
 from bmlab import parallel, plain
 from bmlab.infer.exact import matrix_products
-from bmlab.parallel import Part, in_parts, on_cores, worker_count
+from bmlab.parallel import SingleThreaded, map_executor, map_threads, worker_count
 from bmlab.threads import all_threads
 
 
@@ -76,7 +76,7 @@ QUESTIONS = {
     "exact": lambda: bmlab.exact(drawn(18)),
     "exact, without biases": lambda: bmlab.exact(drawn(17, biases=False)),
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
-    "sample": lambda: bmlab.sample(drawn(17), 20, np.random.default_rng(0)),
+    "sample": lambda: bmlab.sample(drawn(17), 20, rng=np.random.default_rng(0)),
 }
 
 
@@ -101,7 +101,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 def test_a_part_that_fails_is_named():
     for engine in (nullcontext(), bmlab.workers(Recorder())):
         with engine, pytest.raises(ZeroDivisionError) as failed:
-            list(in_parts(partial(divmod, 1), [2, 1, 0]))
+            list(map_executor(partial(divmod, 1), [2, 1, 0]))
         assert failed.value.__notes__ == ["This was part 3 of 3."]
 
 
@@ -121,7 +121,7 @@ def double(x):
 
 
 def nested(k):
-    return list(in_parts(told, range(3))), [get_ident(), worker_count()]
+    return list(map_executor(told, range(3))), [get_ident(), worker_count()]
 
 
 def told(k):
@@ -132,21 +132,21 @@ def told(k):
 
 def test_a_part_of_a_part_stays_where_it_is_and_has_one_thread():
     with threadpool_limits(3, user_api="blas"), bmlab.workers(Hostile()):
-        for answers, here_alone in in_parts(nested, range(2)):
+        for answers, here_alone in map_executor(nested, range(2)):
             assert answers == [here_alone] * 3 and here_alone == [get_ident(), 1]
 
 
 def asked_inside(pool, seen):
     """A job of one's own that hands parts to the pool it runs in."""
     with bmlab.workers(pool):
-        seen.append(list(in_parts(double, range(5))))
+        seen.append(list(map_executor(double, range(5))))
 
 
 def test_a_job_that_asks_its_own_pool_does_the_parts_itself():
     seen = []
     with ThreadPoolExecutor(1) as pool, bmlab.workers(pool):
         pool.submit(asked_inside, pool, seen).result()
-        list(in_parts(partial(asked_inside, pool), [seen]))
+        list(map_executor(partial(asked_inside, pool), [seen]))
     assert seen == [[0, 2, 4, 6, 8]] * 2
 
 
@@ -182,12 +182,12 @@ class Waiting:
 
 
 def leave_by_break():
-    list(islice(in_parts(double, range(10**6)), 3))
+    list(islice(map_executor(double, range(10**6)), 3))
 
 
 def leave_by_error():
     with pytest.raises(ZeroDivisionError):
-        list(in_parts(partial(divmod, 1), range(10**6)))
+        list(map_executor(partial(divmod, 1), range(10**6)))
 
 
 @pytest.mark.parametrize("leave", [leave_by_break, leave_by_error])
@@ -213,7 +213,7 @@ def test_cores_that_are_left_early_have_ended_what_they_began():
         ended.append(part)
         return part
 
-    answers = on_cores(slow, range(1000))
+    answers = map_threads(slow, range(1000))
     assert [next(answers), next(answers), next(answers)] == [0, 1, 2]
     answers.close()
     assert sorted(began) == sorted(ended) and len(began) < 100
@@ -255,9 +255,9 @@ def deadly(marker, task, number):
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     marker, before = str(tmp_path / "killed"), set(client.run(os.getpid).values())
     task = partial(matrix_products._part, drawn(18), 4, True)
-    here = numbers([Part(task)(number) for number in range(16)])
+    here = numbers([SingleThreaded(task)(number) for number in range(16)])
     with bmlab.workers(client.get_executor()):
-        found = numbers(list(in_parts(partial(deadly, marker, task), range(16))))
+        found = numbers(list(map_executor(partial(deadly, marker, task), range(16))))
     assert os.path.exists(marker) and found == here
     assert len(before & set(client.run(os.getpid).values())) < 2
 

@@ -21,11 +21,11 @@ import numpy as np  # noqa: E402
 import bmlab  # noqa: E402
 
 warnings.simplefilter("ignore", bmlab.NotConverged)
-M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0))
+M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0))
 ASKED = {
-    "exact": lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(24, np.random.default_rng(0))),
+    "exact": lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(24, rng=np.random.default_rng(0))),
     "plan": lambda: bmlab.plan(LARGE),
-    "sample": lambda: bmlab.sample(M, 10, np.random.default_rng(0)),
+    "sample": lambda: bmlab.sample(M, 10, rng=np.random.default_rng(0)),
     "gibbs": lambda: bmlab.gibbs(M, rng=0, n_sweeps=50),
     "temper": lambda: bmlab.temper(M, rng=0, n_sweeps=50, burn_in=10),
     "ais": lambda: bmlab.ais(M, rng=0, n_chains=50, n_temperatures=20),

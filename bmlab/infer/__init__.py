@@ -1,6 +1,6 @@
-"""Methods: from a machine to what it says of its units; a wing a notebook.
+"""Inference: a machine in, an Estimate out.
 
-exact        02  sums over all 2^n states, by the cheapest road
+exact        02  sums over all 2^n states, by the cheapest algorithm
 sampling     03  chains: moments from visits, log Z from annealing and exchange
 variational  04  free energies of means: mean field, TAP, Bethe
 bounds       04b what is proven of log Z, from both sides

@@ -1,12 +1,12 @@
-"""The learning loop: climb the likelihood by clamped minus free.
+"""Gradient ascent of the likelihood: the Boltzmann learning rule, clamped minus free.
 
     V <- momentum * V + slope,        slope = (<s_i s_j>_clamped - <s_i s_j>_free) / T - penalty * w_ij
     W <- W + rate * V                 and so for the biases, which nothing penalises
 
 What changes from one algorithm of the literature to the next is where the free phase starts:
-    chains="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
-    chains="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
-    chains="data"       from the data: contrastive divergence (Hinton 2002)
+    free_start="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
+    free_start="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
+    free_start="data"       from the data: contrastive divergence (Hinton 2002)
 and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,
 Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight
 towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
@@ -23,16 +23,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import called, largest
-from ..checks import check_choice, check_count, check_positive, check_share, generator, in_words, is_sparse
-from ..couplings import entries
-from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, quietly
-from ..infer.exact.enumeration import exact
+from ..arrays import largest, unit_name
+from ..estimate import (
+    Estimate,
+    Method,
+    call_method,
+    check_learning_method,
+    check_possible,
+    coupled_pairs,
+    no_convergence_warnings,
+)
+from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
+from ..sparsity import entries
 from ..threads import one_thread
-from .likelihood import clamped_rows, gradient, restated
+from ..validation import check_choice, check_count, check_positive, check_share, describe, generator, is_sparse
+from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import checked_biases, checked_moments, checked_rows, learning_pairs, named, ordered, padded
-from .record import Loop, Step
+from .record import OptimizerState, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
@@ -45,8 +53,8 @@ def ascend(
     infer: Method = exact,
     *,
     rate: float | Iterable[float],
-    chains: str = "previous",
-    clamped: Callable[..., Estimate] | None = None,
+    free_start: str = "previous",
+    clamped_phase: Callable[..., Estimate] | None = None,
     couplings: ArrayLike | None = None,
     biases: ArrayLike | None = None,
     penalty: float = 0.0,
@@ -59,23 +67,23 @@ def ascend(
 
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
-    _check(infer, chains, clamped, penalty, l1, momentum)
-    step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=Loop(-1))
+    _check(infer, free_start, clamped_phase, penalty, l1, momentum)
+    step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=OptimizerState(-1))
     model, mask = learning_pairs(step.model, couplings)
     step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
     check_drawn(rng, batch)
-    data, batch = _checked(model, data, batch, rng, chains, clamped)
+    data, batch = _checked(model, data, batch, rng, free_start, clamped_phase)
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
-    clamped_phase = _clamped_phase(model, data, infer, clamped, batch)
-    warm = chains == "previous"
-    for size, rows in islice(zip(_sizes(rate), _rows(data, batch, seed), strict=False), number + 1, None):
+    phase = _clamped_phase(model, data, infer, clamped_phase, batch)
+    warm = free_start == "previous"
+    for size, rows in islice(zip(_rates(rate), _rows(data, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
-        with quietly():
-            seen = clamped_phase(model, rows, before.clamped.state if warm and not batch else None)
-            start = rows if chains == "data" else before.free.state if warm else None
-            free = asked("infer", infer, model, start=start)
+        with no_convergence_warnings():
+            seen = phase(model, rows, before.clamped.state if warm and not batch else None)
+            start = rows if free_start == "data" else before.free.state if warm else None
+            free = call_method("infer", infer, model, start=start)
         d_weights, d_biases = gradient(model, seen, free)  # clamped minus free, over T
         if penalty:
             d_weights = d_weights - penalty * model.weights
@@ -83,28 +91,30 @@ def ascend(
             d_weights = np.where(mask, d_weights, 0.0)
         if learns is not None:
             d_biases = np.where(learns, d_biases, 0.0)
-        length = _length(model, d_weights, d_biases, l1)
+        length = _gradient_norm(model, d_weights, d_biases, l1)
         change = _change(model, before.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)
-        step = Step(model, seen, free, length, change, Loop(number, velocity, seed))
+        step = Step(model, seen, free, length, change, OptimizerState(number, velocity, seed))
         yield step
 
 
-def _clamped_phase(model, data, infer, clamped, batch):
+def _clamped_phase(model, data, infer, clamped_phase, batch):
     """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, and restated for others."""
     if isinstance(data, Estimate):
-        return lambda model, rows, start: restated(model, data)
-    if clamped is not None:
-        return lambda model, rows, start: replace(asked("clamped", clamped, model, rows, start=start), is_clamped=True)
+        return lambda model, rows, start: clamped_at(model, data)
+    if clamped_phase is not None:
+        return lambda model, rows, start: replace(
+            call_method("clamped_phase", clamped_phase, model, rows, start=start), is_clamped=True
+        )
     if batch is None and data.shape[1] == model.n and not np.isnan(data).any():
         once = clamped_rows(model, data, infer)
-        return lambda model, rows, start: restated(model, once)
+        return lambda model, rows, start: clamped_at(model, once)
     return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start)
 
 
-def _sizes(rate):
+def _rates(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
     before, one = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
     for size in repeat(rate) if one else rate:
@@ -160,7 +170,7 @@ def _change(new, old):
     return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
 
 
-def _length(model, d_weights, d_biases, l1):
+def _gradient_norm(model, d_weights, d_biases, l1):
     """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds.
 
     Raises ValueError where the slope of a weight is nan.
@@ -174,19 +184,19 @@ def _length(model, d_weights, d_biases, l1):
     if np.isnan(length) and not is_sparse(d_weights) and np.isnan(d_weights).any():
         i, j = np.argwhere(np.isnan(d_weights))[0]
         raise ValueError(
-            f"the free phase does not know <s s'> of units {called(model.names, i)} and {called(model.names, j)}; "
+            f"the free phase does not know <s s'> of {unit_name(model.names, i)} and {unit_name(model.names, j)}; "
             "say which weights exist, couplings=W != 0, "
             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
         )
     return length
 
 
-def _check(infer, chains, clamped, penalty, l1, momentum):
+def _check(infer, free_start, clamped_phase, penalty, l1, momentum):
     """Raise ValueError for options out of range."""
-    check_choice("chains", chains, ("previous", "fresh", "data"))
+    check_choice("free_start", free_start, ("previous", "fresh", "data"))
     check_learning_method("infer", infer, "model", start=None)
-    if clamped is not None:
-        check_learning_method("clamped", clamped, "model", "data", start=None)
+    if clamped_phase is not None:
+        check_learning_method("clamped_phase", clamped_phase, "model", "data", start=None)
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("l1", l1, 0.01, zero=True)
     check_share("momentum", momentum)
@@ -195,22 +205,22 @@ def _check(infer, chains, clamped, penalty, l1, momentum):
 def check_drawn(rng: Any, batch: Any) -> None:
     """Raise ValueError for an rng that is none, or for a seed that nothing draws from."""
     if rng is not None and batch is None and generator(rng) is not rng:
-        raise ValueError(f"rng={in_words(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
+        raise ValueError(f"rng={describe(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
 
 
-def _checked(model, data, batch, rng, chains, clamped) -> Any:
+def _checked(model, data, batch, rng, free_start, clamped_phase) -> Any:
     """Return the data, moments or rows (N, v), and how many rows a step has, or None for all.
 
     Raises ValueError for options that do not go together.
     """
     if isinstance(data, Estimate):
-        if batch is not None or clamped or chains == "data":
-            raise ValueError("batch, clamped and chains='data' ask for rows, found moments; pass the rows")
+        if batch is not None or clamped_phase or free_start == "data":
+            raise ValueError("batch, clamped_phase and free_start='data' ask for rows, found moments; pass the rows")
         return check_possible(checked_moments(model, data)), None
     data = ordered(model, data)
     checked_rows(model, data)
-    if chains == "data" and np.isnan(data).any():
-        raise ValueError("chains='data' begins at rows of the data, and some have nan; use chains='previous'")
+    if free_start == "data" and np.isnan(data).any():
+        raise ValueError("free_start='data' begins at rows of the data, and some have nan; use free_start='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
     return data, None if batch is None else check_count("batch", batch, 1, len(data))

@@ -1,4 +1,4 @@
-"""The clamped phase of coupled hidden units, all patterns side by side.
+"""The clamped phase (positive phase) of coupled hidden units, all patterns side by side.
 
 Every pattern clamps the same machine: only the fields of the hidden units differ.  So one sweep over the hidden units
 updates them in all N patterns at once, with h_ki the field of unit i in pattern k,
@@ -16,17 +16,17 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, states
+from ..arrays import align_columns, states
 from ..budgets import check_memory
-from ..checks import check_count, check_positive, generator
-from ..estimate import Bounded, Estimate, as_corr, pair_sums, warned
+from ..estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine, energy_of, field_of
-from ..progress_bars import watched
+from ..progress_bars import with_progress
 from ..threads import one_thread
-from .observations import checked_rows, distinct
+from ..validation import check_count, check_positive, generator
+from .observations import checked_rows, unique_patterns
 
 FEW = 10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
 AT_ONCE = 2**20  # states of rows that are held at a time
@@ -38,7 +38,7 @@ def clamped_mean_field(
     *,
     start: ArrayLike | None = None,
     tolerance: float = 1e-8,
-    max_steps: int = 500,
+    max_sweeps: int = 500,
 ) -> Estimate:
     """Answer as clamped(model, data, mean_field), by products: <s_i s_j> = m_i m_j in each pattern, without a response.
 
@@ -52,7 +52,7 @@ def clamped_mean_field(
     array([1.  , 1.  , 0.96])
     """
     rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
-    max_steps = check_count("max_steps", max_steps, 0)
+    max_sweeps = check_count("max_sweeps", max_sweeps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(model, start, rows.shape), rows)
 
@@ -63,13 +63,13 @@ def clamped_mean_field(
     with one_thread():
         if start is None:
             m = np.where(hidden, np.tanh(field_of(model, m) / model.temperature), m)
-        while moved > tolerance and sweeps < max_steps:
+        while moved > tolerance and sweeps < max_sweeps:
             moved, sweeps = sweep_down(m.T, means, classes), sweeps + 1
         entropy = np.where(hidden, scipy.special.entr((1 + m) / 2) + scipy.special.entr((1 - m) / 2), 0.0).sum(1)
         log_z = float((entropy - energy_of(model, m) / model.temperature).mean())
         corr = as_corr(model, pair_sums(model, m) / len(m))
     settled = moved <= tolerance
-    return warned(
+    return warn_unless_converged(
         Estimate(
             m.mean(0),
             corr,
@@ -77,9 +77,9 @@ def clamped_mean_field(
             method="clamped, mean field",
             converged=settled,
             message=f"clamped_mean_field() moved by {moved:.2g} in the last of {sweeps} sweeps"
-            + ("." if settled else "; the bound holds, the means may not. Raise max_steps."),
+            + ("." if settled else "; the bound holds, the means may not. Raise max_sweeps."),
             state=m,
-            info={"hidden": int(hidden.any(0).sum()), "road": "side by side", "sweeps": sweeps, "moved": moved},
+            info={"hidden": int(hidden.any(0).sum()), "algorithm": "side by side", "sweeps": sweeps, "moved": moved},
             model=model,
             is_clamped=True,
         )
@@ -120,7 +120,7 @@ def clamped_gibbs(
     fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan
     free, means, pairs = np.isnan(fixed), [], 0.0
     with one_thread():
-        for made in watched(range(burn_in + n_sweeps), "sweep"):
+        for made in with_progress(range(burn_in + n_sweeps), "sweep"):
             s = sweep(model, s, np.where(free, rng.random(fixed.shape), fixed), units=units)
             if made >= burn_in:
                 chains = s.reshape(shape)
@@ -131,7 +131,7 @@ def clamped_gibbs(
     corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
     agree = not len(units) or bool(rhat < RHAT)
-    return warned(
+    return warn_unless_converged(
         Estimate(
             mean,
             as_corr(model, corr),
@@ -142,7 +142,7 @@ def clamped_gibbs(
             message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
             + ("." if agree else ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in."),
             state=s,
-            info={"hidden": len(units), "road": "side by side", "rhat": rhat, "ess": ess},
+            info={"hidden": len(units), "algorithm": "side by side", "rhat": rhat, "ess": ess},
             model=model,
             is_clamped=True,
         )
@@ -150,7 +150,7 @@ def clamped_gibbs(
 
 
 def _checked_start(model, start, shape):
-    start = by_name("start", start, model.names, "pass start=None", whole=True)
+    start = align_columns("start", start, model.names, "pass start=None", whole=True)
     if start.size != np.prod(shape) or not (np.abs(start) <= 1).all():
         raise ValueError(f"start must be a state of {shape[-2]} rows, found shape {start.shape}; pass start=None")
     return np.reshape(start, shape)
@@ -158,7 +158,7 @@ def _checked_start(model, start, shape):
 
 def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
     """Answer as clamped(model, rows) for rows (N, n), nan where unknown, of a machine with dense weights."""
-    patterns, share = distinct(np.where(np.isnan(rows), 0.0, rows))
+    patterns, share = unique_patterns(np.where(np.isnan(rows), 0.0, rows))
     with one_thread():
         s, log_z, covariance = over_states(model, patterns, share)
         pairs = pair_sums(model, s * np.sqrt(share)[:, None]) + covariance
@@ -169,7 +169,7 @@ def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
         Bounded(value, 0.0, value, value),
         method="clamped",
         message="the clamped phase is a sum over few states",
-        info={"hidden": int((patterns == 0).any(0).sum()), "road": "sums over the unknown units of each pattern"},
+        info={"hidden": int((patterns == 0).any(0).sum()), "algorithm": "sums over the unknown units of each pattern"},
         model=model,
         is_clamped=True,
     )

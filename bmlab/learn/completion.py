@@ -1,4 +1,4 @@
-"""What is missing, given what is known: clamp the known units, and ask for the others.
+"""Completion and conditional probabilities: the missing units given the known ones, which are clamped.
 
 <s_i> given the known  =  <s_i> of the clamped machine
 p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, names_of, units_of
-from ..checks import in_words
-from ..estimate import Bounded, Estimate, Method, asked, check_method
-from ..infer.exact.enumeration import exact
+from ..arrays import align_columns, names_of, units_of
+from ..estimate import Bounded, Estimate, Method, call_method, check_method
+from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, check_values
-from ..progress_bars import watched
+from ..progress_bars import with_progress
+from ..validation import describe
 from .likelihood import log_ratio
-from .observations import alike
+from .observations import unique_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """Hold rows of known and missing units, completed.
+    """Rows of known and missing units, completed.
 
     known               (n,) or (N, n), -1/+1, nan where missing
     mean, mean_stderr   in the same shape: known values kept, elsewhere <s_i> given them, and its error from sampling
@@ -63,8 +63,8 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
     check_method("infer", infer, "model")
     known = _checked(model, known)
     mean = np.nan_to_num(np.atleast_2d(known))
-    error, missing, (first, which, _) = np.zeros_like(mean), mean == 0, alike(mean)
-    solved = [_answer(model, row, infer) for row in watched(mean[first], "row")]
+    error, missing, (first, which, _) = np.zeros_like(mean), mean == 0, unique_rows(mean)
+    solved = [_answer(model, row, infer) for row in with_progress(mean[first], "row")]
     answers = [solved[k] for k in which]
     for k, answer in enumerate(answers):
         mean[k, missing[k]], error[k, missing[k]] = answer.mean, answer.mean_stderr
@@ -103,7 +103,7 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    units, known = units_of(known, model.names), by_name("known", known, model.names).copy()
+    units, known = units_of(known, model.names), align_columns("known", known, model.names).copy()
     if units is not None:  # a unit without a column is missing
         known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
@@ -121,7 +121,7 @@ def _row(model, condition, name):
     elif isinstance(condition, dict):
         condition = list(condition), list(condition.values())
     if not isinstance(condition, tuple) or len(condition) != 2:
-        raise ValueError(f"{name} must be a dict or a pair (units, values), found {in_words(condition)}; try {{0: 1}}")
+        raise ValueError(f"{name} must be a dict or a pair (units, values), found {describe(condition)}; try {{0: 1}}")
     units, values = check_values(model, *condition)
     row = np.zeros(model.n)
     row[units] = values
@@ -130,4 +130,4 @@ def _row(model, condition, name):
 
 def _answer(model, row, infer):
     part = model.clamp(row != 0, row[row != 0])
-    return asked("infer", infer if part.has_couplings else exact, part)
+    return call_method("infer", infer if part.has_couplings else exact, part)

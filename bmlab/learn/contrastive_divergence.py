@@ -1,10 +1,10 @@
-"""Persistent contrastive divergence: learning a restricted machine by a few Gibbs chains that are never started anew.
+"""Contrastive divergence, persistent (PCD, stochastic maximum likelihood): learning restricted machines (RBM).
 
     W += rate * dL/dW,   b += rate * dL/db,      dL/dw_ij = (<v_i h_j>_clamped - <v_i h_j>_free) / T
 
 as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
 `n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman 2008,
-ICML, 1064).  With chains="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14, 1771).
+ICML, 1064).  With free_start="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14, 1771).
 
 The visible units are counted from their means in the data, so that slopes of weights do not mix with those of biases
 (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  With centred=False both layers are counted from off, as
@@ -23,11 +23,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import check_array, check_choice, check_count, check_flag, check_positive, generator, in_words
 from ..machines import restricted
 from ..model import BoltzmannMachine
-from ..progress_bars import watched
+from ..progress_bars import with_progress
 from ..threads import one_thread
+from ..validation import check_array, check_choice, check_count, check_flag, check_positive, describe, generator
 from .ascent import batches
 from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
@@ -46,7 +46,7 @@ def pcd(
     batch: int = 100,
     n_chains: int = 100,
     n_sweeps: int = 1,
-    chains: str = "previous",
+    free_start: str = "previous",
     penalty: float = 0.0,
     centred: bool = True,
 ) -> Fit:
@@ -55,7 +55,7 @@ def pcd(
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full
-    chains    "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
+    free_start "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
     penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
     centred   False counts units from off, as for 0/1: better features, at rates several times smaller
     The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of
@@ -71,7 +71,7 @@ def pcd(
     """
     rng, model = generator(rng), named(model, data)
     data, steps = checked_visible(model, data, expected=True), check_count("steps", steps)
-    rates, chains = _checked_rates(rate, steps), check_choice("chains", chains, ("previous", "data"))
+    rates, free_start = _checked_rates(rate, steps), check_choice("free_start", free_start, ("previous", "data"))
     batch, n_chains, n_sweeps = (
         check_count("batch", batch),
         check_count("n_chains", n_chains),
@@ -80,11 +80,11 @@ def pcd(
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         model = _told_apart(model, data.shape[1], rng)
-        start = None if chains == "data" else data[next(batches(len(data), n_chains, rng))]
+        start = None if free_start == "data" else data[next(batches(len(data), n_chains, rng))]
         climb = RestrictedAscent(model, data.mean(0), start, rng, check_flag("centred", centred))
         rows, total = climb.centred(data), np.zeros(climb.p.shape)
         orders = batches(len(rows), batch, rng)
-        for k, size in enumerate(watched(rates, "step")):
+        for k, size in enumerate(with_progress(rates, "step")):
             climb.step(rows[next(orders)], size, n_sweeps, penalty)
             if k >= steps // 2:
                 total += climb.p
@@ -94,7 +94,7 @@ def pcd(
 
 
 class RestrictedAscent:
-    """Hold what a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
+    """What a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
     p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`, the
     `mean` (v,) of the data or off, and the hidden units from `off`, 0 or -1; h (n_chains, h + 1) ends in the
@@ -204,5 +204,5 @@ def _checked_rates(rate, steps):
     """One number a step, (steps,)."""
     rates = check_array("rate", list(rate) if hasattr(rate, "__next__") else rate)
     if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
-        raise ValueError(f"rate must be a number, or one for each of {steps} steps, found {in_words(rate)}; try 0.1")
+        raise ValueError(f"rate must be a number, or one for each of {steps} steps, found {describe(rate)}; try 0.1")
     return np.broadcast_to(rates, steps)

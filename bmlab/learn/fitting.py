@@ -1,4 +1,4 @@
-"""fit(): the learning loop, drained; a long run survives a crash."""
+"""fit(): the learning loop run to its end, with checkpoints."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from numpy.typing import ArrayLike
 
 from ..arrays import names_of
 from ..budgets import check_memory
-from ..checks import check_array, check_count, generator, is_sparse
 from ..estimate import Bounded, Estimate, Method
 from ..files import check_path, read_arrays, write_arrays
-from ..infer.exact.enumeration import exact
+from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model
-from ..progress_bars import watched
+from ..progress_bars import with_progress
+from ..validation import check_array, check_count, generator, is_sparse
 from .ascent import ascend, check_drawn
 from .observations import Moments, checked_rows
-from .record import ALL_STEPS, Fit, Loop, Step
+from .record import ALL_STEPS, Fit, OptimizerState, Step
 
 HELD = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
 AT_REST = 1e-6  # the tolerance of maximize()
@@ -39,8 +39,8 @@ def fit(
     *,
     steps: int,
     rate: float | Iterable[float],
-    chains: str = "previous",
-    clamped: Callable[..., Estimate] | None = None,
+    free_start: str = "previous",
+    clamped_phase: Callable[..., Estimate] | None = None,
     couplings: ArrayLike | None = None,
     biases: ArrayLike | None = None,
     penalty: float = 0.0,
@@ -61,8 +61,8 @@ def fit(
     rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
                Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
                about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
-    chains     where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
-    clamped    model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
+    free_start where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
+    clamped_phase   model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
     couplings  boolean (n, n): the weights that learn; None: those of the machine (model.couplings, or sparse weights)
     biases     boolean (n,): the biases that learn, the others stay as they are; None: all
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
@@ -83,7 +83,13 @@ def fit(
     np.float64(0.5493)
     """
     steps, every = check_count("steps", steps), check_count("every", every)
-    options = {"rate": rate, "chains": chains, "clamped": clamped, "couplings": couplings, "biases": biases}
+    options = {
+        "rate": rate,
+        "free_start": free_start,
+        "clamped_phase": clamped_phase,
+        "couplings": couplings,
+        "biases": biases,
+    }
     options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
     check_drawn(rng, batch)
     rng = None if rng is None else generator(rng)
@@ -98,7 +104,7 @@ def fit(
     more = max(0, end - _number(step))
     _check_kept(step, more // every + 2)
     climb = islice(ascend(step, data, infer, rng=rng, **options), more)
-    for step in watched(climb, "step", more):
+    for step in with_progress(climb, "step", more):
         if step.loop.number % every == 0 or step.loop.number + 1 == end:
             kept.append(step)
             if file:
@@ -137,12 +143,12 @@ def _number(step):
 # A run that was killed goes on from a file as if it had not been.
 
 
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, Loop, Bounded)}
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, OptimizerState, Bounded)}
 LEFT = {(kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")}  # for people, and in the Step
 
 
 class Checkpoint:
-    """Hold the path of a run's file (.npz), its generator, and what tells the run from others.
+    """The path of a run's file (.npz), its generator, and what tells the run from others.
 
     The file holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
     Reading it runs no code.

@@ -1,4 +1,4 @@
-"""Learning without a loop: invert the equations of mean field, TAP or Bethe once.
+"""Inverse Ising problem in closed form: mean field, TAP or Bethe inverted once.
 
 Linear response says that the inverse of the covariance C of a machine is the curvature of its free energy at its means
 m; outside the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
@@ -27,13 +27,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import called, names_of, symmetric
-from ..checks import check_share
-from ..estimate import Estimate, dense_corr, warned
+from ..arrays import names_of, symmetric, unit_name
+from ..estimate import Estimate, dense_corr, warn_unless_converged
 from ..infer.variational import naive_mean_field, tap_equations
 from ..infer.variational.belief_propagation import bethe_response, graph_of
-from ..infer.variational.linear_response import respond
+from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
+from ..validation import check_share
 from .observations import check_each_varies, checked_units
 from .record import Fit
 
@@ -60,8 +60,8 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     own = 1 / (1 - mean**2) - curvature  # w_ii, a unit's pull on itself
     biases = np.arctanh(mean) - weights @ mean - own * mean
     machine = BoltzmannMachine(weights, biases)
-    found = respond(machine, mean, *naive_mean_field.curvature(machine, mean))
-    return warned(_solved("invert_mean_field", machine, data, found.doubt))
+    found = linear_response(machine, mean, *naive_mean_field.curvature(machine, mean))
+    return warn_unless_converged(_solved("invert_mean_field", machine, data, found.doubt))
 
 
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
@@ -85,11 +85,11 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     np.divide(-1, 4 * both, out=weights, where=square < 0)
     biases = np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2))
     machine = BoltzmannMachine(weights, biases)
-    doubt = respond(machine, mean, *tap_equations.curvature(machine, mean)).doubt
+    doubt = linear_response(machine, mean, *tap_equations.curvature(machine, mean)).doubt
     if (square < 0).any():
         i, j = np.unravel_index(square.argmin(), square.shape)
         doubt = f"explains less of the covariance of units {i} and {j} than the data have"
-    return warned(_solved("invert_tap", machine, data, doubt))
+    return warn_unless_converged(_solved("invert_tap", machine, data, doubt))
 
 
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
@@ -114,7 +114,7 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
     graph = graph_of(machine)
     found = bethe_response(machine, graph, mean, p[:, graph.row, graph.col])
-    return warned(_solved("invert_bethe", machine, data, found.doubt))
+    return warn_unless_converged(_solved("invert_bethe", machine, data, found.doubt))
 
 
 def _solved(name, machine, data, doubt):
@@ -129,7 +129,7 @@ def _from_beliefs(mean, corr, names):
     one, other = mean[:, None], mean[None]
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
     if p.min() < ROUNDING:
-        one, other = (called(names, unit) for unit in np.unravel_index(p.min(0).argmin(), corr.shape))
+        one, other = (unit_name(names, unit) for unit in np.unravel_index(p.min(0).argmin(), corr.shape))
         raise ValueError(
             f"Bethe has no beliefs for units {one} and {other} (a probability would be {p.min():.2g}); "
             "pass more noise, say noise=0.1, or use invert_tap()"

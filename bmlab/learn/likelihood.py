@@ -1,4 +1,4 @@
-"""The two phases of learning, and what their difference is.
+"""The likelihood and its gradient: the clamped and the free phase, and their difference.
 
     log p(v)   = log Z(clamped to v) - log Z(free)
     dL/dw_ij   = (<s_i s_j>_clamped - <s_i s_j>_free) / T
@@ -16,25 +16,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..checks import in_words
 from ..estimate import (
     Bounded,
     Estimate,
     Method,
     as_corr,
-    asked,
+    call_method,
     check_estimate,
     check_method,
-    check_of,
+    check_same_model,
     coupled_pairs,
     pair_sums,
 )
-from ..infer.exact.enumeration import exact
+from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
-from ..progress_bars import watched
+from ..progress_bars import with_progress
 from ..threads import one_thread
+from ..validation import describe
 from .clamped_batches import FEW, over_states, summed
-from .observations import Moments, alike, checked_moments, checked_rows, distinct
+from .observations import Moments, checked_moments, checked_rows, unique_patterns, unique_rows
 
 
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
@@ -57,18 +57,19 @@ def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, 
 def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None) -> Estimate:
     """Return clamped() for rows (N, n), nan where a unit is hidden, checked before."""
     if start is not None and not isinstance(start, list):
-        raise ValueError(f"start must be the `state` of a clamped() answer, found {in_words(start)}; leave it out")
-    groups = _by_unknown(np.isnan(rows), model, infer)
+        raise ValueError(f"start must be the `state` of a clamped() answer, found {describe(start)}; leave it out")
+    groups = _group_by_unknown(np.isnan(rows), model, infer)
     if len(groups) == 1:
-        return _alike(model, rows, groups[0][0], infer, start)
+        return _with_same_unknown(model, rows, groups[0][0], infer, start)
     answers = [
-        _alike(model, rows[where], unknown, infer, start and start[k]) for k, (unknown, where) in enumerate(groups)
+        _with_same_unknown(model, rows[where], unknown, infer, start and start[k])
+        for k, (unknown, where) in enumerate(groups)
     ]
-    info = {"road": f"{len(answers)} sets of unknowns"}
+    info = {"algorithm": f"{len(answers)} sets of unknowns"}
     return _averaged(model, answers, [len(where) / len(rows) for _, where in groups], info)
 
 
-def restated(model: BoltzmannMachine, answer: Estimate) -> Estimate:
+def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
     return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model, is_clamped=True)
 
@@ -92,7 +93,7 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     """
     check_model(model)
     for name, answer in (("clamped", clamped), ("free", free)):
-        check_of(name, check_estimate(name, answer, model.n), "model", model)
+        check_same_model(name, check_estimate(name, answer, model.n), "model", model)
     check_phases(clamped, free)
     clamped = (
         checked_moments(model, clamped) if isinstance(clamped, Moments) else clamped
@@ -120,7 +121,7 @@ def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
         )
     check_estimate("free", free, len(check_estimate("clamped", clamped).mean))
     check_phases(clamped, free)
-    check_of("free", free, "clamped", clamped.model)
+    check_same_model("free", free, "clamped", clamped.model)
     return log_ratio(clamped.log_z, free.log_z)
 
 
@@ -153,29 +154,29 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
     rows = checked_rows(model, data)
     check_method("infer", infer, "model")
     log_z = np.empty(len(rows))
-    for unknown, where in _by_unknown(np.isnan(rows), model, infer):
+    for unknown, where in _group_by_unknown(np.isnan(rows), model, infer):
         if unknown is None:
             log_z[where] = over_states(model, np.nan_to_num(rows[where]), np.ones(len(where)))[1]
         elif _coupled(model, unknown):
             known = np.setdiff1d(np.arange(model.n), unknown)
-            first, which, _ = alike(rows[where][:, known])
+            first, which, _ = unique_rows(rows[where][:, known])
             patterns = rows[where[first]][:, known]
             answers = np.array(
-                [asked("infer", infer, model.clamp(known, v)).log_z for v in watched(patterns, "pattern")]
+                [call_method("infer", infer, model.clamp(known, v)).log_z for v in with_progress(patterns, "pattern")]
             )
             log_z[where] = answers[which]
         else:
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
-    return log_z - asked("infer", infer, model).log_z.value
+    return log_z - call_method("infer", infer, model).log_z.value
 
 
-def _by_unknown(unknown, model, infer):
+def _group_by_unknown(unknown, model, infer):
     """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for those to be summed."""
     if (unknown == unknown[0]).all() and not _coupled(model, np.flatnonzero(unknown[0])):
         return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
     few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
-    first, which, _ = alike(unknown[~few])
+    first, which, _ = unique_rows(unknown[~few])
     sets = unknown[~few][first]
     rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which == k]) for k, s in enumerate(sets)]
     return [(None, np.flatnonzero(few)), *rest] if few.any() else rest
@@ -187,7 +188,7 @@ def _coupled(model, unknown):
     return bool(among.nnz if model.is_sparse else among.any())
 
 
-def _alike(model, rows, unknown, infer, start):
+def _with_same_unknown(model, rows, unknown, infer, start):
     """Return the clamped phase of rows (N, n) with the same unknown units, or few (None)."""
     if unknown is None:
         return summed(model, rows)
@@ -204,9 +205,9 @@ def _closed_form(model, rows, unknown):
     message = "the clamped phase is a closed form"
     answer = Estimate(s.mean(0), corr, method="clamped", message=message, is_clamped=True)
     if log_z is None:
-        return replace(restated(model, answer), info={"hidden": 0, "road": "averages of the data"})
+        return replace(clamped_at(model, answer), info={"hidden": 0, "algorithm": "averages of the data"})
     value = float(log_z.mean())
-    info = {"hidden": len(unknown), "road": "closed form"}
+    info = {"hidden": len(unknown), "algorithm": "closed form"}
     return replace(answer, log_z=Bounded(value, 0.0, value, value), info=info, model=model)
 
 
@@ -226,16 +227,16 @@ def _summed_out(model, rows, unknown):
 def _pattern_by_pattern(model, rows, unknown, infer, start):
     """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
     known = np.setdiff1d(np.arange(model.n), unknown)
-    patterns, share = distinct(rows[:, known])
+    patterns, share = unique_patterns(rows[:, known])
     if start is not None and len(start) != len(patterns):
         raise ValueError(f"start must hold {len(patterns)} states, one a pattern, found {len(start)}; leave it out")
     starts = start or [None] * len(patterns)
     answers = [
-        asked("infer", infer, model.clamp(known, v), start=begin)
-        for v, begin in watched(list(zip(patterns, starts, strict=True)), "pattern")
+        call_method("infer", infer, model.clamp(known, v), start=begin)
+        for v, begin in with_progress(list(zip(patterns, starts, strict=True)), "pattern")
     ]
     whole = (_with_known(model, known, v, unknown, answer) for v, answer in zip(patterns, answers, strict=True))
-    info = {"hidden": len(unknown), "road": "pattern by pattern", "patterns": len(patterns)}
+    info = {"hidden": len(unknown), "algorithm": "pattern by pattern", "patterns": len(patterns)}
     return replace(_averaged(model, whole, share, info), method=f"clamped, {answers[0].method}")
 
 

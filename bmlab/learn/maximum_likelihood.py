@@ -20,14 +20,22 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ..budgets import time_in_words
-from ..checks import check_positive
-from ..couplings import entries
-from ..estimate import Estimate, Method, asked, check_learning_method, check_possible, coupled_pairs, warned
-from ..infer.exact.enumeration import exact
+from ..estimate import (
+    Estimate,
+    Method,
+    call_method,
+    check_learning_method,
+    check_possible,
+    coupled_pairs,
+    warn_unless_converged,
+)
+from ..infer.exact.dispatch import exact
 from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
+from ..sparsity import entries
 from ..threads import all_threads, one_thread
-from .likelihood import clamped_rows, gradient, restated
+from ..validation import check_positive
+from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
     check_all_combinations,
     check_each_varies,
@@ -37,8 +45,8 @@ from .observations import (
     learning_pairs,
     named,
 )
-from .quasi_newton import FAR, NUDGE, UPWARD, climb, outcome, upward
-from .record import Fit, Loop, Step
+from .quasi_newton import FAR, NUDGE, UPWARD, maximize_lbfgs, outcome, upward
+from .record import Fit, OptimizerState, Step
 
 CALLS, LONGEST = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
 SADDLES = 10  # from which a climb goes on to a higher place
@@ -86,7 +94,7 @@ def maximize(
     model, mask = learning_pairs(named(model, data), couplings)
     pairs, learns = _pairs(model, mask), checked_biases(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
-        _refuse_if_too_dear(model, pairs)
+        _check_cost(model, pairs)
     learns = np.ones(model.n, bool) if learns is None else learns
     with one_thread():
         theta, mean, phase, hides = _start(model, data, infer, pairs, penalty)
@@ -99,10 +107,10 @@ def maximize(
             f"{message[:-1]}, but L is higher beside it; begin elsewhere, or use fit() where the moments of "
             f"{step.free.method} are not the slopes of its log Z."
         )
-    return warned(Fit(step.model, converged, message, (step,)))
+    return warn_unless_converged(Fit(step.model, converged, message, (step,)))
 
 
-def _refuse_if_too_dear(model, pairs):
+def _check_cost(model, pairs):
     """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
     price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
     if CALLS * price.seconds > LONGEST:
@@ -121,7 +129,7 @@ def _start(model, data, infer, pairs, penalty):
     else:
         rows = checked_rows(model, data)
         if np.isnan(rows).any():
-            theta = _off_the_saddle(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
+            theta = _break_hidden_symmetry(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return (
                 theta,
                 np.nan_to_num(rows).mean(0),
@@ -134,10 +142,10 @@ def _start(model, data, infer, pairs, penalty):
         check_all_combinations(seen.mean, seen.corr, pairs, model.names)
     if not model.has_couplings:
         theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
-    return theta, seen.mean, lambda model, _: restated(model, seen), False
+    return theta, seen.mean, lambda model, _: clamped_at(model, seen), False
 
 
-def _off_the_saddle(theta, pairs, hidden):
+def _break_hidden_symmetry(theta, pairs, hidden):
     """Return parameters in which each hidden unit has a weight: where it had none, small ones of all signs."""
     row, col = pairs
     for unit in hidden:
@@ -166,7 +174,7 @@ def _machine(model, pairs, theta):
     return replace(model, weights=weights + weights.T, biases=biases)
 
 
-def _pulls(pairs, theta, m):
+def _mean_fields(pairs, theta, m):
     """Return sum_j w_ij m_j (n,) for the weights at the pairs, the first numbers of theta."""
     (row, col), w = pairs, theta[: len(pairs[0])]
     return np.bincount(np.append(row, col), np.append(w * m[col], w * m[row]), len(m))
@@ -179,7 +187,7 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
     moves = np.append(np.ones(len(row), bool), learns)  # biases that do not learn are no parameters
 
     def with_pulls(theta, sign):  # to f from b, or back
-        return np.append(theta[: len(row)], theta[len(row) :] + sign * learns * _pulls(pairs, theta, mean))
+        return np.append(theta[: len(row)], theta[len(row) :] + sign * learns * _mean_fields(pairs, theta, mean))
 
     def whole(x, rest):
         full = rest.copy()
@@ -191,7 +199,7 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
         here = _machine(model, pairs, whole(x, theta))
         with all_threads():
             seen = phase(here, last and last.clamped.state)
-            free = asked("infer", infer, here, start=last and last.free.state)
+            free = call_method("infer", infer, here, start=last and last.free.state)
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
         d_weights, d_biases = gradient(here, seen, free)  # clamped minus free, over T
@@ -204,20 +212,20 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
 
     def fields(move):  # whatever the others' states; with a penalty the maximum is finite
         move = np.abs(whole(move, np.zeros(len(theta))))
-        return 0.0 if penalty else (_pulls(pairs, move, np.ones(model.n)) + move[len(row) :]).max()
+        return 0.0 if penalty else (_mean_fields(pairs, move, np.ones(model.n)) + move[len(row) :]).max()
 
     theta = with_pulls(theta, 1)
     start = theta[moves]
     for _ in range(SADDLES):
-        top, bend = climb(rise, start, tolerance, t, fields), 0.0
-        if not hides or top.moved > FAR or top.steep > tolerance:
+        top, bend = maximize_lbfgs(rise, start, tolerance, t, fields), 0.0
+        if not hides or top.moved > FAR or top.gradient_norm > tolerance:
             break
         bend, way = upward(rise, top.theta)
         if bend <= UPWARD:
             break
         start = max((top.theta + sign * STEP_OFF * way for sign in (1, -1)), key=lambda there: rise(there)[0])
     value, slope, _ = rise(top.theta)
-    step = replace(last, loop=Loop(top.number))
+    step = replace(last, loop=OptimizerState(top.number))
     higher = _rises_beside(rise, top.theta, value, slope, ROUNDING * (1 + abs(step.free.log_z)))
     return step, top, higher or bend > UPWARD
 

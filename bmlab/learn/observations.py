@@ -1,4 +1,4 @@
-"""The data as the learners read it: rows in the order of the units, or moments; how much each row counts.
+"""Training data: rows in the order of the units, or moments; unique patterns and their weights; masks.
 
 Moments of data that need not fit into memory are summed in one pass over their chunks,
 
@@ -17,12 +17,12 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import by_name, called, check_entries, checked_couplings, names_of, units_of
-from ..checks import check_array, check_flag, check_spins, in_words, is_sparse, some_values
-from ..couplings import entries
+from ..arrays import align_columns, check_entries, checked_couplings, names_of, unit_name, units_of
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
-from ..progress_bars import watched
+from ..progress_bars import with_progress
+from ..sparsity import entries
+from ..validation import check_array, check_flag, check_spins, describe, is_sparse, some_values
 
 STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ABSENT = 1e-12  # a probability below is none: no data are so many
@@ -45,9 +45,9 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
     check_model(model)
     if isinstance(data, Estimate):
         raise ValueError(f"data must be rows (N, units), found {data!r}; pass the rows: moments have none")
-    rows = by_name("data", data, model.names, "pass rows (N, units) of -1/+1")
+    rows = align_columns("data", data, model.names, "pass rows (N, units) of -1/+1")
     if not rows.ndim:
-        raise ValueError(f"data must be rows (N, units), found {in_words(data)}; pass [[1, -1, ...], ...]")
+        raise ValueError(f"data must be rows (N, units), found {describe(data)}; pass [[1, -1, ...], ...]")
     return np.atleast_2d(rows)
 
 
@@ -113,12 +113,12 @@ def _checked_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
     if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
-            f"sample_weight must be one a row, 0 or more, not all 0, found {in_words(weight)}; pass np.ones(N)"
+            f"sample_weight must be one a row, 0 or more, not all 0, found {describe(weight)}; pass np.ones(N)"
         )
     return weight
 
 
-def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def unique_rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (first, which, count) of the distinct rows of x (N, n), of -1, 0 and +1 or of booleans, in their order.
 
     Rows are compared as text: comparing voids or structures, NumPy makes a TypeError of Ctrl-C.
@@ -129,9 +129,9 @@ def alike(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return first, which.ravel(), count
 
 
-def distinct(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def unique_patterns(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the patterns (K, n) in rows s (N, n) of -1, 0 or +1, and the share (K,) of each."""
-    first, _, count = alike(s)
+    first, _, count = unique_rows(s)
     return s[first], count / len(s)
 
 
@@ -150,9 +150,9 @@ def checked_biases(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | 
     """Return the mask of the biases that learn, (n,), or None for all; raise ValueError where it is no mask."""
     if biases is None:
         return None
-    mask = by_name("biases", biases, names, "try np.arange(model.n) < 3", whole=True)
+    mask = align_columns("biases", biases, names, "try np.arange(model.n) < 3", whole=True)
     if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
-        raise ValueError(f"biases must be a mask of {n} units, found {in_words(biases)}; try np.arange(model.n) < 3")
+        raise ValueError(f"biases must be a mask of {n} units, found {describe(biases)}; try np.arange(model.n) < 3")
     return mask != 0
 
 
@@ -160,7 +160,7 @@ def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) ->
     """Raise ValueError where a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
     if len(constant):
-        unit = called(names, constant[0])
+        unit = unit_name(names, constant[0])
         raise ValueError(f"unit {unit} is constant in the data, and its bias would be infinite; {way_out}")
 
 
@@ -171,14 +171,15 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
         p = (1 + one * mean[row] + other * mean[col] + one * other * entries(corr, pairs)) / 4
         for k in np.flatnonzero(p < ABSENT):
             raise ValueError(
-                f"units {called(names, row[k])} and {called(names, col[k])} are never {one:+} and {other:+} together "
-                "in the data, so their weight would be infinite; pass penalty=0.01, or leave the pair out of couplings"
+                f"units {unit_name(names, row[k])} and {unit_name(names, col[k])} are never {one:+} and {other:+} "
+                "together in the data, so their weight would be infinite; pass penalty=0.01, or leave the pair out "
+                "of couplings"
             )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Estimate):
-    """Hold the moments of data: an Estimate with the names of the columns, () for none, and the number of rows."""
+    """The moments of data: an Estimate with the names of the columns, () for none, and the number of rows."""
 
     columns: tuple[str, ...] = ()
     count: float = np.nan
@@ -206,10 +207,10 @@ def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLi
     weight = None if sample_weight is None else _checked_weight(sample_weight)
     chunks = [chunks] if len(getattr(chunks, "shape", ())) == 2 else chunks
     if not np.iterable(chunks) or isinstance(chunks, (str, bytes)):
-        raise ValueError(f"chunks must be arrays (rows, units), found {in_words(chunks)}; pass [array, ...]")
+        raise ValueError(f"chunks must be arrays (rows, units), found {describe(chunks)}; pass [array, ...]")
     sums = pairs = names = None
     count, total = 0, 0.0
-    for k, chunk in enumerate(watched(chunks, "chunk")):
+    for k, chunk in enumerate(with_progress(chunks, "chunk")):
         try:
             x, own = _numbers(chunk), names_of(chunk)
             if sums is None or pairs is None or names is None:
@@ -235,7 +236,7 @@ def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLi
         raise ValueError(f"sample_weight must be one number for each of {count} rows, found {len(weight)}; cut it")
     if count < len(sums):
         warn(f"moments() read {count} rows of {len(sums)} units; pass data.T if the rows are the units", stacklevel=2)
-    info = {"rows": count, "road": "averages of the data"}
+    info = {"rows": count, "algorithm": "averages of the data"}
     return Moments(sums / total, pairs / total, method="moments", info=info, columns=names or (), count=count)
 
 

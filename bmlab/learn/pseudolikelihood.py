@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import checked_couplings, log_2cosh, names_of, symmetric
-from ..checks import check_positive
-from ..estimate import warned
+from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
-from ..progress_bars import watched
+from ..progress_bars import with_progress
 from ..threads import one_thread
-from .observations import check_all_combinations, check_each_varies, checked_units, checked_visible, distinct
-from .quasi_newton import climb, outcome
+from ..validation import check_positive
+from .observations import check_all_combinations, check_each_varies, checked_units, checked_visible, unique_patterns
+from .quasi_newton import maximize_lbfgs, outcome
 from .record import Fit
 
 TOLERANCE = 1e-6  # of the largest component of the slope
@@ -57,16 +57,16 @@ def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, pen
         mask &= checked_couplings(couplings, len(mask), names)
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        s, share = distinct(data)
+        s, share = unique_patterns(data)
         mean, second = share @ s, (s.T * share) @ s
         check_each_varies(mean, names, "leave the unit out")
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask), names)
-        found = best_predicting(s, share, penalty, mask)
-    return warned(replace(found, model=replace(found.model, names=names)))
+        found = maximise_pseudolikelihood(s, share, penalty, mask)
+    return warn_unless_converged(replace(found, model=replace(found.model, names=names)))
 
 
-def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
+def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
     """Climb from units alone, by weights and the fields of the mean state.
 
     s (K, n) are the patterns, each with its share (K,) of the data; mask (n, n) says which weights exist.
@@ -90,7 +90,7 @@ def best_predicting(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.n
         return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
 
     start = np.append(np.zeros(n * n), np.arctanh(mean))
-    top = climb(rise, start, TOLERANCE, fields=fields)
+    top = maximize_lbfgs(rise, start, TOLERANCE, fields=fields)
     found = parameters(top.theta)
     return Fit(BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", top, TOLERANCE))
 
@@ -131,10 +131,10 @@ def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     if model.clamp(slice(0, visible), 1.0).has_couplings:
         raise ValueError("hidden units must not be coupled to each other; judge such a machine by bmlab.log_likelihood")
     with one_thread():
-        return -np.logaddexp(0, _gain_of_turning(model, data))
+        return -np.logaddexp(0, _flip_log_odds(model, data))
 
 
-def _gain_of_turning(model, data):
+def _flip_log_odds(model, data):
     """A(v with v_i turned) - A(v) for each pattern and each i: (N, v)."""
     visible = data.shape[1]
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
@@ -142,6 +142,6 @@ def _gain_of_turning(model, data):
     across = model.weights[:visible, visible:]
     f, across = field[:, visible:], (across.toarray() if model.is_sparse else across) / model.temperature
     gain, before = -2 * data * field[:, :visible], log_2cosh(f).sum(1)
-    for i in watched(range(visible if f.size else 0), "unit"):
+    for i in with_progress(range(visible if f.size else 0), "unit"):
         gain[:, i] += log_2cosh(f - 2 * data[:, i : i + 1] * across[i]).sum(1) - before
     return gain

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ..progress_bars import ticks
+from ..progress_bars import counting_bar
 
 STEPS = 5000
 MEMORY = 20  # moves that L-BFGS remembers
@@ -33,24 +33,24 @@ RIDGE = 20  # products of H and a vector, from which its smallest eigenvalue is 
 UPWARD = 1e-5  # nats over the square of a field: a curvature that leads to a higher place
 
 
-class Top(NamedTuple):
-    """Hold where a climb ended, the length of the slope, how far a field moved while that fell by SINCE, its steps."""
+class Optimum(NamedTuple):
+    """Where a climb ended, the length of the slope, how far a field moved while that fell by SINCE, its steps."""
 
     theta: np.ndarray
-    steep: float
+    gradient_norm: float
     moved: float
     number: int
 
 
-def climb(
+def maximize_lbfgs(
     rise: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
-) -> Top:
+) -> Optimum:
     """Maximise until the slope is no longer than `tolerance`, STEPS are made, or doubles end it.
 
     rise    parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
     fields  a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
     """
-    far, steep, tick, near = start, np.inf, ticks("step"), SINCE * max(tolerance, 1e-8 / scale)
+    far, steep, tick, near = start, np.inf, counting_bar("step"), SINCE * max(tolerance, 1e-8 / scale)
 
     def downhill(theta):
         nonlocal steep
@@ -78,7 +78,7 @@ def climb(
             if length <= steep:
                 theta, steep, moved = end, length, fields(end - since)
                 break
-    return Top(theta, steep, moved, found.nit)
+    return Optimum(theta, steep, moved, found.nit)
 
 
 def newton(rise: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
@@ -126,14 +126,14 @@ def upward(rise: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     return float(curvatures[-1]), vectors[:, -1] @ held
 
 
-def outcome(name: str, top: Top, tolerance: float) -> tuple[bool, str]:
+def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
     """Return whether `name` has got to a maximum, and why it ended."""
     if top.moved > FAR:
         return False, (
-            f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.steep:.2g}: some units can "
-            "be told from the others without error, and the maximum is at infinity; pass penalty=0.01."
+            f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.gradient_norm:.2g}: some "
+            "units can be told from the others without error, and the maximum is at infinity; pass penalty=0.01."
         )
-    ended = f"{name}() ended at a slope of {top.steep:.2g} where {tolerance:g} was asked for"
-    if top.steep > tolerance:
+    ended = f"{name}() ended at a slope of {top.gradient_norm:.2g} where {tolerance:g} was asked for"
+    if top.gradient_norm > tolerance:
         return False, f"{ended}; pass penalty=0.01 or a larger one, or where doubles end it a larger tolerance."
     return True, f"{ended}."

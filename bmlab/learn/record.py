@@ -1,4 +1,4 @@
-"""What the learners answer: the steps of the loop, and one record at the end, whoever learned."""
+"""Records of learning: Step, one step of the loop, and Fit, the result of every learner."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import is_sparse
 from ..estimate import Bounded, Estimate
 from ..html import fit_html
 from ..model import BoltzmannMachine
+from ..validation import is_sparse
 from .likelihood import check_phases, log_likelihood
 
 ALL_STEPS = "all steps were made"
 
 
-class Loop(NamedTuple):
-    """Hold what the loop needs, beside the moments, to go on after a step."""
+class OptimizerState(NamedTuple):
+    """What the loop needs, beside the moments, to go on after a step."""
 
     number: int = 0  # of the step, from 0
     velocity: tuple = ()  # (W, b): what rate times the next move is
@@ -26,12 +26,12 @@ class Loop(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Hold a model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
+    """A model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
 
     Raises ValueError where the two are swapped.
 
     >>> machine = bmlab.toy()
-    >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, np.random.default_rng(0)), rate=0.1))
+    >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
     >>> first.model is machine, first.free.method
     (True, 'exact')
     """
@@ -41,7 +41,7 @@ class Step:
     free: Estimate
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
-    loop: Loop = field(default_factory=Loop)
+    loop: OptimizerState = field(default_factory=OptimizerState)
 
     def __post_init__(self):
         check_phases(self.clamped, self.free)
@@ -67,7 +67,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Hold what a learner found.
+    """What a learner found.
 
     model       the machine
     converged   whether it is known to have got to a maximum, to the tolerance of the learner; False where it has

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
+from ..validation import check_choice
 from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_lines, headline, literal, signed
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import check_array, check_positive, check_row, in_words
 from ..model import check_model
+from ..validation import check_array, check_positive, check_row, describe
 from .style import COLOURS, FAINT, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, UNMET, circle
 
 if TYPE_CHECKING:
@@ -125,5 +125,5 @@ def flows(matrix: np.ndarray, ax: Axes, states: Any, *, model: Any = None) -> Ax
 def few_units(states, name):
     """Return states of one to four units, -1, +1 or 0 for open."""
     if states.ndim > 2 or not 0 < states.shape[-1] <= FEW or not np.isin(states, [-1, 0, 1]).all():
-        raise ValueError(f"{name} must be of -1 and +1 for 1 to {FEW} units, found {in_words(states)}; try states(3)")
+        raise ValueError(f"{name} must be of -1 and +1 for 1 to {FEW} units, found {describe(states)}; try states(3)")
     return states

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ..checks import check_array, check_choice, check_row, in_words
 from ..model import BoltzmannMachine, check_model
+from ..validation import check_array, check_choice, check_row, describe
 from .style import APART, DASHED, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, circle, literal, signed
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def network(
     spots, torus = _places(model, layers, places)
     states = np.zeros(model.n) if states is None else check_row("states", states, model.n)
     if not np.isin(states, [-1, 0, 1]).all():
-        raise ValueError(f"states must be -1, +1, or 0 for open, found {in_words(states.tolist())}; try states=None")
+        raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
     told = {} if messages is None else messages
     few, pen, scale = model.n <= FEW, np.clip(150 / model.n, 9, 28), _scale(ax, spots, bool(len(layers)) and not torus)
@@ -110,7 +110,7 @@ def _places(model, layers, places):
         rows = isinstance(layers, Sequence) and all(np.iterable(row) and not isinstance(row, str) for row in layers)
         if not rows or sorted((unit for layer in layers for unit in layer), key=str) != sorted(range(n), key=str):
             raise ValueError(
-                f"layers must have each of the units 0 to {n - 1} once, found {in_words(layers)}; try [[0, 1], [2]]"
+                f"layers must have each of the units 0 to {n - 1} once, found {describe(layers)}; try [[0, 1], [2]]"
             )
         lattice, spots = len(layers) > 2 and {len(row) for row in layers} == {n // len(layers)} != {1}, np.empty((n, 2))
         for height, layer in enumerate(layers):
@@ -120,7 +120,7 @@ def _places(model, layers, places):
     if places is not None and not isinstance(places, str):
         spots = check_array("places", places)
         if spots.shape != (n, 2):
-            raise ValueError(f"places must be ({n}, 2), found {in_words(places)}; leave them out for a circle")
+            raise ValueError(f"places must be ({n}, 2), found {describe(places)}; leave them out for a circle")
         return spots, False
     kind = check_choice("places", places or ("circle" if n <= FEW or n > 200 else "near"), ("circle", "near"))
     return (_near(model) if kind == "near" else circle(n)), False

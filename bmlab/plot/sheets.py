@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checks import check_array, check_choice, check_count, check_positive, in_words
+from ..validation import check_array, check_choice, check_count, check_positive, describe
 from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER, literal
 
 if TYPE_CHECKING:
@@ -80,10 +80,10 @@ def _sheet(name, rows, shape, columns):
     rows = check_array(name, rows)
     rows = rows[None] if rows.ndim == 1 else rows
     if rows.ndim != 2:
-        raise ValueError(f"{name} must be (N, pixels), found {in_words(rows)}; pass an image a row")
+        raise ValueError(f"{name} must be (N, pixels), found {describe(rows)}; pass an image a row")
     height, width = sides(shape, rows.shape[1])
     if not rows.size or height * width != rows.shape[1] or np.isinf(rows).any():
-        raise ValueError(f"{name} must be images of {height} x {width} pixels, found {in_words(rows)}; pass shape=")
+        raise ValueError(f"{name} must be images of {height} x {width} pixels, found {describe(rows)}; pass shape=")
     columns = min(check_count("columns", columns), len(rows))
     lines = -(-len(rows) // columns)
     sheet = np.full((lines, columns, height + 1, width + 1), np.nan)
@@ -96,6 +96,6 @@ def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
     if shape is None:
         return int(np.sqrt(pixels)), int(np.sqrt(pixels))
     if not isinstance(shape, list | tuple) or len(shape) != 2:
-        raise ValueError(f"shape must be (height, width), found {in_words(shape)}; try shape=(8, 8)")
+        raise ValueError(f"shape must be (height, width), found {describe(shape)}; try shape=(8, 8)")
     height, width = (check_count("shape", side) for side in shape)
     return height, width

@@ -3,8 +3,8 @@
 from importlib.util import find_spec
 from warnings import warn
 
-from ..checks import not_installed
 from ..exercises import blank
+from ..validation import not_installed
 
 try:
     from .drawing import DrawView

@@ -41,7 +41,7 @@ def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
 
 
 class Explorer(View):
-    """Hold a function that draws, and the stops of its sliders."""
+    """A function that draws, and the stops of its sliders."""
 
     _esm = script("explore.js")
     controls = traitlets.List().tag(sync=True)

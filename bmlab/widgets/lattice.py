@@ -2,7 +2,7 @@
 
 import traitlets
 
-from ..checks import check_count, check_number, check_positive
+from ..validation import check_count, check_number, check_positive
 from .pictures import snapshots
 from .view import View, script
 

@@ -2,8 +2,8 @@
 
 import traitlets
 
-from ..checks import check_count
 from ..model import BoltzmannMachine, check_model
+from ..validation import check_count
 from .pictures import converging, two_layers
 from .view import View, script
 

@@ -6,9 +6,9 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-from ..checks import check_row, in_words
 from ..model import BoltzmannMachine, check_model
 from ..plot.sheets import sides
+from ..validation import check_row, describe
 from .pictures import completed
 from .reading import Readers
 from .view import View, script
@@ -76,7 +76,7 @@ class PaintView(View):
 def _checked(machines, log_z, shape, start):
     """Return the shape of the image, which holds all units where none was asked for."""
     if not isinstance(machines, (list, tuple)) or not machines:
-        raise ValueError(f"machines must be a list, one a class, found {in_words(machines)}; pass [machine, machine]")
+        raise ValueError(f"machines must be a list, one a class, found {describe(machines)}; pass [machine, machine]")
     for machine in machines:
         check_model(machine)
     n, log_z = machines[0].n, check_row("log_z", log_z)

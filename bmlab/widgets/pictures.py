@@ -27,7 +27,7 @@ CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 
 
 
 class Easel:
-    """Hold one hidden figure for many pictures: its canvas remembers how letters and formulas are set."""
+    """One hidden figure for many pictures: its canvas remembers how letters and formulas are set."""
 
     def __init__(self, width: float, height: float):
         self._figure, self._place, self._plain = Figure(figsize=(width, height)), None, None

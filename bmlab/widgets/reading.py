@@ -15,7 +15,7 @@ from ..threads import one_thread
 
 
 class Readers:
-    """Hold machines, one a class, and answer for all of them at once."""
+    """Machines, one a class, and answer for all of them at once."""
 
     def __init__(self, machines: Sequence[BoltzmannMachine], log_z: ArrayLike):
         temperature = np.array([m.temperature for m in machines])

@@ -36,12 +36,12 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.checks import needed
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import map_executor, unpacked
+from bmlab.validation import import_optional
 
-load_digits = needed("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
+load_digits = import_optional("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
 linear_model, neighbors, svm = (
-    needed(f"sklearn.{part}", "digits.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+    import_optional(f"sklearn.{part}", "digits.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
 )
 
 TABLE, CV_TABLE = (Path(__file__).with_name(name) for name in ("09_digits.csv", "09_digits_cv.csv"))
@@ -234,14 +234,14 @@ def main():
     warnings.simplefilter("ignore", bmlab.NotConverged)
     pairs = product([*RULES, *PEERS], ("none", "shifts"))
     tried = [(name, copies, setting) for name, copies in pairs for setting in settings(name)]
-    errors, best = list(in_parts(partial(unpacked, judged), tried, "setting")), {}
+    errors, best = list(map_executor(partial(unpacked, judged), tried, "setting")), {}
     for (name, copies, setting), count in zip(tried, errors, strict=True):
         if (name, copies) not in best or count < best[name, copies][0]:
             best[name, copies] = count, setting
     graded = [(*task[:2], in_words(task[2]), count) for task, count in zip(tried, errors, strict=True)]
     write(CV_TABLE, ("rule", "copies", "setting", "cv_errors"), graded)
     chosen = [(name, setting, copies) for (name, copies), (_, setting) in best.items()]
-    write(TABLE, COLUMNS, chain.from_iterable(in_parts(partial(unpacked, rows), chosen, "rule")))
+    write(TABLE, COLUMNS, chain.from_iterable(map_executor(partial(unpacked, rows), chosen, "rule")))
 
 
 def write(path, columns, rows):

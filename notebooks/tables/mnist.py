@@ -44,11 +44,11 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import bmlab
-from bmlab.checks import needed
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import map_executor, unpacked
+from bmlab.validation import import_optional
 
 linear_model, neighbors, svm = (
-    needed(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+    import_optional(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
 )
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("09_mnist.csv", "09_mnist_log_z.csv"))
@@ -232,12 +232,12 @@ def rule_rows(folder):
     tried |= rehearsed(folder, [task for task in chosen if task not in tried])
     seeds = {task: range(3 if task[0] == "restricted" and task[2] else 1) for task in chosen}
     asked = [(*task, seed, tried[task]) for task in chosen for seed in seeds[task]]
-    return chain.from_iterable(in_parts(partial(unpacked, partial(examine, folder)), asked, "rule"))
+    return chain.from_iterable(map_executor(partial(unpacked, partial(examine, folder)), asked, "rule"))
 
 
 def rehearsed(folder, tasks):
     """Rehearse each (rule, setting, shifts): a dictionary."""
-    return dict(zip(tasks, in_parts(partial(unpacked, partial(rehearse, folder)), tasks, "rehearsal"), strict=True))
+    return dict(zip(tasks, map_executor(partial(unpacked, partial(rehearse, folder)), tasks, "rehearsal"), strict=True))
 
 
 def peer_rows(folder, name):
@@ -291,7 +291,7 @@ def show(rows, table):
 def main(*folder):
     """Write both tables."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
-    peers = chain.from_iterable(in_parts(partial(peer_rows, folder), list(PEERS), "peer"))
+    peers = chain.from_iterable(map_executor(partial(peer_rows, folder), list(PEERS), "peer"))
     kept = show(chain(rule_rows(folder), peers), not folder and (TABLE, COLUMNS))
     chosen = {row[0]: row[2] for row in kept}
     machines = [
@@ -299,7 +299,7 @@ def main(*folder):
         ("closed form", chosen["closed form"], False),
         ("restricted", chosen["restricted"], True),
     ]
-    rows = chain.from_iterable(in_parts(partial(unpacked, partial(log_z_rows, folder)), machines, "rule"))
+    rows = chain.from_iterable(map_executor(partial(unpacked, partial(log_z_rows, folder)), machines, "rule"))
     show(rows, not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS))
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import map_executor, unpacked
 
 TABLE = Path(__file__).with_name("05_reconstruction.csv")
-GLASS = bmlab.sherrington_kirkpatrick(20, np.random.default_rng(7))
+GLASS = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(7))
 BLANK = bmlab.BoltzmannMachine(np.zeros((20, 20)), np.zeros(20))
 TEMPERATURES, ROWS, SEEDS = (0.5, 0.7, 1, 1.5, 2, 4), (100, 1000, 10_000, 100_000), range(3)
 COLUMNS = "temperature", "rows", "seed", "method", "error"
@@ -47,7 +47,7 @@ def error(learned, true):
 def rows_of(temperature, rows, seed):
     """Return the rows of the table for one recording, a method each."""
     true = GLASS.at(temperature)
-    data = bmlab.sample(true, rows, np.random.default_rng(seed))
+    data = bmlab.sample(true, rows, rng=np.random.default_rng(seed))
     return [(temperature, rows, seed, name, entry(method, data, true)) for name, method in METHODS.items()]
 
 
@@ -67,7 +67,7 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         recordings = list(product(TEMPERATURES, ROWS, SEEDS))
-        for rows in in_parts(partial(unpacked, rows_of), recordings, "recording"):
+        for rows in map_executor(partial(unpacked, rows_of), recordings, "recording"):
             table.writerows(rows)
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import map_executor, unpacked
 
 TABLE = Path(__file__).with_name("08_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"
@@ -121,7 +121,7 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         tasks = [(*run, fold) for run, fold in product(RUNS, range(5))]
-        table.writerows(in_parts(partial(unpacked, row), tasks, "machine"))
+        table.writerows(map_executor(partial(unpacked, row), tasks, "machine"))
 
 
 if __name__ == "__main__":

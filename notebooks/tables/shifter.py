@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import in_parts, unpacked
+from bmlab.parallel import map_executor, unpacked
 
 TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("07_shifter.csv", "07_shifter.npz"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"
@@ -101,7 +101,7 @@ def examined(steps, seed, trained):
 def main():
     """Write the table and the machine."""
     trainings = list(product(STEPS, SEEDS, ("all", "four fifths")))
-    done = in_parts(partial(unpacked, examined), trainings, "training")
+    done = map_executor(partial(unpacked, examined), trainings, "training")
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)

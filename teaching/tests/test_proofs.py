@@ -69,7 +69,7 @@ def values(rng):
         yield np.asarray(rng.normal(size=(*shape, 2)).astype(dtype))
     yield from (None, True, 0, -(2**70), float("nan"), float("-inf"), 1.5, np.float32(0.1), np.int8(-3), np.str_("ä"))
     yield from ("", "ä\u2028\x00", "\ud83d", [], (), {}, {1, "a"}, {"a": [1, (2,)], (1, 2): {"b": None}, 1.5: "c"})
-    machine = bmlab.sherrington_kirkpatrick(4, rng).at(rng.uniform(0.5, 2))
+    machine = bmlab.sherrington_kirkpatrick(4, rng=rng).at(rng.uniform(0.5, 2))
     yield from (machine, machine.clamp(0, 1), bmlab.toy(), bmlab.ising((3, 4)), bmlab.Bounded(2.5, 0.1, 2, 3))
     yield [machine, (np.eye(2), [[{"deep": ()}]])]
 

@@ -24,8 +24,8 @@ KINDS = (
     lambda rng: ring(rng.integers(3, 13)),
     lambda rng: 1 - np.eye(rng.integers(3, 17)),
     lambda rng: star(rng.integers(3, 13)),
-    lambda rng: bmlab.sherrington_kirkpatrick(int(rng.integers(3, 17)), rng).weights,
-    lambda rng: bmlab.sherrington_kirkpatrick(12, rng).weights * ring(12),
+    lambda rng: bmlab.sherrington_kirkpatrick(int(rng.integers(3, 17)), rng=rng).weights,
+    lambda rng: bmlab.sherrington_kirkpatrick(12, rng=rng).weights * ring(12),
 )
 FIELDS = (
     lambda rng, n: np.zeros(n),
@@ -197,7 +197,7 @@ def not_the_signs(seed):
     """what counts is the size of each single weight"""
     rng = np.random.default_rng(seed)
     n = int(2 * rng.integers(3, 8))
-    weights = [1 - np.eye(n), np.eye(n) - 1, bmlab.sherrington_kirkpatrick(n, rng).weights][seed % 3]
+    weights = [1 - np.eye(n), np.eye(n) - 1, bmlab.sherrington_kirkpatrick(n, rng=rng).weights][seed % 3]
     signs = np.triu(rng.choice([-1, 1], (n, n)), 1)
     tried = weights, weights * (signs + signs.T), couples(n // 2)
     errors = [missed(scaled(w, np.zeros(n), 0.3)) for w in tried]

@@ -13,7 +13,7 @@ from referee import claim
 
 import bmlab
 from bmlab import choosing
-from bmlab.learn.pseudolikelihood import best_predicting
+from bmlab.learn.pseudolikelihood import maximise_pseudolikelihood
 
 ZOO = bmlab.data.zoo()
 ANIMALS, PENALTY = ZOO.data, 0.03
@@ -201,13 +201,13 @@ def pseudolikelihood_in_the_limit(seed, temperature):
     """in the limit of many data its maximum is the true machine."""
     true = glass(8 + seed, seed, temperature)
     every_pair = ~np.eye(true.n, dtype=bool)
-    found = best_predicting(bmlab.states(true.n), bmlab.probabilities(true), 0.0, every_pair).model
+    found = maximise_pseudolikelihood(bmlab.states(true.n), bmlab.probabilities(true), 0.0, every_pair).model
     return 0.01 - np.linalg.norm(found.weights - true.weights / temperature) / np.linalg.norm(true.weights)
 
 
 def errors(true, rows, seed):
     """Error of the weights by the two rules; nan where a rule refuses or stops early."""
-    data, weights = bmlab.sample(true, rows, np.random.default_rng(seed)), true.weights / true.temperature
+    data, weights = bmlab.sample(true, rows, rng=np.random.default_rng(seed)), true.weights / true.temperature
     found = []
     for rule in bmlab.pseudolikelihood, partial(bmlab.maximize, blank(true.n)):
         try:
@@ -256,7 +256,7 @@ def machines(seed):
     rng = np.random.default_rng([seed, 1])
     n = int(rng.integers(4, 13))
     crowd = 1 - np.eye(n)
-    shapes = couples(1), ring(n), crowd, -crowd, bmlab.sherrington_kirkpatrick(n, rng).weights
+    shapes = couples(1), ring(n), crowd, -crowd, bmlab.sherrington_kirkpatrick(n, rng=rng).weights
     return [bmlab.BoltzmannMachine(W, rng.choice([0.0, 0.1, 0.5, 1]) * rng.normal(size=len(W))) for W in shapes]
 
 

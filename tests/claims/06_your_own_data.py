@@ -45,7 +45,7 @@ def valleys(machine, seed, starts=60):
 def an_empty_row_teaches_nothing(seed):
     """clamped minus free is zero, in any machine"""
     rng, n = np.random.default_rng(seed), 3 + seed % 8
-    model = bmlab.sherrington_kirkpatrick(n, rng, scale=seed % 3).at(rng.uniform(0.5, 2))
+    model = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=seed % 3).at(rng.uniform(0.5, 2))
     nothing = bmlab.clamped(model, np.full((1, n), np.nan))
     slopes = bmlab.gradient(model, nothing, bmlab.exact(model, pairs="all"))
     return 1e-9 - max(np.abs(slope).max() for slope in slopes)
@@ -171,7 +171,7 @@ def of_the_house(penalty=0.1):
 
 def replica(seed, penalty=0.1):
     """As many rows as the House has, drawn from its machine, with the same cells empty."""
-    drawn = bmlab.sample(of_the_house(penalty), len(HOUSE), np.random.default_rng(seed))
+    drawn = bmlab.sample(of_the_house(penalty), len(HOUSE), rng=np.random.default_rng(seed))
     return np.where(np.isnan(HOUSE), np.nan, drawn)
 
 

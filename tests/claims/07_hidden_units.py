@@ -32,14 +32,14 @@ def the_blank_machine_is_the_best_of_pairs(seed):
     """The blank machine *is* the best machine of pairs."""
     n = 3 + seed % 4
     rows = bmlab.states(n)[bmlab.states(n).prod(1) == (-1) ** n]  # parity; XOR is the one of three
-    begin = bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed))
+    begin = bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(seed))
     return 1e-6 - (bmlab.maximize(begin, rows).steps[-1].log_likelihood.value + n * np.log(2))
 
 
 @claim("07-21")
 def they_all_pull_the_same_way(seed):
     """There are $10 \\cdot 9 / 2 = 45$ pairs, and they all pull the same way."""
-    seen = frequencies(bmlab.data.raster(283_041, np.random.default_rng([seed, 1])).data)
+    seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
     coins = ((1 + STATES * (seen @ STATES)) / 2).prod(1)
     paired = bmlab.probabilities(bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model)
     each, alone, pairs = (p[(STATES > 0).sum(1) >= 3].sum() for p in (seen, coins, paired))

@@ -108,7 +108,7 @@ def the_closed_form_is_taken_whatever_was_asked(seed):
     method = (bmlab.exact, bmlab.mean_field, bmlab.tap, partial(bmlab.gibbs, rng=rng, n_chains=2, n_sweeps=3))[seed % 4]
     asked = bmlab.clamped(model, data, method)
     right = np.mean([bmlab.exact(model.clamp(range(v), x)).log_z.value for x in data])
-    return ROUNDING - abs(asked.log_z.value - right) if asked.info["road"] == "closed form" else -1
+    return ROUNDING - abs(asked.log_z.value - right) if asked.info["algorithm"] == "closed form" else -1
 
 
 @claim("08-27", product(range(10, 30), (40, 64, 200)))
@@ -219,7 +219,7 @@ def zoo_summit():
 def cd_walks_downhill(seed):
     """CD-1 walks down, to $-4.91$, and with other seeds it does so too."""
     herd, free = np.tile(ZOO, (10, 1)), sampled(seed, n_chains=1010)
-    last = climbed(zoo_summit(), herd, free, np.linspace(0.05, 0, 301), penalty=0.03, chains="data")
+    last = climbed(zoo_summit(), herd, free, np.linspace(0.05, 0, 301), penalty=0.03, free_start="data")
     return score(zoo_summit(), ZOO) - score(last, ZOO)
 
 

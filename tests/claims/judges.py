@@ -12,7 +12,7 @@ import bmlab
 
 def glass(n, seed, temperature=1.0, scale=1.0):
     """A machine of the kind of medium(): all coupled to all at random."""
-    return bmlab.sherrington_kirkpatrick(n, np.random.default_rng(seed), scale=scale).at(temperature)
+    return bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(seed), scale=scale).at(temperature)
 
 
 def other_glass(n, seed, *size):

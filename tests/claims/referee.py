@@ -28,7 +28,7 @@ from scipy import stats
 from tqdm import tqdm
 
 import bmlab
-from bmlab.parallel import in_parts
+from bmlab.parallel import map_executor
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))
@@ -156,7 +156,7 @@ def main() -> None:
         parser.error(f"no claim is called {' or '.join(options.names)}; try {NOTEBOOKS[0]}")
     refuted = 0
     with bmlab.workers(ProcessPoolExecutor(options.jobs)):
-        for verdict in tqdm(in_parts(tried, names, "claim"), total=len(names), unit="claim"):
+        for verdict in tqdm(map_executor(tried, names, "claim"), total=len(names), unit="claim"):
             write(verdict)
             refuted += not verdict.kept
             says = "kept" if verdict.kept else "DOES NOT STAND"

@@ -1,4 +1,4 @@
-"""Proof (notebook 04b): intervals that log Z cannot leave.
+"""Bounds on log Z (notebook 04b): proven, from both sides.
 
 structured_mean_field                   from below, by the best tree
 tree_reweighting, spanning_trees        from above, by mixtures of trees

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...budgets import memory_to_spend
-from ...checks import check_positive, generator
-from ...estimate import Bounded, quietly
+from ...estimate import Bounded, no_convergence_warnings
 from ...model import BoltzmannMachine, check_model
-from ..exact.enumeration import exact
+from ...validation import check_positive, generator
+from ..exact.dispatch import exact
 from ..exact.planning import plan
 from ..sampling.visited import visited
 from ..variational.free_bounds import couplings_bound
@@ -76,7 +76,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seco
 def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> Bracket:
     """Return the bracket of all other methods; what would take minutes is left out."""
     above = {"couplings": couplings_bound(model)}
-    with quietly():
+    with no_convergence_warnings():
         product = mean_field(model, starts=STARTS)
         below = {"mean field": product.log_z.lower, "visited": visited(model, rng=rng, n_sweeps=SWEEPS).log_z.lower}
         if model.coupling_count() <= COUPLINGS:

@@ -1,4 +1,4 @@
-"""Gaussian bound: log Z from above by one Gaussian integral, for couplings too dense for trees.
+"""Gaussian bound: an upper bound on log Z by one Gaussian integral, for couplings too dense for trees.
 
 Take x in place of s in f(x) = x'Jx/2 + b'x - x'Dx/2 (J, b in units of T, D diagonal with D - J positive definite), and
 add to s uniform noise u in [-1, 1]^n.  On average f changes by -1/2 sum_i d_i <u_i^2> = -sum_i d_i / 6, so by Jensen
@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 from ...threads import one_thread
 
 STEPS = 50  # of Newton's method; five to ten are usual
@@ -33,7 +33,7 @@ def gaussian_bound(model: BoltzmannMachine, max_steps: int = STEPS) -> float:
     with one_thread():
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
-        for _ in watched(range(min(max_steps, STEPS)), "step"):
+        for _ in with_progress(range(min(max_steps, STEPS)), "step"):
             step, share = np.linalg.solve(hessian, -gradient), 1.0
             trial = _bound(j, b, d + step)
             while not trial[0] <= bound:

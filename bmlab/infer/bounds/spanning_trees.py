@@ -1,4 +1,4 @@
-"""Spanning trees of a machine: the best one, and how probable each edge is in a random one.
+"""Spanning trees: the minimum spanning tree, and edge appearance probabilities in a random one (Kirchhoff).
 
 A tree is drawn with a probability in proportion to the product of its edges' weights w.  Kirchhoff: it has edge e with
 
@@ -24,7 +24,7 @@ EPS = np.finfo(float).eps
 
 
 class Tree(NamedTuple):
-    """Hold a spanning tree from the root on, (n,) each; parts that are not coupled are linked by no edge.
+    """A spanning tree from the root on, (n,) each; parts that are not coupled are linked by no edge.
 
     unit, above   which unit stands at each place, and the place of its parent
     own           its edge to the parent in a Graph; one more than all edges where there is none
@@ -53,7 +53,7 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
     return Tree(unit, place[above], own)
 
 
-def shares(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
+def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
     """Return r_e (edges,) for log w (edges,); less than e^-RANGE of the largest counts as that.
 
     As much as rounding may add is taken off: bounds hold for smaller r as well.

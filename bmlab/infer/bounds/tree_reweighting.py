@@ -1,4 +1,4 @@
-"""Tree-reweighted bound: a random spanning tree stands in for the machine, and its average log Z lies above.
+"""Tree-reweighted belief propagation (TRW, TRBP): an upper bound on log Z from a distribution over spanning trees.
 
 Draw a tree with a probability in proportion to the product of its edges' weights w; it has edge e with probability r_e.
 Edge (i, j) has a message u_ij, what j tells i.  A tree gives unit i the field h_i, and each of its edges lifts u_ij
@@ -24,20 +24,20 @@ import numpy as np
 import scipy
 
 from ...arrays import log_2cosh
-from ...checks import check_count, check_positive, in_words
-from ...estimate import Bounded, Estimate, as_corr, warned
+from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 from ...threads import one_thread
-from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of, through
-from .spanning_trees import best_tree, shares
+from ...validation import check_count, check_positive, describe
+from ..variational.belief_propagation import Graph, graph_of, pair_table, propagate, response_of
+from .spanning_trees import best_tree, edge_appearance_probabilities
 
 SWEEPS = 100  # of messages between two steps of the weights, at most
 SETTLED = 1e-12  # the largest move of messages that agree
 
 
-class Mixture(NamedTuple):
-    """Hold log w and messages u (edges,), the number of units, and between which of them edges go (2, edges)."""
+class TreeDistribution(NamedTuple):
+    """Log w and messages u (edges,), the number of units, and between which of them edges go (2, edges)."""
 
     log_weights: np.ndarray
     messages: np.ndarray
@@ -46,7 +46,7 @@ class Mixture(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """Hold the bound B that a Mixture gives, without the offset, and its part that messages which agree would not have.
+    """The bound B that a Mixture gives, without the offset, and its part that messages which agree would not have.
 
     mean (n,), p (4, edges) of the pairs, share r (edges,), information (edges,)
     """
@@ -60,7 +60,7 @@ class Bound(NamedTuple):
 
 
 def trw(
-    model: BoltzmannMachine, *, start: Mixture | None = None, max_steps: int = 100, tolerance: float = 0.01
+    model: BoltzmannMachine, *, start: TreeDistribution | None = None, max_steps: int = 100, tolerance: float = 0.01
 ) -> Estimate:
     """Answer by a mixture of all spanning trees, whose weights are moved up to `max_steps` times.
 
@@ -82,7 +82,7 @@ def trw(
         check_positive("tolerance", tolerance, 0.01, zero=True),
     )
     bounds, offset = [], model.offset / model.temperature
-    for found in watched(tighten(model, start), "step", max_steps + 1):
+    for found in with_progress(tighten(model, start), "step", max_steps + 1):
         bounds.append(found[1].value - offset)
         if found[2] <= tolerance or len(bounds) > max_steps:
             break
@@ -93,7 +93,7 @@ def trw(
         low = f"{low}; the bound holds as it is. Raise max_steps"
     elif response.doubt:
         low = f"trw() {response.doubt}; the bound holds as it is"
-    return warned(
+    return warn_unless_converged(
         Estimate(
             best.mean,
             as_corr(model, response.pairs),
@@ -108,7 +108,9 @@ def trw(
     )
 
 
-def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[tuple[Mixture, Bound, float]]:
+def tighten(
+    model: BoltzmannMachine, start: TreeDistribution | None = None
+) -> Iterator[tuple[TreeDistribution, Bound, float]]:
     """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
     graph = graph_of(model)
     mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
@@ -116,10 +118,10 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
     lowest, step = -np.inf, 0.5
     while True:
         with one_thread():
-            share = shares(model, graph, trial.log_weights)
-            trial = trial._replace(messages=agreed(model, graph, share, trial.messages))
+            share = edge_appearance_probabilities(model, graph, trial.log_weights)
+            trial = trial._replace(messages=reweighted_messages(model, graph, share, trial.messages))
             found = bound_of(model, graph, share, trial.messages)
-            lowest = max(lowest, floor_of(model, graph, found))
+            lowest = max(lowest, dual_value(model, graph, found))
         if best is None or found.value < best.value:
             mixture, best = trial, found
         if last is None or found.value - found.slack < last.value - last.slack:  # as if messages agreed
@@ -130,29 +132,31 @@ def tighten(model: BoltzmannMachine, start: Mixture | None = None) -> Iterator[t
         trial = trial._replace(log_weights=weights + step * last.information)  # whose messages go on to agree
 
 
-def first_mixture(model: BoltzmannMachine, graph: Graph) -> Mixture:
+def first_mixture(model: BoltzmannMachine, graph: Graph) -> TreeDistribution:
     """Return trees that are all equally probable, without messages."""
-    return Mixture(np.zeros(len(graph.j)), np.zeros(len(graph.j)), model.n, np.array([graph.row, graph.col]))
+    return TreeDistribution(np.zeros(len(graph.j)), np.zeros(len(graph.j)), model.n, np.array([graph.row, graph.col]))
 
 
 def _fitting(start, graph, n):
     """Return a mixture of the edges of this graph, None where it is of others; refuse one of other units."""
     if start is None:
         return None
-    of = f"one for {start.n}" if isinstance(start, Mixture) else in_words(start)
-    if not isinstance(start, Mixture) or start.n != n:
+    of = f"one for {start.n}" if isinstance(start, TreeDistribution) else describe(start)
+    if not isinstance(start, TreeDistribution) or start.n != n:
         raise ValueError(f"start must be the `state` of a trw() answer for {n} units, found {of}; leave it out")
     return start if np.array_equal(start.edges, [graph.row, graph.col]) else None
 
 
-def agreed(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = SWEEPS) -> np.ndarray:
+def reweighted_messages(
+    model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = SWEEPS
+) -> np.ndarray:
     """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
     raised, field = graph.j / share, model.biases / model.temperature
     is_forest = share.min(initial=1) > 1 - 1e-9
     rate, sweeps = (1.0, model.n) if is_forest else (0.5, sweeps)
     for _ in range(sweeps):
         inside = (field + np.bincount(graph.row, share * u, model.n))[graph.row] - u
-        move = through(raised, inside[graph.back]) - u
+        move = propagate(raised, inside[graph.back]) - u
         u = u + rate * move
         if np.abs(move).max(initial=0) < SETTLED:
             break
@@ -165,14 +169,14 @@ def bound_of(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.nda
     own, inside, raised = field[graph.row], field[graph.row] - u, graph.j / share
     single = log_2cosh(own)
     log_z, p = pair_table(raised, inside, inside[graph.back])
-    off = through(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
+    off = propagate(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
     ratio = np.abs(off) - log_2cosh(own + off) + single  # max log p / q
     slack = share @ np.maximum(ratio, ratio[graph.back]) / 2
     value = log_2cosh(field).sum() + share @ (log_z / 2 - single) + slack
     return Bound(float(value), float(slack), np.tanh(field), p, share, _information(p))
 
 
-def floor_of(model: BoltzmannMachine, graph: Graph, found: Bound) -> float:
+def dual_value(model: BoltzmannMachine, graph: Graph, found: Bound) -> float:
     """Return what no trees with any messages go below (Wainwright, Jaakkola and Willsky 2005): for any means and pairs
 
         sum_i (b_i m_i + entropy of m_i) + sum_e J_e <s_i s_j> - information in the tree that has most,

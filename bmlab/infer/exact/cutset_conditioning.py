@@ -1,4 +1,4 @@
-"""Exact answers by cutset conditioning: list the states of some units, the cutset, and sum the others out by hand.
+"""Cutset conditioning: list the states of some units, the cutset, and sum the others out in closed form.
 
 Take units that touch every coupling (one layer of a restricted machine), so that the rest is not coupled among itself.
 Given the state S of the cutset, each unit of the rest is alone with its field f_j(S) = b_j + sum_i w_ij S_i:
@@ -18,7 +18,7 @@ import scipy
 
 from ...arrays import states
 from ...model import BoltzmannMachine
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 from ...threads import one_thread
 
 TILE = 2**16  # numbers at a time: they stay in the processor's cache
@@ -86,14 +86,14 @@ def _given_cutset(model, order, k, only: Any = slice(None), columns=1) -> Iterat
     y = states(few).T
     field = w[np.ix_(rest, inner)] @ y + b[rest, None]
     log_y = (y * (w[np.ix_(inner, inner)] @ y / 2 + b[inner, None])).sum(0)
-    for x in watched(states(len(outer))[only], "tile"):
+    for x in with_progress(states(len(outer))[only], "tile"):
         log_x = x @ (w[np.ix_(outer, outer)] @ x / 2 + b[outer])
-        mean, log_rest = _alone(field + (w[np.ix_(rest, outer)] @ x)[:, None])
+        mean, log_rest = _sum_out_rest(field + (w[np.ix_(rest, outer)] @ x)[:, None])
         s = np.vstack([np.repeat(x[:, None], y.shape[1], axis=1), y, mean])
         yield s, log_x + log_y + (x @ w[np.ix_(outer, inner)]) @ y + log_rest
 
 
-def _alone(f):
+def _sum_out_rest(f):
     """Return tanh(f) and, summed over the rows, log 2 cosh(f); one exponential serves both."""
     size = np.abs(f)
     e = np.exp(-2 * size)

@@ -1,4 +1,4 @@
-"""Exact answers by variable elimination: sum out one unit after the other, cheap where couplings are few.
+"""Variable elimination (bucket elimination, min-fill, junction tree): sum out one unit after the other.
 
 Unit v, when its turn comes, still hangs together with a few others, its scope N(v).  Summing it out leaves a table
 over them, the message
@@ -28,13 +28,13 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 
 SIGNS = np.array([-1.0, 1.0])
 
 
 class Order(NamedTuple):
-    """Hold an order of elimination: the units, and for each the scope it leaves, sorted by that order."""
+    """An order of elimination: the units, and for each the scope it leaves, sorted by that order."""
 
     units: list[int]
     scopes: list[list[int]]
@@ -57,11 +57,11 @@ def best_order(weights, widest: int = 26) -> Order | None:
     if graph.nnz and np.diff(graph.indptr).min() > widest:  # the first unit to leave has a larger scope
         return None
     along_the_band = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
-    orders = [_follow(graph, _least_fill, widest), _follow(graph, lambda *_: iter(along_the_band), widest)]
+    orders = [_eliminate_in(graph, _min_fill, widest), _eliminate_in(graph, lambda *_: iter(along_the_band), widest)]
     return min((order for order in orders if order), key=lambda order: order.entries, default=None)
 
 
-def _follow(graph, choose, widest):
+def _eliminate_in(graph, choose, widest):
     """Eliminate in the order that `choose` yields: who leaves joins all it hung together with."""
     around = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     units, scopes = [], []
@@ -78,7 +78,7 @@ def _follow(graph, choose, widest):
     return Order(units, [sorted(scope, key=place.__getitem__) for scope in scopes])
 
 
-def _least_fill(around, widest):
+def _min_fill(around, widest):
     """Yield next the unit that would join the fewest strangers; a price that has risen meanwhile is queued again."""
     queue, gone = [(_fill(around, v, widest), v) for v in range(len(around))], set()
     heapify(queue)
@@ -109,7 +109,7 @@ def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.nda
     place = {v: k for k, v in enumerate(order.units)}
     inbox = [[] for _ in order.units]
     log_z, odds = 0.0, []
-    for k, (v, scope) in enumerate(watched(zip(order.units, order.scopes, strict=True), "unit", model.n)):
+    for k, (v, scope) in enumerate(with_progress(zip(order.units, order.scopes, strict=True), "unit", model.n)):
         up = _field(rows, model.biases[v], v, scope) / model.temperature
         down = -up
         for message, its_scope in inbox[k]:
@@ -141,7 +141,7 @@ def _spread(table, wide, narrow):
     return table.reshape(-1, *(2 if u in narrow else 1 for u in wide))
 
 
-def hand_back(order: Order, odds: list[np.ndarray]) -> Iterator[tuple[int, list[int], np.ndarray]]:
+def backward_pass(order: Order, odds: list[np.ndarray]) -> Iterator[tuple[int, list[int], np.ndarray]]:
     """Yield (v, scope, table): the probabilities of v and its scope, (2, 2, ...), v first; last unit first."""
     place = {v: k for k, v in enumerate(order.units)}
     waiting = np.bincount([place[scope[0]] for scope in order.scopes if scope], minlength=len(place))
@@ -171,7 +171,7 @@ def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tu
     graph = scipy.sparse.csr_array(model.weights)
     mean, found = np.empty(model.n), []
     coupled = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
-    for v, scope, table in hand_back(order, odds):
+    for v, scope, table in backward_pass(order, odds):
         net = table[1] - table[0]
         mean[v] = net.sum()
         found += [(v, u, _signed_sum(net, axis)) for axis, u in enumerate(scope) if u in coupled[v]]
@@ -188,7 +188,7 @@ def _signed_sum(table, axis):
 
 def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return means (n,) and <s_i s_j> of all pairs (n, n), with ones on the diagonal."""
-    place, tables = {v: k for k, v in enumerate(order.units)}, {v: table for v, _, table in hand_back(order, odds)}
+    place, tables = {v: k for k, v in enumerate(order.units)}, {v: table for v, _, table in backward_pass(order, odds)}
     mean = np.array([tables[v][1].sum() - tables[v][0].sum() for v in sorted(place)])
     corr, inbox = np.outer(mean, mean), [[] for _ in place]  # parts that are not coupled are independent
     for k, (v, scope) in enumerate(zip(order.units, order.scopes, strict=True)):

@@ -1,7 +1,7 @@
-"""Perfect samples, probabilities and ground states of every machine that exact() can solve.
+"""Exact sampling: independent samples, probabilities and ground states of every machine that exact() can solve.
 
-Each state is drawn from p(s) itself, independently of the last, along the road that exact() takes: two groups of units
-from their joint weights and the third given these, the cutset and then the others, or the last unit first.
+Each state is drawn from p(s) itself, independently of the last, by the algorithm of exact(): two groups of units from
+their joint weights and the third given these, the cutset and then the others, or the last unit first.
 """
 
 from typing import NamedTuple
@@ -10,30 +10,30 @@ import numpy as np
 
 from ...arrays import states
 from ...budgets import check_memory
-from ...checks import check_count, generator
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
+from ...validation import check_count, generator
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .enumeration import affordable, part_of
+from .dispatch import part_of, with_stable_fallback
 from .matrix_products import draw_by_parts, draw_by_products
-from .planning import plan, refuse_if_too_dear
+from .planning import check_cost, plan
 
 COLD = 1e-9  # states whose energies differ by less, in units of the largest number, count as equal
 
 
 class GroundState(NamedTuple):
-    """Hold the lowest energy, and one state (n,) that has it."""
+    """The lowest energy, and one state (n,) that has it."""
 
     energy: float
     state: np.ndarray
 
 
-def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray:
+def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
-    >>> s = bmlab.sample(pair, 10_000, np.random.default_rng(0))
+    >>> s = bmlab.sample(pair, 10_000, rng=np.random.default_rng(0))
     >>> s.shape, bool(abs(s.prod(1).mean() - np.tanh(1)) < 0.03)
     ((10000, 2), True)
     """
@@ -41,7 +41,7 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
     size, rng = check_count("size", size, 0), generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
     way = plan(model, pairs="couplings")
-    refuse_if_too_dear(way)
+    check_cost(way)
     s = np.empty((size, model.n))
     for part in way.parts:
         s[:, part.units] = _draw(part_of(model, part.units), part, size, rng)
@@ -49,14 +49,14 @@ def sample(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.n
 
 
 def _draw(own, part, size, rng):
-    if part.road == "variable elimination":
-        return elimination.draw(part.guide, elimination.eliminate(own, part.guide)[1], size, rng)
-    part = affordable(own, part)
-    if part.road == "matrix products":
-        s = draw_by_parts(own, part.guide, size, rng) if part.guide else draw_by_products(own, size, rng)
+    if part.algorithm == "variable elimination":
+        return elimination.draw(part.structure, elimination.eliminate(own, part.structure)[1], size, rng)
+    part = with_stable_fallback(own, part)
+    if part.algorithm == "matrix products":
+        s = draw_by_parts(own, part.structure, size, rng) if part.structure else draw_by_products(own, size, rng)
         if s is not None:
             return s
-    cutset = part.guide if part.road == "cutset conditioning" else cutset_of(own.weights)
+    cutset = part.structure if part.algorithm == "cutset conditioning" else cutset_of(own.weights)
     assert cutset is not None, "without a limit there is one"
     return draw_by_cutset(own, cutset, size, rng)
 
@@ -96,5 +96,5 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     unit = max(abs(model.weights).max() if model.n else 0, np.abs(model.biases).max(initial=0)) or 1.0
     # without the offset, in which digits would drown
     cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)
-    state = sample(cold, 1, np.random.default_rng(0))[0]
+    state = sample(cold, 1, rng=np.random.default_rng(0))[0]
     return GroundState(float(model.energy(state)), state)

@@ -1,4 +1,4 @@
-"""Exact answers by matrix products: all 2^n states of a dense machine at the price of three of them.
+"""Exact enumeration by matrix products: all 2^n states of a dense machine for the cost of three products.
 
 The energy couples units in pairs only.  So split the units into three groups a, b, c: every term of the energy
 belongs to one side of the triangle, and the weight of a state is a product of three faces,
@@ -20,8 +20,8 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine
-from ...parallel import in_parts
-from ...progress_bars import watched
+from ...parallel import map_executor
+from ...progress_bars import with_progress
 from ...threads import all_threads, one_thread
 from .cutset_conditioning import draw_by_cutset, sum_by_cutset
 from .small_tables import up_to_pairs
@@ -30,14 +30,14 @@ TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temp
 PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
 LARGER_UNITS = 36  # beyond 2^PARTS parts of those: ten seconds, and half a GiB
 PARTS = 13
-CALM = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
-CALM_UNITS = 15  # up to here BLAS starts no threads by itself
+SAFE_ENERGY = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
+SAFE_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
 TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
 class Sums(NamedTuple):
-    """Hold log Z without the offset, and where they were asked for means (n,) and <s_i s_j> (n, n)."""
+    """Log Z without the offset, and where they were asked for means (n,) and <s_i s_j> (n, n)."""
 
     log_z: float
     mean: Any = np.nan
@@ -46,7 +46,7 @@ class Sums(NamedTuple):
 
 def sum_by_products(model: BoltzmannMachine, moments: bool = True) -> Sums | None:
     """Return the Sums, log Z alone by one product of the three; None where the faces leave the range of a double."""
-    with _quiet(model.n):
+    with limit_blas(model.n):
         groups, lists, products = _groups(model.n)
         faces, log_scale = _faces(model, groups, lists, products)
         if not moments:
@@ -116,15 +116,15 @@ def _sum_out(face, left, right, cols):
     return given_row
 
 
-def _quiet(n):
+def limit_blas(n):
     """One thread, where BLAS would start more by itself."""
-    return one_thread() if n > CALM_UNITS else nullcontext()
+    return one_thread() if n > SAFE_UNITS else nullcontext()
 
 
 def _tiles(face, left, right):
     """Yield (rows, weight of these rows and all columns) of face * (left right)'."""
     step = max(1, TILE // face.shape[1])
-    for k in watched(range(0, len(face), step), "tile"):
+    for k in with_progress(range(0, len(face), step), "tile"):
         tile = slice(k, k + step)
         with all_threads() if face.size * left.shape[1] >= 2**WIDE_UNITS else nullcontext():
             weight = right[:, tile].T @ left.T
@@ -140,15 +140,15 @@ def _tiles(face, left, right):
 # biases v and -v weigh the same, and half of the parts is enough.
 
 
-def held_units(n: int) -> int:
+def conditioned_units(n: int) -> int:
     """Return how many of n units are held; it follows from n alone."""
     return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + PARTS else LARGER_UNITS)
 
 
-def leaves_range(model: BoltzmannMachine, k: int) -> bool:
+def overflows(model: BoltzmannMachine, k: int) -> bool:
     """Whether the products of the first part leave the range of a double; the others are much like it."""
     size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
-    if 2 * size < CALM * model.temperature:
+    if 2 * size < SAFE_ENERGY * model.temperature:
         return False
     return sum_by_products(model.clamp(np.arange(k), _signs(k, 0)), moments=False) is None
 
@@ -159,7 +159,7 @@ def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True) -> Sums:
         return _in_range(model, moments)
     own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
     even = not own.biases.any()
-    with closing(in_parts(partial(_part, own, k, moments), range(2 ** (k - even)))) as answers:
+    with closing(map_executor(partial(_part, own, k, moments), range(2 ** (k - even)))) as answers:
         log_z, mean, corr = _added(k, answers)
     return Sums(log_z + even * np.log(2), mean * (not even), corr)
 
@@ -191,7 +191,7 @@ def _part(model, k, moments, number):
 
 
 def _in_range(model, moments):
-    """Return the Sums by products, or by the road that no temperature is too low for."""
+    """Return the Sums by products, or by the algorithm that no temperature is too low for."""
     if sums := sum_by_products(model, moments):
         return sums
     sums = Sums(*sum_by_cutset(model, np.arange(model.n - 1), moments))
@@ -200,7 +200,7 @@ def _in_range(model, moments):
 
 def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return independent states (size, n): the units held by log Z of each part, then the others given these."""
-    log_z = [part.log_z for part in in_parts(partial(_part, model, k, False), range(2**k))]
+    log_z = [part.log_z for part in map_executor(partial(_part, model, k, False), range(2**k))]
     number, s = rng.choice(2**k, size, p=scipy.special.softmax(log_z)), np.empty((size, model.n))
     for one in np.unique(number):
         here, v = np.flatnonzero(number == one), _signs(k, int(one))
@@ -218,7 +218,7 @@ def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generato
     None where the faces leave the range of a double.
     """
     groups, lists, products = _groups(model.n)
-    with _quiet(model.n):
+    with limit_blas(model.n):
         (ab, bc, ca), _ = _faces(model, groups, lists, products)
         cumulative = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
     if _is_out_of_range(cumulative[-1], model.n):

@@ -1,4 +1,4 @@
-"""The cheapest exact road for a machine, and its price before anything is paid.
+"""Cost model of exact inference: the cheapest algorithm for a machine, with its time and memory, before it runs.
 
 Parts of a machine that are not coupled to each other are solved apart.  Each part takes the cheapest of
 
@@ -19,13 +19,13 @@ import numpy as np
 import scipy
 
 from ...budgets import memory_to_spend, size_in_words, time_in_words
-from ...checks import check_choice
-from ...couplings import Pattern
 from ...model import BoltzmannMachine, check_model
 from ...parallel import parts_run_here, worker_count
+from ...sparsity import Pattern
+from ...validation import check_choice
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .elimination import best_order
-from .matrix_products import TABLE_UNITS, WIDE_UNITS, held_units
+from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units
 
 # The reference machine, of two cores (2026): multiply-adds a second in a matrix product by one core and by both,
 # and exponentials a second by one.
@@ -41,15 +41,15 @@ WANTED = ("moments", "log_z")
 
 
 class Part(NamedTuple):
-    """Hold the road for some units: its name, what it needs to know (`guide`), and what it costs.
+    """The algorithm for some units: its name, what it needs to know (`structure`), and what it costs.
 
     bytes    of what is held at once in one process
     seconds  of one core, for all pieces one after the other; so many of these are done `side_by_side`
     """
 
     units: np.ndarray
-    road: str
-    guide: Any
+    algorithm: str
+    structure: Any
     work: float
     bytes: float
     seconds: float
@@ -58,7 +58,7 @@ class Part(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Hold how exact() would answer: its parts, solved one after the other."""
+    """How exact() would answer: its parts, solved one after the other."""
 
     parts: tuple[Part, ...]
 
@@ -84,8 +84,8 @@ class Plan(NamedTuple):
 
     @property
     def method(self) -> str:
-        """The roads taken, each named once, the dearest first."""
-        return ", ".join(dict.fromkeys(part.road for part in sorted(self.parts, key=lambda p: -p.seconds)))
+        """The algorithms taken, each named once, the dearest first."""
+        return ", ".join(dict.fromkeys(part.algorithm for part in sorted(self.parts, key=lambda p: -p.seconds)))
 
     @property
     def time(self) -> str:
@@ -103,14 +103,14 @@ class Plan(NamedTuple):
 
 
 def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
-    """Return the cheapest road for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
+    """Return the cheapest algorithm for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
 
     Its seconds are those of one reference machine of two cores, with the workers at hand; core_seconds of them all.
     Raises ValueError where `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
 
     >>> bmlab.plan(bmlab.ising((20, 20), periodic=False)).method
     'variable elimination'
-    >>> bmlab.plan(bmlab.sherrington_kirkpatrick(100, np.random.default_rng(0))).seconds > 1e12
+    >>> bmlab.plan(bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))).seconds > 1e12
     True
     """
     check_model(model)
@@ -120,7 +120,7 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
         way = Plan((_without_search(np.arange(model.n)),))
     else:
         way = _searched(Pattern(model.weights), everything)
-    return Plan(tuple(_of_question(part, want, not model.biases.any()) for part in way.parts))
+    return Plan(tuple(_priced(part, want, not model.biases.any()) for part in way.parts))
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
@@ -129,9 +129,9 @@ def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
     return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
-def _of_question(part, want, even):
+def _priced(part, want, even):
     """Return a Part at the price of what is asked: one product of three, half of the pieces without biases, workers."""
-    if part.road != "matrix products":
+    if part.algorithm != "matrix products":
         return part
     share, pieces = (1 / 3 if want == "log_z" else 1), part.pieces
     if pieces > 1:
@@ -158,15 +158,15 @@ def _components(graph):
 
 
 def _cheapest(units, graph, everything):
-    """The cheapest road for one group of units."""
+    """The cheapest algorithm for one group of units."""
     if graph.indptr[units[0] + 1] == graph.indptr[units[0]]:
         n, pairs = len(units), len(units) ** 2 if everything else 0
         return Part(units, "independent units", None, n, 32.0 * n + 8.0 * pairs, 1e-5 + 1e-8 * n + 3e-9 * pairs)
     if len(units) <= UNSEARCHED_UNITS:
         return _without_search(units)
     own = graph if len(units) == graph.shape[0] else graph[units][:, units]
-    roads = [_matrix_products(units), _cutset(units, own, everything)]
-    best = min(filter(None, roads), key=lambda part: part.seconds)
+    algorithms = [_matrix_products(units), _cutset(units, own, everything)]
+    best = min(filter(None, algorithms), key=lambda part: part.seconds)
     other = _variable_elimination(units, own, everything, best.seconds)
     return other if other and other.seconds < best.seconds else best
 
@@ -179,7 +179,7 @@ def _without_search(units):
 
 
 def _matrix_products(units):
-    n, held = min(len(units), 300), held_units(len(units))  # dear enough, and still a double
+    n, held = min(len(units), 300), conditioned_units(len(units))  # dear enough, and still a double
     size, pieces = len(units) - held, 2.0 ** min(held, 300)
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(size / 3)
     one_product = ONE_CORE if held or size < WIDE_UNITS else TWO_CORES
@@ -214,15 +214,13 @@ def _variable_elimination(units, graph, everything, seconds):
     return Part(units, "variable elimination", order, (1 + columns) * entries, held, seconds)
 
 
-def refuse_if_too_dear(
-    way: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, everything: bool = False
-) -> None:
+def check_cost(way: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, everything: bool = False) -> None:
     """Raise ValueError with the price where a plan costs more time or memory than it may."""
     max_bytes = memory_to_spend() if max_bytes is None else max_bytes
     if way.seconds <= max_seconds and way.bytes <= max_bytes:
         return
     dearest = max(way.parts, key=lambda part: part.seconds)
-    fewer = everything and dearest.road in ("cutset conditioning", "variable elimination")
+    fewer = everything and dearest.algorithm in ("cutset conditioning", "variable elimination")
     raise ValueError(
         f"exact() would need {_what(dearest)}, about {way.time} and {size_in_words(way.bytes)}; "
         f"it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
@@ -231,6 +229,6 @@ def refuse_if_too_dear(
 
 
 def _what(part):
-    if part.road == "cutset conditioning":
-        return f"2^{len(part.guide)} listed states"
-    return f"2^{len(part.units)} states" if part.road == "matrix products" else f"{part.work:.2g} operations"
+    if part.algorithm == "cutset conditioning":
+        return f"2^{len(part.structure)} listed states"
+    return f"2^{len(part.units)} states" if part.algorithm == "matrix products" else f"{part.work:.2g} operations"

@@ -1,4 +1,4 @@
-"""Exact answers for a dozen units by small tables: one of each half, and one matrix of all states.
+"""Exact enumeration by small tables, for up to a dozen units: one table of each half, and one matrix of all states.
 
 Split the units into two halves.  Beside each state of a half write down all that the energy can see of it,
 

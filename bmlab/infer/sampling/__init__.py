@@ -1,4 +1,4 @@
-"""Chains (notebooks 03, 03b and 03c): answers from states that were visited.
+"""Sampling (notebooks 03, 03b and 03c): Markov chain Monte Carlo.
 
 chains                                   chains side by side
 numpy_engine, numba_engine               the sweeps that NumPy or Numba make of them, and random numbers

@@ -1,4 +1,4 @@
-"""Annealed importance sampling: log Z, carried from a machine of independent units to the one that is asked about.
+"""Annealed importance sampling (AIS): log Z, carried from independent units to the machine by weighted chains.
 
 Biases a that are weak are all that the units have at first.  The rest is switched on in steps from beta_0 = 0 to
 beta_K = 1:
@@ -32,11 +32,11 @@ import scipy
 
 from ...arrays import log_2cosh
 from ...budgets import check_memory
-from ...checks import check_count, generator, is_sparse
-from ...estimate import Bounded, Estimate, as_corr, pair_sums, warned
+from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 from ...threads import one_thread
+from ...validation import check_count, generator, is_sparse
 from .chains import Chains
 from .diagnostics import widened
 from .gibbs import check_chains
@@ -44,13 +44,13 @@ from .gibbs import check_chains
 PILOT = 5  # the pilot has so many times fewer chains and steps
 MOST_PILOT = 2002  # and no more chains than that
 ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
-CUT = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
+LARGEST_FIRST_BIAS = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
 SHARE = 0.2  # of the chains that must count for the error bar to be believed
 FEWEST = 10  # and no fewer than that: every share of a few is a large one
 
 
 class Runs(NamedTuple):
-    """Hold the last states s (chains, n), which follow p(s) only by their log_weights (chains,), and the betas."""
+    """The last states s (chains, n), which follow p(s) only by their log_weights (chains,), and the betas."""
 
     s: np.ndarray
     log_weights: np.ndarray
@@ -93,7 +93,7 @@ def ais(
         betas = _schedule(model, first, rng, n_chains, n_temperatures)
         chains = _first_chains(model, first, rng, n_chains, n_temperatures)
         log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
-    return warned(estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas)))
+    return warn_unless_converged(estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas)))
 
 
 def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
@@ -103,7 +103,7 @@ def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np
     others = np.setdiff1d(np.arange(model.n), alone)
     across, inside = model.weights[alone][:, others], model.weights[others][:, others]
     coupled = inside.nnz > 0 if is_sparse(inside) else inside.any()  # never in a restricted machine
-    for low, high in watched(pairwise(betas), "temperature", len(betas) - 1):
+    for low, high in with_progress(pairwise(betas), "temperature", len(betas) - 1):
         s = chains.s[others].astype(float)
         pull = across @ s
         inner = rest[others, 0] @ s + ((s * (inside @ s)).sum(0) / 2 if coupled else 0.0)
@@ -111,7 +111,7 @@ def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np
         yield (high - low) / temperature * inner + summed
         chains.beta = np.full_like(chains.beta, high / temperature)
         chains.biases = (rest + first / high)[:, 0]
-        chains.felt = pull
+        chains.first_class_field = pull
         chains.sweep()
 
 
@@ -132,13 +132,13 @@ def _schedule(model, first, rng, n_chains, n_temperatures):
 
 def _first_biases(model):
     """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
-    weak, a = 0.5 * model.temperature / max(_pull(model), 0.5 * model.temperature), model.biases
+    weak, a = 0.5 * model.temperature / max(_spectral_radius(model), 0.5 * model.temperature), model.biases
     for _ in range(ROUNDS):
         a = model.biases + weak * (model.weights @ np.tanh(a / model.temperature))
-    return a.clip(-CUT * model.temperature, CUT * model.temperature)
+    return a.clip(-LARGEST_FIRST_BIAS * model.temperature, LARGEST_FIRST_BIAS * model.temperature)
 
 
-def _pull(model):
+def _spectral_radius(model):
     """Return the largest size of an eigenvalue of W, which is at most T where mean field can have one solution only."""
     size = abs(model.weights).sum()  # 0 also where all stored weights are
     if model.n < 3 or size == 0:

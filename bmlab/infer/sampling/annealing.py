@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_array, generator
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...progress_bars import watched
+from ...progress_bars import with_progress
+from ...validation import check_array, generator
 from .chains import Chains
 from .gibbs import first_states
 
 
 class Annealed(NamedTuple):
-    """Hold the best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did."""
+    """The best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did."""
 
     energies: np.ndarray
     states: np.ndarray
@@ -38,7 +38,7 @@ class Annealed(NamedTuple):
         return self.states[self.energies.argmin()]
 
 
-def annealed(
+def anneal(
     model: BoltzmannMachine,
     schedule: ArrayLike,
     *,
@@ -55,14 +55,14 @@ def annealed(
     Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
     ground_state() does, where it can.
 
-    >>> bmlab.annealed(bmlab.ising((4, 4)), np.geomspace(4, 0.1, 100), rng=0).energy
+    >>> bmlab.anneal(bmlab.ising((4, 4)), np.geomspace(4, 0.1, 100), rng=0).energy
     -32.0
     """
     check_model(model)
     rng, schedule = generator(rng), _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, n_sweeps=len(schedule))
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
-    for temperature in watched(schedule, "sweep"):
+    for temperature in with_progress(schedule, "sweep"):
         chains.beta[:] = 1 / temperature
         chains.sweep()
         now = chains.energies()

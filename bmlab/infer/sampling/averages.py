@@ -1,4 +1,4 @@
-"""Averages over chains: means, correlations, their errors, and what diagnostics.py says of the chains.
+"""Averages over chains: means, correlations, their standard errors, and convergence diagnostics.
 
 Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
 parts of their time, each as long as three independent draws of the slowest unit at least.  The spread of the groups'
@@ -19,9 +19,9 @@ import numpy as np
 import scipy
 
 from ...budgets import check_memory
-from ...couplings import entries
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
+from ...sparsity import entries
 from ...threads import one_thread
 from .diagnostics import GROUPS, Halves, agreement, halves_of, mean_and_stderr
 
@@ -35,7 +35,7 @@ CACHED = 2**16  # bytes of couplings that are taken together
 
 
 class Averages(NamedTuple):
-    """Hold what the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit.
+    """What the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit.
 
     n_draws   states that were averaged
     halves    what R-hat is made of; None of a single sweep
@@ -108,7 +108,7 @@ def _of_one_sweep(model, states):
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
-    return Averages(mean, corr, _coins(mean, len(s)), _errors(model, corr, len(s)), len(s))
+    return Averages(mean, corr, _binomial_stderr(mean, len(s)), _errors(model, corr, len(s)), len(s))
 
 
 def _products(s):
@@ -123,10 +123,10 @@ def _products(s):
 def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
     pairs = entries(corr, coupled_pairs(model)) if model.is_sparse else corr
-    return as_corr(model, _coins(pairs, count), diagonal=0.0)
+    return as_corr(model, _binomial_stderr(pairs, count), diagonal=0.0)
 
 
-def _coins(mean, count):
+def _binomial_stderr(mean, count):
     """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; no less than 2/count where all are alike."""
     return np.where(abs(mean) < 1, np.sqrt((1 - mean * mean).clip(0) / (count - 1)), 2 / count)
 
@@ -137,18 +137,18 @@ def _sums(model, blocks, groups, part, n_sweeps):
     record = np.zeros((n_spans, model.n, n_chains), np.float32)
     upper = _upper_pairs(model)[:2] if model.is_sparse else ()
     pairs = np.zeros((part[-1] + 1, len(groups) - 1, *([len(upper[0])] if upper else [model.n] * 2)))
-    for block in _gathered(blocks, min(model.n * len(groups), GATHERED // (model.n + 1)) // n_chains):
+    for block in _batched(blocks, min(model.n * len(groups), GATHERED // (model.n + 1)) // n_chains):
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
-        for k, draws in _runs(span, block):
+        for k, draws in _split_by_label(span, block):
             for a in range(0, len(draws), 127):  # so many fit into eight bits, where sums are fast
                 record[k] += draws[a : a + 127].sum(0, dtype=np.int8)
-        for p, draws in _runs(part[span], block):
+        for p, draws in _split_by_label(part[span], block):
             _add_coupled(pairs[p], draws, groups, *upper) if upper else _add_pairs(pairs[p], draws, groups)
         done += len(block)
     return record, pairs
 
 
-def _gathered(blocks, enough):
+def _batched(blocks, enough):
     """Join blocks until they hold `enough` sweeps: a product of few draws costs what it writes."""
     waiting = []
     for block in blocks:
@@ -160,7 +160,7 @@ def _gathered(blocks, enough):
         yield np.concatenate(waiting)
 
 
-def _runs(label, block):
+def _split_by_label(label, block):
     """Yield each label, which only grows along a block, with the sweeps that carry it."""
     labels, firsts = np.unique(label, return_index=True)
     yield from zip(labels, np.split(block, firsts[1:]), strict=True)

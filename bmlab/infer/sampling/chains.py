@@ -1,4 +1,4 @@
-"""Chains side by side: the states of many copies of one machine, and what a sweep does to them.
+"""Markov chains side by side: the states of many copies of one machine, and the sweeps that update them.
 
 A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  Its
 first 16 bits k say that u is in [k, k + 1) / 65536; the digits that follow are number `place` of a stream of the chain
@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...budgets import memory_to_spend
-from ...checks import check_choice
-from ...couplings import one_by_one
 from ...model import BoltzmannMachine
-from ...progress_bars import watched
+from ...progress_bars import with_progress
+from ...sparsity import one_by_one
+from ...validation import check_choice
 from .numpy_engine import NumpyEngine
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
@@ -35,7 +35,7 @@ BACKENDS = ("auto", "numpy", "numba")
 
 
 class Chains:
-    """Hold states s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
+    """States s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
 
     n_sweeps says how many are planned: it helps to choose the engine.  beta (chains,) and biases (n,) are the
     machine's own, and may be replaced between sweeps: tempering and annealing do.  `classes` of units that are not
@@ -53,15 +53,17 @@ class Chains:
         n_sweeps: int = 1,
     ):
         check_choice("backend", backend, BACKENDS)
-        self.model, self.s = by_density(model), np.array(s, dtype=np.int8, order="C")
+        self.model, self.s = densified(model), np.array(s, dtype=np.int8, order="C")
         self.beta = np.full(self.s.shape[1], 1 / model.temperature)
         self.biases = model.biases
-        self.felt: np.ndarray | None = None  # W s of the first class at the next sweep, where the caller knows it
+        self.first_class_field: np.ndarray | None = (
+            None  # W s of the first class at the next sweep, where the caller knows it
+        )
         self.classes = one_by_one(model.n) if sequential else model.colours
         drawn = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
-        self.backend = _chosen(self, n_sweeps) if backend == "auto" else backend
+        self.backend = choose_engine(self, n_sweeps) if backend == "auto" else backend
         self._engine: Any = None
 
     @property
@@ -84,7 +86,7 @@ class Chains:
         """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
         step = max(1, every)
         size = max(1, BATCH // (self.s.size + 1) // step) * step
-        for done in watched(range(0, sweeps, size), "block"):
+        for done in with_progress(range(0, sweeps, size), "block"):
             k = self.first_bits(min(size, sweeps - done))
             out = np.empty((len(k) // every if every else 0, *self.s.shape), np.int8)
             self.engine(self, k, out, step)
@@ -104,7 +106,7 @@ class Chains:
         return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self.s.shape)
 
 
-def by_density(model: BoltzmannMachine) -> BoltzmannMachine:
+def densified(model: BoltzmannMachine) -> BoltzmannMachine:
     """Return the machine as it walks fastest: its weights as an array, if sparse, where FEW or more are not 0."""
     if (
         not model.is_sparse
@@ -115,7 +117,7 @@ def by_density(model: BoltzmannMachine) -> BoltzmannMachine:
     return model._with(model.weights.toarray(), model.biases)
 
 
-def _chosen(chains, n_sweeps):
+def choose_engine(chains, n_sweeps):
     """Return the engine for a call: by its size and the kind of machine, never by what was done before."""
     size, classes = chains.s.size, chains.classes
     small = size < WIDE and size * n_sweeps < LONG

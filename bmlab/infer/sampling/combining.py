@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ...checks import in_words, is_sparse
-from ...estimate import UNKNOWN, Bounded, Estimate, warned
+from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import same_machine
+from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
 from .diagnostics import GROUPS, LEAST, RHAT, all_halves, mean_and_stderr
 from .tempering import RHAT as LADDERS_RHAT
@@ -44,7 +44,7 @@ def combine(answers: Iterable[Estimate]) -> Estimate:
     True
     """
     runs = _checked(answers)
-    return warned(_of_weights(runs) if runs[0].method == "ais" else _of_chains(runs))
+    return warn_unless_converged(_of_weights(runs) if runs[0].method == "ais" else _of_chains(runs))
 
 
 def _checked(answers):
@@ -52,7 +52,7 @@ def _checked(answers):
     runs: list[Any] = [*answers] if np.iterable(answers) else [answers]
     for number, run in enumerate(runs):
         if not isinstance(run, Estimate) or run.method not in ("gibbs", "temper", "ais"):
-            found = f"one of {run.method or 'no method'}" if isinstance(run, Estimate) else in_words(run)
+            found = f"one of {run.method or 'no method'}" if isinstance(run, Estimate) else describe(run)
             raise ValueError(f"answers must be Estimates of gibbs(), temper() or ais(), found {found}; {TRY}")
         if not _belong_together(run, runs[0]):
             raise ValueError(

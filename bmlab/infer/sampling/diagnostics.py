@@ -1,4 +1,4 @@
-"""Whether chains agree, and how far off an average over them may be.
+"""Convergence diagnostics: split R-hat, effective sample size, standard errors of independent groups.
 
 Agreement is judged on the averages of each chain over short spans of sweeps, by split R-hat and the effective sample
 size.  A unit has two values, so that ranks would add nothing.  Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy
 
 RHAT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
 LEAST = 400  # effective draws below which R-hat and ESS are too noisy themselves to be trusted: Vehtari et al.
@@ -20,7 +20,7 @@ STRIP = 2**18  # numbers that are looked at together
 
 
 class Halves(NamedTuple):
-    """Hold what R-hat is made of: `count` halves of chains with so many `draws`; all else (n,), of each unit.
+    """What R-hat is made of: `count` halves of chains with so many `draws`; all else (n,), of each unit.
 
     mean       over all halves
     between    variance of the halves' means
@@ -72,7 +72,11 @@ def widened(count: int) -> float:
     Of `count` groups error / spread follows Student's t of count - 1 degrees: 94.6 % within 2 at 32 groups, 70 % at
     two.  So the factor is the ratio of quantiles: 5.9 for 2 groups, 1.1 for 10, 1 from 32 on, nan for one.
     """
-    return max(1.0, float(stdtrit(count - 1, stdtr(GROUPS - 1, 2.0))) / 2) if count > 1 else np.nan
+    return (
+        max(1.0, float(scipy.special.stdtrit(count - 1, scipy.special.stdtr(GROUPS - 1, 2.0))) / 2)
+        if count > 1
+        else np.nan
+    )
 
 
 def mean_and_stderr(groups: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Gibbs sampling: the sequential dynamics.  Take one unit after the other and set it by its own distribution.
+"""Gibbs sampling, the sequential dynamics: one unit after the other is drawn from its conditional distribution.
 
     p(s_i = +1 | the others) = 1 / (1 + exp(-2 h_i / T)),     h_i = sum_j w_ij s_j + b_i
 
@@ -18,11 +18,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import by_name
+from ...arrays import align_columns
 from ...budgets import check_memory
-from ...checks import check_choice, check_count, check_spins, generator
-from ...estimate import Estimate, warned
+from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
+from ...validation import check_choice, check_count, check_spins, generator
 from .averages import average
 from .chains import Chains
 from .diagnostics import LEAST, RHAT
@@ -73,8 +73,8 @@ def _checked_sweep(model, s, u, units, rule):
     check_model(model)
     check_choice("rule", rule, ("gibbs", "metropolis"))
     line = range(model.n) if units is None else model.indices(units).tolist()
-    s = check_spins("states", by_name("states", s, model.names, whole=True)).copy()
-    u = by_name("uniforms", u, names_at(model, line), whole=True)
+    s = check_spins("states", align_columns("states", s, model.names, whole=True)).copy()
+    u = align_columns("uniforms", u, names_at(model, line), whole=True)
     if s.shape[-1:] != (model.n,) or u.shape != (*s.shape[:-1], len(line)) or np.isnan(u).any():
         raise ValueError(
             f"states must be (..., {model.n}) and uniforms, one a unit, (..., {len(line)}), found {s.shape} and "
@@ -93,7 +93,7 @@ def gibbs(
     n_sweeps: int = 1000,
     every: int = 1,
     backend: str = "auto",
-    draws: int = 0,
+    n_draws: int = 0,
 ) -> Estimate:
     """Answer by averaging over `n_sweeps` of `n_chains` chains side by side, after `burn_in` sweeps.
 
@@ -103,7 +103,7 @@ def gibbs(
     every     measure after each so many sweeps, n_sweeps // every times; 1 has the least error for its time, but for
               means near a critical point
     backend   "numpy", "numba", or "auto"; the chains are the same to the bit
-    draws     keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
+    n_draws   keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
     log_z     is nan: chains know ratios of probabilities only.
     stderr    spread of independent groups of chains (where chains are fewer than 32, of parts of their time that hold
               three independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
@@ -121,15 +121,15 @@ def gibbs(
     rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
     every = check_count("every", every, 1, n_sweeps)
     measured = n_sweeps // every
-    draws = check_count("draws", draws, 0, measured)
+    n_draws = check_count("n_draws", n_draws, 0, measured)
     s = first_states(model, rng, start, n_chains)
-    check_memory(f"{draws:,} draws of {len(s):,} chains would be kept", 20.0 * draws * s.size, "keep fewer draws")
+    check_memory(f"{n_draws:,} draws of {len(s):,} chains would be kept", 20.0 * n_draws * s.size, "keep fewer draws")
     chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
-    found = average(model, _keeping(chains.draws(measured, every), draws, measured, kept), len(s), measured)
+    found = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
     agree = bool(found.rhat < RHAT and found.ess >= LEAST)
-    return warned(
+    return warn_unless_converged(
         Estimate(
             found.mean,
             found.corr,
@@ -139,7 +139,7 @@ def gibbs(
             converged=agree,
             message=f"gibbs() has R-hat {found.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
             + ("." if agree else ADVICE),
-            draws=np.array(kept) if draws else None,
+            draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
             info={"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves},
             model=model,
@@ -175,7 +175,7 @@ def first_states(
     check_chains(model, n_chains or CHAINS)
     if start is None:
         return rng.choice([-1.0, 1.0], size=(n_chains or CHAINS, model.n))
-    given = np.atleast_2d(check_spins("start", by_name("start", start, model.names)))
+    given = np.atleast_2d(check_spins("start", align_columns("start", start, model.names)))
     if given.ndim > 2 or not len(given) or given.shape[1] < min(1, model.n):
         raise ValueError(f"start must be states (chains, {model.n}), found shape {given.shape}; pass one state a row")
     chains, known = given.shape

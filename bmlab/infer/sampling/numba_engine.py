@@ -1,4 +1,4 @@
-"""The engine of Numba: compiled loops; imported only where Numba is installed.
+"""Gibbs sweeps compiled by Numba: dense, sparse and lattice kernels; imported only where Numba is installed.
 
 Machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the weights as
 there are flips, rows of n numbers in a full machine, of its neighbours in a sparse one.  On a lattice, where at most
@@ -22,7 +22,7 @@ import scipy
 from numba import njit
 
 from ...model import energy_of
-from ...parallel import on_cores, worker_count
+from ...parallel import map_threads, worker_count
 from ...threads import one_thread
 from .chains import FEW, MOST
 from .numpy_engine import fine_digits, stream
@@ -30,7 +30,7 @@ from .numpy_engine import fine_digits, stream
 if TYPE_CHECKING:
     from .chains import Chains
 
-FRESH = 128  # sweeps after which kept fields are summed anew, before rounding adds up
+REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 SHARE = 2**18  # updates that are worth a thread
 BLOCK = 32  # chains of a block: their fields stay in the first-level cache; and those that a lattice's loop is worth
 EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
@@ -41,7 +41,7 @@ class NumbaEngine:
 
     def __init__(self, chains: Chains):
         model = chains.model
-        self.line, self.near, self.edges, self.fields = chains.classes.line, None, None, None
+        self.line, self.near, self.edges, self.fields = chains.classes.order, None, None, None
         self.biases, self.seen, self.age = None, None, 0
         if model.is_sparse or model.weight_count < FEW * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
@@ -63,7 +63,7 @@ class NumbaEngine:
             arrays = *self.arrays, chains.biases, *self.near, self._edges(chains)
             _in_threads(_lattice, arrays, chains, k, self.line, out, every)
             return
-        self._follow(chains)
+        self._refresh_fields(chains)
         _in_threads(self.kernel, (*self.arrays, self.fields), chains, k, self.line, out, every)
         self.seen, self.age = chains.s.copy(), self.age + len(k)
 
@@ -76,9 +76,9 @@ class NumbaEngine:
     def _is_known(self, chains):
         return self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
 
-    def _follow(self, chains):
+    def _refresh_fields(self, chains):
         """Sum the fields anew where they are not those of the states and biases, or have changed often."""
-        if self._is_known(chains) and self.age < FRESH:
+        if self._is_known(chains) and self.age < REFRESH_EVERY:
             return
         if self.fields is None:
             self.fields = _aligned(chains.s.T.shape)
@@ -112,7 +112,7 @@ def _in_threads(kernel, arrays, chains, k, line, out, every):
     threads = max(1, min(k.size // SHARE, count // BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
     ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
-    for _ in map(part, ends) if threads == 1 else on_cores(part, ends):
+    for _ in map(part, ends) if threads == 1 else map_threads(part, ends):
         pass
 
 
@@ -139,7 +139,7 @@ def _products(h, biases, s):
 
 
 @_compiled
-def _decided(x, k, seed, place):
+def _accepts(x, k, seed, place):
     """Whether x = 2 h / T is above logit(u), by the first bits k of u and, in doubt, by the digits that follow."""
     bin_ = _U(k >> 8)
     up = x > EDGES[bin_ + _U(1)]
@@ -150,11 +150,11 @@ def _decided(x, k, seed, place):
 
 
 @_inlined
-def _turned(i, s, h, k, beta2, seeds, place, first, last, flips):
+def _update_unit(i, s, h, k, beta2, seeds, place, first, last, flips):
     """Set unit i in chains first to last, list those where it flips, and return how many these are."""
     state, flipped = s[i], _U(0)
     for c in range(first, last):
-        new = np.int8(2 * _decided(beta2[c] * h[c, i], k[c], seeds[c], place) - 1)
+        new = np.int8(2 * _accepts(beta2[c] * h[c, i], k[c], seeds[c], place) - 1)
         flips[flipped] = c
         flipped += _U(new != state[c])
         state[c] = new
@@ -180,7 +180,7 @@ def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
             for r in range(n):
                 i = _U(line[r])
                 w = weights[i]
-                for f in range(_turned(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
+                for f in range(_update_unit(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
                     field, step = h[flips[f]], 2.0 * s[i, flips[f]]
                     for j in range(width):
                         field[j] += step * w[j]
@@ -197,7 +197,7 @@ def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, e
             for r in range(n):
                 i = _U(line[r])
                 a, b = _U(indptr[i]), _U(indptr[i + _U(1)])
-                for f in range(_turned(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
+                for f in range(_update_unit(i, s, h, k[t, r], beta2, seeds, place + _U(t) * n + r, first, last, flips)):
                     field, step = h[flips[f]], 2.0 * s[i, flips[f]]
                     for e in range(a, b):
                         field[_U(indices[e])] += step * weights[e]
@@ -254,6 +254,6 @@ def _lattice(
                             h, chain = biases[i], first + j
                             for e in range(_U(indptr[i]), _U(indptr[i + _U(1)])):
                                 h += weights[e] * s[_U(indices[e]), chain]
-                            up = _decided(beta2[chain] * h, k[t, r, chain], seeds[chain], place + _U(t) * n + r)
+                            up = _accepts(beta2[chain] * h, k[t, r, chain], seeds[chain], place + _U(t) * n + r)
                             s[i, chain] = 1 if up else -1
         _copied(s, out, t, every, begin, end)

@@ -1,4 +1,4 @@
-"""The engine of NumPy: block after block of units, in all chains at once.
+"""Gibbs sweeps in NumPy: block after block of units, in all chains at once.
 
     a unit turns +1 where  u < 1 / (1 + exp(-2 h / T)),  that is where  h > t = T/2 log(u / (1 - u))
 
@@ -47,7 +47,7 @@ def fine_digits(word):
 
 
 class Block(NamedTuple):
-    """Hold units that are updated together: the weights (units, columns) of what is old, (units, units) of the new."""
+    """Units that are updated together: the weights (units, columns) of what is old, (units, units) of the new."""
 
     units: Any  # indices, or a slice
     columns: Any
@@ -97,8 +97,8 @@ def _uniforms(seeds, k, place):
 def _update(chains, block, s, u):
     """Set the units of a block in states s (n, chains), by numbers u (units, chains) between 0 and 65536."""
     units, columns, old, new = block
-    felt, chains.felt = chains.felt, None
-    h = old @ s[columns] if felt is None or new is not None or len(felt) != len(u) else felt.copy()
+    field, chains.first_class_field = chains.first_class_field, None
+    h = old @ s[columns] if field is None or new is not None or len(field) != len(u) else field.copy()
     h += chains.biases[units, None]
     least = 65536 - u
     np.divide(u, least, out=least)
@@ -117,7 +117,7 @@ def _update(chains, block, s, u):
 
 def _lines(classes):
     """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
-    units, ends, cuts = classes.line, classes.ends, [0]
+    units, ends, cuts = classes.order, classes.offsets, [0]
     while cuts[-1] < len(units):
         fit, one = np.searchsorted(ends, [cuts[-1] + BLOCK, cuts[-1]], side="right") - [1, 0]
         cuts.append(int(ends[max(fit, one)]))

@@ -1,4 +1,4 @@
-"""Replica exchange: copies of the machine at temperatures from cold to hot, which swap their temperatures.
+"""Parallel tempering (replica exchange): copies of the machine at several temperatures, which swap them.
 
 Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each sweep neighbours swap with the chance
 
@@ -29,10 +29,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from ...checks import check_array, check_count, generator, in_words
-from ...estimate import UNKNOWN, Bounded, Estimate, warned
+from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...progress_bars import watched
+from ...progress_bars import with_progress
+from ...validation import check_array, check_count, describe, generator
 from .averages import average
 from .chains import Chains
 from .diagnostics import RHAT, mean_and_stderr
@@ -84,7 +84,7 @@ def temper(
     ladders = len(replicas.at)
     recent = deque([replicas.energies()], maxlen=RECENT)
     recent.extend(replicas.sweeps(burn_in))
-    tally = Tally(replicas, balanced(replicas.beta, np.concatenate(recent)))
+    tally = ExchangeStatistics(replicas, balanced(replicas.beta, np.concatenate(recent)))
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
     trips = tally.round_trips / ladders
     log_z = tally.log_z()
@@ -95,7 +95,7 @@ def temper(
     }
     doubts = [reason for reason, holds in reasons.items() if holds]
     advice = f": {', and '.join(doubts)}. Raise n_sweeps and burn_in" if doubts else ""
-    return warned(
+    return warn_unless_converged(
         Estimate(
             found.mean,
             found.corr,
@@ -131,11 +131,11 @@ def _first_ladder(model, rng, start, temperatures, n_chains, n_sweeps):
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
-            f"temperatures must increase from the machine's {model.temperature:g}, found {in_words(temperatures)}; "
+            f"temperatures must increase from the machine's {model.temperature:g}, found {describe(temperatures)}; "
             f"leave them out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
     check_chains(model, (n_chains or LADDERS) * len(t))
-    return start or Ladder(t, tossed(rng, n_chains or LADDERS, len(t), model.n))
+    return start or Ladder(t, random_states(rng, n_chains or LADDERS, len(t), model.n))
 
 
 def _check_start(start, temperatures, n_chains, n):
@@ -144,14 +144,14 @@ def _check_start(start, temperatures, n_chains, n):
     states = check_array("start", start.s) if isinstance(start, Ladder) else np.empty(0)
     if states.ndim != 3 or states.shape[1:] != (len(start.temperatures), n) or not (np.abs(states) == 1).all():
         raise ValueError(
-            f"start must be the `state` of a temper() answer for {n} units, found {in_words(start)}; leave it out"
+            f"start must be the `state` of a temper() answer for {n} units, found {describe(start)}; leave it out"
         )
     if n_chains not in (None, len(start.s)):
         raise ValueError(f"start has {len(start.s)} chains, n_chains is {n_chains}; leave n_chains out")
 
 
 class Ladder(NamedTuple):
-    """Hold temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder."""
+    """Temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder."""
 
     temperatures: np.ndarray
     s: np.ndarray
@@ -179,7 +179,7 @@ class Replicas:
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
-        for _ in watched(range(count), "sweep"):
+        for _ in with_progress(range(count), "sweep"):
             self.chains.beta[self.at] = self.beta
             self.chains.sweep()
             energies = self.energies()
@@ -202,13 +202,13 @@ def choose_ladder(model: BoltzmannMachine, rng: np.random.Generator, n_chains: i
     """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
     ladder = _cooled(model, rng, n_chains, n_sweeps)
     for _ in range(EVENED):
-        ladder = _evened(model, rng, ladder, n_sweeps)
+        ladder = _equalised_rejection(model, rng, ladder, n_sweeps)
     return ladder
 
 
 def _cooled(model, rng, n_chains, n_sweeps):
     """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
-    chains, beta, states = Chains(model, tossed(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
+    chains, beta, states = Chains(model, random_states(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
     while True:
         chains.beta[:] = beta[-1]
         energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
@@ -219,7 +219,7 @@ def _cooled(model, rng, n_chains, n_sweeps):
         beta.append(min(1 / model.temperature, beta[-1] + 1 / max(spread, 1e-300)))
 
 
-def _evened(model, rng, ladder, n_sweeps):
+def _equalised_rejection(model, rng, ladder, n_sweeps):
     """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
     replicas = Replicas(model, ladder, rng, n_sweeps)
     rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT)], axis=0)
@@ -234,7 +234,7 @@ def _temperatures(beta):
     return np.divide(1, beta, out=np.full(len(beta), np.inf), where=np.array(beta) > 0)
 
 
-def tossed(rng: np.random.Generator, *shape: int) -> np.ndarray:
+def random_states(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Return random states -1/+1 (int8)."""
     return rng.choice(np.array([-1, 1], np.int8), shape)
 
@@ -254,7 +254,7 @@ def balanced(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return middle
 
 
-class Tally:
+class ExchangeStatistics:
     """Sum up what log Z, swaps and round trips need, while the coldest states pass by.
 
     middle (rungs - 1,) are the M of Bennett's sums.
@@ -272,7 +272,7 @@ class Tally:
         """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
         chains = self.replicas.chains
         size = max(1, BLOCK // (chains.s.size + 1))
-        for done in watched(range(0, n_sweeps, size), "stretch"):
+        for done in with_progress(range(0, n_sweeps, size), "stretch"):
             states = []
             for energies in self.replicas.sweeps(min(size, n_sweeps - done)):
                 self._add(energies)

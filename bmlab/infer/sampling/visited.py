@@ -1,4 +1,4 @@
-"""Visited states: the sum of exp(-E/T) over the distinct states that the sequential dynamics has stood in.
+"""Visited states: a lower bound on Z, the sum of exp(-E/T) over the distinct states that the chains visited.
 
     log sum over visited s of exp(-E(s)/T)  <=  log Z
 
@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...checks import check_count, generator
-from ...estimate import Bounded, Estimate, as_corr, pair_sums, warned
+from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
+from ...validation import check_count, generator
 from .chains import Chains
 from .gibbs import first_states
 
@@ -34,7 +34,7 @@ ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps
 
 
 class Visited(NamedTuple):
-    """Hold distinct states, packed to bits, with their energies and how often each was visited; all (states,)."""
+    """Distinct states, packed to bits, with their energies and how often each was visited; all (states,)."""
 
     key: np.ndarray
     energy: np.ndarray
@@ -69,15 +69,15 @@ def visited(
     rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
     chains = Chains(model, s.T, rng, sequential=True, n_sweeps=n_sweeps)
-    early = _sweep_on(model, distinct(model, s), chains, half)
-    late = _sweep_on(model, distinct(model, s[:0]), chains, n_sweeps - half)
+    early = _sweep_on(model, unique_states(model, s), chains, half)
+    late = _sweep_on(model, unique_states(model, s[:0]), chains, n_sweeps - half)
     visits = (n_sweeps - half) * len(s)
     missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / visits)
     advice = ADVICE if missed > MISSED else FEW if visits < FEWEST else ", at most 1 % as asked for."
-    seen = merged(early, late)
+    seen = union(early, late)
     log_z = log_sum(model, seen)
     mean, corr = _moments(model, seen, log_z)
-    return warned(
+    return warn_unless_converged(
         Estimate(
             mean,
             corr,
@@ -91,15 +91,15 @@ def visited(
     )
 
 
-def distinct(model: BoltzmannMachine, s: np.ndarray) -> Visited:
+def unique_states(model: BoltzmannMachine, s: np.ndarray) -> Visited:
     """Return the distinct ones of states s (N, n); two are the same where all their units are."""
     bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
     packed = np.ascontiguousarray(np.packbits(bits, axis=1))  # told apart as text, as in learn.observations
     key = packed.view(f"S{packed.shape[1]}")[:, 0]
-    return merged(Visited(key, energy_of(model, s), np.ones(len(key), int)))
+    return union(Visited(key, energy_of(model, s), np.ones(len(key), int)))
 
 
-def merged(*parts: Visited) -> Visited:
+def union(*parts: Visited) -> Visited:
     """Return the states of all parts, each once, with the sum of its visits."""
     key, energy, visits = map(np.concatenate, zip(*parts, strict=True))
     key, first, which = np.unique(key, return_index=True, return_inverse=True)
@@ -116,7 +116,7 @@ def _sweep_on(model, seen, chains, n_sweeps):
     """Make the sweeps and return the states seen, with those of before."""
     for block in chains.draws(n_sweeps):
         s = block.swapaxes(1, 2).reshape(len(block) * block.shape[2], model.n)
-        seen = merged(seen, distinct(model, s))
+        seen = union(seen, unique_states(model, s))
         if len(seen.key) > KEEP:
             lowest = np.argpartition(seen.energy, KEEP)[:KEEP]
             seen = Visited(*(values[lowest] for values in seen))

@@ -1,4 +1,4 @@
-"""Free energies of means (notebooks 04 and 04b): stationary points, without samples.
+"""Variational inference (notebooks 04 and 04b): stationary points of free energies, without samples.
 
 naive_mean_field, tap_equations     to first and to second order in the couplings
 coordinate_descent                  down a free energy, one unit after the other

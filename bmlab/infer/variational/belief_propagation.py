@@ -1,4 +1,4 @@
-"""Bethe: every unit tells each partner what it has heard from all the others; exact where the couplings form a tree.
+"""Loopy belief propagation (Bethe approximation, sum-product): messages between units; exact on trees.
 
 With J = W/T, the message from j to i is the field (in units of T) that j exerts on i, found without i's own part:
 
@@ -26,23 +26,23 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import check_entries, log_2cosh, pairs_by_name
-from ...checks import check_count, check_positive
-from ...couplings import entries
-from ...estimate import Bounded, Estimate, as_corr, warned
+from ...arrays import align_pairs, check_entries, log_2cosh
+from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
-from ...progress_bars import watched
-from .coordinate_descent import ending
+from ...progress_bars import with_progress
+from ...sparsity import entries
+from ...validation import check_count, check_positive
+from .coordinate_descent import stopping_message
 from .free_bounds import within_free_bounds
-from .linear_response import Branches, Response, couplings, respond
+from .linear_response import Response, TreeBranches, couplings, linear_response
 
-LOOPS = "loops are too strong, do not use its numbers. Come from hot with cooled(), or use gibbs()"
-COOL = "come from hot with cooled(), give it other messages with start=, or use gibbs()"
+LOOPS = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
+COOL = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
 CALM = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
 
 
 class Graph(NamedTuple):
-    """Hold the couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
+    """The couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
 
     order is such that in every tree each unit comes before its parent; indptr says where rows begin.
     branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
@@ -57,8 +57,8 @@ class Graph(NamedTuple):
     branches: np.ndarray
 
 
-class Settled(NamedTuple):
-    """Hold the last move of messages, the number of sweeps, and whether the move was small enough."""
+class Convergence(NamedTuple):
+    """The last move of messages, the number of sweeps, and whether the move was small enough."""
 
     moved: float
     sweeps: int
@@ -70,14 +70,14 @@ def bethe(
     *,
     start: scipy.sparse.csr_array | None = None,
     tolerance: float = 1e-13,
-    max_steps: int = 1000,
+    max_sweeps: int = 1000,
 ) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
-    converged the last of at most `max_steps` sweeps moved no message by more than `tolerance` (times a hundredth of
+    converged the last of at most `max_sweeps` sweeps moved no message by more than `tolerance` (times a hundredth of
               the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
               Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], the inconsistency at most 1/2
               (linear_response.INCONSISTENT), and log_z within its free bounds (free_bounds.py)
@@ -92,10 +92,10 @@ def bethe(
     """
     check_model(model)
     tolerance = check_positive("tolerance", tolerance, 1e-13, zero=True)
-    max_steps = check_count("max_steps", max_steps)
+    max_sweeps = check_count("max_sweeps", max_sweeps)
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
-    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_steps)
+    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     response = bethe_response(model, graph, mean, p)
     answer = Estimate(
@@ -104,12 +104,12 @@ def bethe(
         Bounded(log_z),
         method="bethe",
         converged=found.settled and not response.doubt,
-        message=ending("bethe", found, response, LOOPS, COOL),
+        message=stopping_message("bethe", found, response, LOOPS, COOL),
         state=_as_matrix(model, graph, u),
         info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
         model=model,
     )
-    return warned(within_free_bounds(model, answer, COOL))
+    return warn_unless_converged(within_free_bounds(model, answer, COOL))
 
 
 def graph_of(model: BoltzmannMachine) -> Graph:
@@ -156,7 +156,7 @@ def _first_messages(model, graph, start):
     """Messages u[e] (edges,): edge e holds what col[e] tells row[e]."""
     if start is None:
         return np.zeros(len(graph.j))
-    start = check_entries("start", pairs_by_name("start", start, model.names))
+    start = check_entries("start", align_pairs("start", start, model.names))
     if start.shape != (model.n, model.n):
         raise ValueError(
             f"start must be the `state` of a bethe() answer for {model.n} units, found shape "
@@ -171,27 +171,27 @@ def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_ar
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
 
-def _settle(graph, u, alone, tolerance, max_steps):
+def _settle(graph, u, alone, tolerance, max_sweeps):
     """Send messages until they move no more, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
     step, best, waited, moved = 1.0, np.inf, 0, 0.0
-    for sweeps in watched(range(1, max_steps + 1), "sweep"):
+    for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
         moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            move = through(graph.j[mine], alone[i] + u[mine].sum() - u[mine]) - u[to]
+            move = propagate(graph.j[mine], alone[i] + u[mine].sum() - u[mine]) - u[to]
             u[to] += step * move
             moved = max(moved, float(np.abs(move).max()))
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
-            return Settled(moved, sweeps, True)
+            return Convergence(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
         if waited > CALM:
             step, waited = step / 2, 0
-    return Settled(moved, max_steps, False)
+    return Convergence(moved, max_sweeps, False)
 
 
-def through(j: np.ndarray, h: np.ndarray) -> np.ndarray:
+def propagate(j: np.ndarray, h: np.ndarray) -> np.ndarray:
     """Return atanh(tanh j tanh h), for numbers of any size."""
     plus, minus = np.abs(j + h), np.abs(j - h)
     return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2
@@ -225,22 +225,22 @@ def response_of(
     model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, share: np.ndarray | float = 1.0
 ) -> tuple[np.ndarray, Response]:
     """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 in Bethe's theory."""
-    covariance, rho, rest = moved_together(graph.j / share, p)
+    covariance, rho, rest = pair_covariance(graph.j / share, p)
     out = graph.branches
     left = np.zeros(model.n) + 1.0
     left[graph.row[out]] = rest[out]
-    branches = Branches(graph.row[out], graph.col[out], rho[out], left)
+    branches = TreeBranches(graph.row[out], graph.col[out], rho[out], left)
     share = share * np.ones(len(rho))
     share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by Branches
     own = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
     pull = _as_matrix(model, graph, share * rho / rest)
     if model.is_sparse:
         _, row, col = couplings(model)  # all stored couplings, zeros as well
-        return covariance, respond(model, mean, own, entries(pull, (row, col)), branches)
-    return covariance, respond(model, mean, own, pull.toarray(), branches)
+        return covariance, linear_response(model, mean, own, entries(pull, (row, col)), branches)
+    return covariance, linear_response(model, mean, own, pull.toarray(), branches)
 
 
-def moved_together(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pair_covariance(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the covariance, Pearson's rho and 1 - rho^2 of two units with the probabilities p (4, ...), coupled by j.
 
     Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other sign is

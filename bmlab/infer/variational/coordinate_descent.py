@@ -1,4 +1,4 @@
-"""Coordinate descent on a free energy of the means, from several starts side by side.
+"""Coordinate descent on a free energy of the means, from several starts side by side, with Newton steps.
 
     G(m) ~ -log Z - offset/T,      means m_i = <s_i> where G is lowest
 
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import by_name
-from ...checks import check_count, check_positive
+from ...arrays import align_columns
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
-from ...progress_bars import watched
-from .linear_response import Response, positive_solver, respond
+from ...progress_bars import with_progress
+from ...validation import check_count, check_positive
+from .linear_response import Response, linear_response, positive_solver
 
 SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
@@ -27,8 +27,8 @@ BEYOND = "use bethe() or gibbs()"  # where the theory has failed
 PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at once
 
 
-class Theory(NamedTuple):
-    """Hold what a theory says of one machine, all in units of T and without the machine's offset.
+class Functional(NamedTuple):
+    """What a theory says of one machine, all in units of T and without the machine's offset.
 
     name       of the public function
     is_bound   whether G(m) >= -log Z for every m
@@ -40,12 +40,12 @@ class Theory(NamedTuple):
     name: str
     is_bound: bool
     value: Callable
-    lowest: Callable
+    coordinate_update: Callable
     curvature: Callable
 
 
 class Descent(NamedTuple):
-    """Hold distinct fixed points (k, n) with their G (k,), lowest first, and the end of the search for them."""
+    """Distinct fixed points (k, n) with their G (k,), lowest first, and the end of the search for them."""
 
     means: np.ndarray
     values: np.ndarray
@@ -54,10 +54,10 @@ class Descent(NamedTuple):
     settled: bool
 
 
-def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimate:
+def solution(model: BoltzmannMachine, theory: Functional, found: Descent) -> Estimate:
     """Return the lowest fixed point as an Estimate, with linear response."""
     m, free = found.means[0], found.values + model.offset / model.temperature
-    response = respond(model, m, *theory.curvature(m))
+    response = linear_response(model, m, *theory.curvature(m))
     doubt = (
         "the bound on log Z holds, the means may not" if theory.is_bound else "neither its means nor log Z are final"
     )
@@ -67,11 +67,11 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimat
         Bounded(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
         method=theory.name.replace("_", " "),
         converged=found.settled and not response.doubt,
-        message=ending(
+        message=stopping_message(
             theory.name,
             found,
             response,
-            f"{doubt}. Raise max_steps, or start= nearer",
+            f"{doubt}. Raise max_sweeps, or start= nearer",
             "leave it with starts=5" if not response.stable else BEYOND,
         ),
         state=m,
@@ -86,7 +86,7 @@ def solution(model: BoltzmannMachine, theory: Theory, found: Descent) -> Estimat
     )
 
 
-def ending(name: str, found: Any, response: Response, doubt: str, way_out: str) -> str:
+def stopping_message(name: str, found: Any, response: Response, doubt: str, way_out: str) -> str:
     """Return why a search for a fixed point stopped, in a sentence, with what to do where it failed."""
     if not found.settled:
         return f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {doubt}."
@@ -97,22 +97,22 @@ def ending(name: str, found: Any, response: Response, doubt: str, way_out: str) 
 
 def descend(
     model: BoltzmannMachine,
-    theory: Theory,
+    theory: Functional,
     start: np.ndarray | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
-    max_steps: int = 2000,
+    max_sweeps: int = 2000,
 ) -> Descent:
     """Go down from several starts until a sweep moves no mean by more than `tolerance`; arguments as in mean_field().
 
     Raises ValueError for no start or sweep, and a start that does not fit.
     """
-    max_steps = check_count("max_steps", max_steps)
+    max_sweeps = check_count("max_sweeps", max_sweeps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
-    for sweeps in watched(range(1, max_steps + 1), "sweep"):
-        moved = sweep_down(m, theory.lowest, rows)
+    for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
+        moved = sweep_down(m, theory.coordinate_update, rows)
         if moved <= tolerance:
             break
         if sweeps == due:
@@ -140,7 +140,7 @@ def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) 
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     starts = check_count("starts", starts)
     alone = model.biases / model.temperature
-    given = None if start is None else by_name("start", start, model.names, "pass start=None", whole=True)
+    given = None if start is None else align_columns("start", start, model.names, "pass start=None", whole=True)
     m = np.tanh(alone) if given is None else given.copy()
     if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
         raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
@@ -170,7 +170,7 @@ def _newton(model, theory, m):
     solve = positive_solver(model, own, pull)
     if solve is None:
         return m
-    lowest = theory.lowest(field_of(model, m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
+    lowest = theory.coordinate_update(field_of(model, m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
     there = np.clip(m + root * solve(own * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
     now = theory.value(m)
     return there if theory.value(there) <= now + ROUNDING * abs(now) else m

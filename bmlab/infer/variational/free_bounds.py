@@ -14,7 +14,7 @@ from ...arrays import log_2cosh
 from ...estimate import Estimate
 from ...model import BoltzmannMachine
 from .coordinate_descent import descend
-from .naive_mean_field import theory
+from .naive_mean_field import free_energy_functional
 
 ROUNDING = 1e-11  # of log Z, in units of the terms that it is the sum of
 
@@ -27,7 +27,7 @@ def couplings_bound(model: BoltzmannMachine) -> float:
 
 def product_bound(model: BoltzmannMachine) -> float:
     """Return the lower bound on log Z by mean field from its usual start."""
-    found = descend(model, theory(model, lambda field, *_: np.tanh(field)))
+    found = descend(model, free_energy_functional(model, lambda field, *_: np.tanh(field)))
     return float(-found.values[0] - model.offset / model.temperature)
 
 

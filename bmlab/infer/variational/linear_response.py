@@ -1,4 +1,4 @@
-"""Linear response: correlations from how the means of a theory answer to small biases.
+"""Linear response (fluctuation-response): correlations from the curvature of a free energy.
 
     <s_i s_j> - <s_i><s_j> = T d<s_i> / db_j                        (exact for the machine itself)
 
@@ -28,14 +28,14 @@ import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
-from ...progress_bars import watched
+from ...progress_bars import with_progress
 
 INCONSISTENT = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
 EXCESS = 1e-9  # by which rounding may take a correlation beyond 1
 
 
 class Response(NamedTuple):
-    """Hold what linear response says.
+    """What linear response says.
 
     pairs          <s_i s_j>, laid out as pair_sums(); nan where the curvature is singular
     stable         whether the point is a minimum of G; at a saddle the response means nothing
@@ -60,8 +60,8 @@ class Response(NamedTuple):
         return ""
 
 
-class Branches(NamedTuple):
-    """Hold the units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
+class TreeBranches(NamedTuple):
+    """The units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
 
     Taking out a leaf l takes away from its parent's `own` just what their coupling had added.  So the curvature of the
     rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
@@ -74,19 +74,19 @@ class Branches(NamedTuple):
     leaf: np.ndarray
     parent: np.ndarray
     rho: np.ndarray
-    rest: np.ndarray
+    conditional_variance: np.ndarray
 
-    def spread(self, columns: np.ndarray, inverse: Callable) -> np.ndarray:
+    def solve_leaves(self, columns: np.ndarray, inverse: Callable) -> np.ndarray:
         """Return N x for columns x (n, k), given the inverse of the curvature without the branches."""
         if not len(self.leaf):
             return inverse(columns)
-        n = len(self.rest)
+        n = len(self.conditional_variance)
         ones = scipy.sparse.eye_array(n, format="csc")
         steps = _sparse_factor(
             (ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc()
         )
         assert steps is not None, "a triangle with ones on its diagonal has an inverse"
-        return steps.solve(self.rest[:, None] * inverse(steps.solve(columns)), trans="T")
+        return steps.solve(self.conditional_variance[:, None] * inverse(steps.solve(columns)), trans="T")
 
 
 def couplings(model: BoltzmannMachine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -102,15 +102,15 @@ def row_sums(model: BoltzmannMachine, values: np.ndarray) -> np.ndarray:
     return np.bincount(coupled_pairs(model)[0], values, model.n) if model.is_sparse else values.sum(1)
 
 
-def respond(
-    model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray, branches: Branches | None = None
+def linear_response(
+    model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray, branches: TreeBranches | None = None
 ) -> Response:
     """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J.
 
     Where there are branches, own and pull are those of the rest.
     """
     matrix = curvature_matrix(model, own, pull)
-    spread = branches.spread if branches else None
+    spread = branches.solve_leaves if branches else None
     with np.errstate(over="ignore", invalid="ignore"):  # units tied so hard that 1 - rho^2 is no double: nan, unstable
         inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
         if inverse is None:
@@ -174,7 +174,7 @@ def inverse_at(
     if factor is None:
         return None
     at_couplings, diagonal = np.empty(len(row)), np.empty(n)
-    for begin in watched(range(0, n, columns), "block"):  # of columns
+    for begin in with_progress(range(0, n, columns), "block"):  # of columns
         unit = np.eye(n, min(columns, n - begin), -begin)
         inverse = spread(unit, factor.solve) if spread else factor.solve(unit)
         here = (begin <= col) & (col < begin + columns)

@@ -1,4 +1,4 @@
-"""Mean field: the best product of independent units, and the free energy that it minimises.
+"""Naive mean field: the best product of independent units, and the variational free energy that it minimises.
 
     F(m) = -1/2 m'Wm - b'm + offset - T sum_i H(m_i),     H(m) = -sum_{+,-} (1 +- m)/2 log((1 +- m)/2)
 
@@ -18,11 +18,11 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from ...arrays import by_name
-from ...checks import check_row
-from ...estimate import Estimate, warned
+from ...arrays import align_columns
+from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from .coordinate_descent import Theory, descend, solution
+from ...validation import check_row
+from .coordinate_descent import Functional, descend, solution
 from .linear_response import couplings
 
 
@@ -32,7 +32,7 @@ def mean_field(
     start: np.ndarray | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
-    max_steps: int = 2000,
+    max_sweeps: int = 2000,
 ) -> Estimate:
     """Answer by the product that minimises F, one unit after the other; log Z = -F/T is a proven lower bound.
 
@@ -43,7 +43,7 @@ def mean_field(
     corr      by linear response, not clipped: beyond [-1, 1] it has failed.  info["inconsistency"] is the largest
               factor between a variance C_ii and 1 - m_i^2, whichever is larger, less 1: where it is large, mean field
               has failed; where it is small, it may still have chosen the wrong valley.
-    converged the last of at most `max_steps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
+    converged the last of at most `max_sweeps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
               saddle (info["stable"] is False) corr is no covariance; no correlation is beyond [-1, 1], and the
               inconsistency at most 1/2 (linear_response.INCONSISTENT).  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
@@ -56,8 +56,8 @@ def mean_field(
     def lowest(field, units, m):  # field = (sum_j w_ij m_j + b_i) / T of some units; given the others, F is lowest at
         return np.tanh(field)  # m_i = tanh((sum_j w_ij m_j + b_i) / T)
 
-    said = theory(model, lowest)
-    return warned(solution(model, said, descend(model, said, start, starts, tolerance, max_steps)))
+    said = free_energy_functional(model, lowest)
+    return warn_unless_converged(solution(model, said, descend(model, said, start, starts, tolerance, max_sweeps)))
 
 
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
@@ -67,7 +67,7 @@ def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
     -2.0794
     """
     check_model(model)
-    m = check_row("means m", by_name("means m", m, model.names, whole=True), model.n)
+    m = check_row("means m", align_columns("means m", m, model.names, whole=True), model.n)
     if not (np.abs(m) <= 1).all():
         raise ValueError(f"means m must be in [-1, 1], found {np.abs(m).max():g}; try mean_field(model).mean")
     return free_energy_of(model, m)
@@ -79,10 +79,10 @@ def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
     return float(energy_of(model, m) - model.temperature * entropy)
 
 
-def theory(model: BoltzmannMachine, lowest: Callable) -> Theory:
+def free_energy_functional(model: BoltzmannMachine, lowest: Callable) -> Functional:
     """Return mean field, with its update, as descend() wants it."""
     bare = replace(model, offset=0.0)
-    return Theory(
+    return Functional(
         "mean_field", True, lambda m: free_energy_of(bare, m) / model.temperature, lowest, lambda m: curvature(model, m)
     )
 

@@ -1,4 +1,4 @@
-"""TAP: mean field with the Onsager correction for what a unit hears of itself through the others.
+"""TAP equations (Thouless, Anderson, Palmer): mean field with the Onsager reaction term, the second Plefka order.
 
 Expand log Z at fixed means m in the strength of the couplings J = W/T (Plefka 1982, J. Phys. A 15, 1971), with
 v_i = 1 - m_i^2:
@@ -23,9 +23,9 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from ...estimate import Estimate, warned
+from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
-from .coordinate_descent import BEYOND, Theory, descend, solution
+from .coordinate_descent import BEYOND, Functional, descend, solution
 from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums
 
@@ -38,11 +38,11 @@ def tap(
     start: np.ndarray | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
-    max_steps: int = 2000,
+    max_sweeps: int = 2000,
 ) -> Estimate:
     """Answer by the means that minimise the free energy to second order in the couplings.
 
-    start, starts, max_steps, corr   as in mean_field()
+    start, starts, max_sweeps, corr   as in mean_field()
     converged as in mean_field(); and log_z within its free bounds (free_bounds.py)
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
@@ -53,10 +53,10 @@ def tap(
     True
     """
     check_model(model)
-    said = theory(model)
-    answer = solution(model, said, descend(model, said, start, starts, tolerance, max_steps))
+    said = free_energy_functional(model)
+    answer = solution(model, said, descend(model, said, start, starts, tolerance, max_sweeps))
     answer = within_free_bounds(model, answer, BEYOND)
-    return warned(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
+    return warn_unless_converged(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 
 def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.ndarray:
@@ -81,14 +81,14 @@ def _triangles(model, v):
     return ((model.weights * through * v).sum(1) * v).sum() / (6 * model.temperature**3)
 
 
-def theory(model: BoltzmannMachine) -> Theory:
+def free_energy_functional(model: BoltzmannMachine) -> Functional:
     """Return the theory as descend() wants it."""
     bare, squares = replace(model, offset=0.0), (model.weights / model.temperature) ** 2
 
     def lowest(field, units, m):
         return np.tanh(_without_echo(field, squares[units] @ (1 - m**2)))
 
-    return Theory("tap", False, lambda m: -plefka_orders(bare, m, 2).sum(), lowest, lambda m: curvature(model, m))
+    return Functional("tap", False, lambda m: -plefka_orders(bare, m, 2).sum(), lowest, lambda m: curvature(model, m))
 
 
 def _without_echo(field, echo):

@@ -1,4 +1,4 @@
-"""Who is coupled to whom, whatever the numbers: the pattern of a machine, and classes of units not coupled inside.
+"""Sparsity pattern and greedy graph colouring of the weights: classes of units that are not coupled to each other.
 
 While a machine learns its numbers change and its couplings stay, so what follows from the pattern alone is kept for the
 last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard, a
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .checks import is_sparse
+from .validation import is_sparse
 
 
 class Pattern:
-    """Hold a CSR array of ones (`graph`) for non-zero dense weights, or stored sparse ones; equal where these are."""
+    """A CSR array of ones (`graph`) for non-zero dense weights, or stored sparse ones; equal where these are."""
 
     graph: scipy.sparse.csr_array
 
@@ -40,27 +40,27 @@ def entries(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     return np.asarray(matrix[places], dtype=float).ravel() if len(places[0]) else np.zeros(0)
 
 
-class Classes(Sequence):
-    """Hold classes of units (indices): all units in a `line`, class after class, and where each class `ends`."""
+class ColourClasses(Sequence):
+    """Classes of units (indices): all units in a `line`, class after class, and where each class `ends`."""
 
     def __init__(self, line: np.ndarray, ends: np.ndarray):
-        self.line, self.ends = line, ends
+        self.order, self.offsets = line, ends
         line.flags.writeable = False  # kept for other machines, too
 
     def __len__(self):
-        return len(self.ends)
+        return len(self.offsets)
 
     def __getitem__(self, k):
         k = range(len(self))[k]
-        return self.line[self.ends[k - 1] if k else 0 : self.ends[k]]
+        return self.order[self.offsets[k - 1] if k else 0 : self.offsets[k]]
 
-    def largest_first(self) -> Classes:
+    def largest_first(self) -> ColourClasses:
         """Return them in another order."""
         found = sorted(self, key=len, reverse=True)
-        return Classes(np.concatenate([self.line[:0], *found]), np.cumsum([len(units) for units in found]))
+        return ColourClasses(np.concatenate([self.order[:0], *found]), np.cumsum([len(units) for units in found]))
 
 
-def classes(weights: Any, held: int) -> Classes:
+def colour_classes(weights: Any, held: int) -> ColourClasses:
     """Return the classes of units of weights (n, n), an array or CSR, of which so many are held; 0 couples nothing."""
     n = weights.shape[0]
     if is_sparse(weights):
@@ -72,9 +72,9 @@ def classes(weights: Any, held: int) -> Classes:
 
 
 @lru_cache(maxsize=8)
-def one_by_one(n: int) -> Classes:
+def one_by_one(n: int) -> ColourClasses:
     """Return n classes of one unit."""
-    return Classes(np.arange(n), np.arange(1, n + 1))
+    return ColourClasses(np.arange(n), np.arange(1, n + 1))
 
 
 def _bytes(held):
@@ -94,7 +94,7 @@ def _greedy(n, there, ends=b"", columns=b""):
             free = taken.argmin()
         colour[i], count = free, max(count, free + 1)
     order, ends = np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour, minlength=count))
-    return Classes(order, ends)
+    return ColourClasses(order, ends)
 
 
 def _adjacency(n, bits, ends, columns):

@@ -1,10 +1,10 @@
-"""Exact answers: sums over all 2^n states, by the cheapest road that the couplings allow.
+"""Exact inference: exact() divides a machine into connected components, each summed by the algorithm of the plan.
 
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
-Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part takes a road of its own, which
+Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part has its own algorithm, which
 planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or elimination.py
-for more.  Every road is right to rounding, at any temperature.
+for more.  Every algorithm is right to rounding, at any temperature.
 """
 
 from dataclasses import replace
@@ -15,14 +15,14 @@ import numpy as np
 import scipy
 
 from ...arrays import log_2cosh
-from ...checks import check_choice, check_positive
-from ...couplings import entries
 from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model
+from ...sparsity import entries
+from ...validation import check_choice, check_positive
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
-from .matrix_products import TABLE_UNITS, leaves_range, sum_by_parts
-from .planning import TABLE_SECONDS, WANTED, Part, Plan, by_cutset, plan, refuse_if_too_dear, wants_all
+from .matrix_products import TABLE_UNITS, overflows, sum_by_parts
+from .planning import TABLE_SECONDS, WANTED, Part, Plan, by_cutset, check_cost, plan, wants_all
 from .small_tables import sum_by_tables
 
 
@@ -42,7 +42,7 @@ def exact(
     want         "moments" and log Z, or "log_z" alone, at a third of the price where weights are dense; the rest is nan
     max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) tells the price beforehand
     start        is accepted and ignored, as every method takes one
-    info         the road taken, and its predicted and true seconds
+    info         the algorithm taken, and its predicted and true seconds
 
     Dense machines: 20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds; beyond 33 units in parts,
     which bmlab.workers() can share out.  Trees, chains and narrow lattices of any length, and restricted machines with
@@ -63,12 +63,12 @@ def exact(
     if model.n <= TABLE_UNITS and everything and moments and not model.is_sparse:  # as quick as what follows
         return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     way = plan(model, pairs=pairs, want=want)
-    refuse_if_too_dear(way, max_seconds, max_bytes, everything)
+    check_cost(way, max_seconds, max_bytes, everything)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
     for part in way.parts:
         own = part_of(model, part.units)
-        part = affordable(own, part, max_seconds, max_bytes)
-        part_log_z, mean[part.units], block = solved(own, part, everything, moments)
+        part = with_stable_fallback(own, part, max_seconds, max_bytes)
+        part_log_z, mean[part.units], block = solve_part(own, part, everything, moments)
         log_z += part_log_z
         blocks.append((part.units, own, block))
         taken.append(part)
@@ -80,38 +80,42 @@ def exact(
     return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
 
 
-def affordable(own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None) -> Part:
+def with_stable_fallback(
+    own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
+) -> Part:
     """Return the part, by cutset conditioning where it is too cold for products; ValueError where that is too dear."""
-    if part.road == "matrix products" and leaves_range(own, part.guide):
+    if part.algorithm == "matrix products" and overflows(own, part.structure):
         part = by_cutset(part.units, np.arange(own.n - 1), everything=True)
-        refuse_if_too_dear(Plan((part,)), max_seconds, max_bytes)
+        check_cost(Plan((part,)), max_seconds, max_bytes)
     return part
 
 
-def solved(own: BoltzmannMachine, part: Part, everything: bool = False, moments: bool = True) -> tuple[float, Any, Any]:
+def solve_part(
+    own: BoltzmannMachine, part: Part, everything: bool = False, moments: bool = True
+) -> tuple[float, Any, Any]:
     """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
 
     Without `moments` these two can be nan.
     """
-    if part.road == "small tables":
+    if part.algorithm == "small tables":
         return sum_by_tables(own)
-    if part.road == "matrix products":
-        return sum_by_parts(own, part.guide, moments)
-    if part.road == "cutset conditioning":
-        return sum_by_cutset(own, part.guide, everything and moments)
-    if part.road == "variable elimination":
-        log_z, odds = elimination.eliminate(own, part.guide)
+    if part.algorithm == "matrix products":
+        return sum_by_parts(own, part.structure, moments)
+    if part.algorithm == "cutset conditioning":
+        return sum_by_cutset(own, part.structure, everything and moments)
+    if part.algorithm == "variable elimination":
+        log_z, odds = elimination.eliminate(own, part.structure)
         if not moments:
             return log_z, np.nan, np.nan
         if everything:
-            return log_z, *elimination.all_pairs(part.guide, odds)
-        return log_z, *elimination.moments(own, part.guide, odds)
+            return log_z, *elimination.all_pairs(part.structure, odds)
+        return log_z, *elimination.moments(own, part.structure, odds)
     field = own.biases / own.temperature  # independent units
     mean = np.tanh(field)
     return log_2cosh(field).sum(), mean, np.outer(mean, mean) if everything else None
 
 
-def _estimate(model, log_z, mean, corr, road, predicted, begin):
+def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
     log_z = float(log_z - model.offset / model.temperature)
     return Estimate(
         np.minimum(np.maximum(mean, -1), 1),
@@ -119,7 +123,7 @@ def _estimate(model, log_z, mean, corr, road, predicted, begin):
         Bounded(log_z, 0.0, log_z, log_z),
         method="exact",
         message="all states are summed",
-        info={"road": road, "predicted_seconds": predicted, "seconds": perf_counter() - begin},
+        info={"algorithm": algorithm, "predicted_seconds": predicted, "seconds": perf_counter() - begin},
         model=model,
     )
 

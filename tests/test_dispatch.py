@@ -1,4 +1,4 @@
-"""exact: all its roads against the sum over states; which pairs are known; extreme energies; refusals."""
+"""exact: all its algorithms against the sum over states; which pairs are known; extreme energies; refusals."""
 
 from functools import partial
 
@@ -12,44 +12,44 @@ import bmlab
 from bmlab import plain
 from bmlab.infer.exact import planning
 from bmlab.infer.exact.cutset_conditioning import cutset_of
+from bmlab.infer.exact.dispatch import solve_part
 from bmlab.infer.exact.elimination import best_order
-from bmlab.infer.exact.enumeration import solved
 
 
 def random_machine(n, temperature=1.0, scale=1.0, density=1.0):
     rng = np.random.default_rng(n)
-    weights = bmlab.sherrington_kirkpatrick(n, rng, scale=scale).weights
+    weights = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=scale).weights
     kept = np.triu(rng.random((n, n)) < density, 1)
     return bmlab.BoltzmannMachine(weights * (kept + kept.T), rng.normal(size=n), temperature)
 
 
-def every_road(model):
-    """The answers of all roads that know all pairs, each as (log Z, mean, corr with its diagonal)."""
+def every_algorithm(model):
+    """The answers of all algorithms that know all pairs, each as (log Z, mean, corr with its diagonal)."""
     guides = {
         "small tables": None,
         "matrix products": 0,
         "cutset conditioning": cutset_of(model.weights),
         "variable elimination": best_order(model.weights, model.n),
     }
-    for road, guide in guides.items():
-        part = planning.Part(np.arange(model.n), road, guide, 1, 1, 1)
-        log_z, mean, corr = solved(model, part, everything=True)
+    for algorithm, guide in guides.items():
+        part = planning.Part(np.arange(model.n), algorithm, guide, 1, 1, 1)
+        log_z, mean, corr = solve_part(model, part, everything=True)
         np.fill_diagonal(corr, 1.0)
-        yield road, log_z, mean, corr
+        yield algorithm, log_z, mean, corr
 
 
-def law_roads(model):
+def law_algorithms(model):
     """Energies of 100 T are rounded to 1e-14."""
     right = plain.brute_force(model)
-    for road, log_z, mean, corr in every_road(model):
-        assert abs(log_z - right.log_z) < 1e-12 * (1 + abs(right.log_z)), road
-        assert max(np.abs(mean - right.mean).max(), np.abs(corr - right.corr).max()) < 1e-11, road
+    for algorithm, log_z, mean, corr in every_algorithm(model):
+        assert abs(log_z - right.log_z) < 1e-12 * (1 + abs(right.log_z)), algorithm
+        assert max(np.abs(mean - right.mean).max(), np.abs(corr - right.corr).max()) < 1e-11, algorithm
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(2, 12), st.sampled_from([0.1, 0.3, 0.6, 1.0]), st.sampled_from([0.05, 0.3, 1, 5, 20]))
-def test_every_road_is_right(n, density, temperature):
-    law_roads(random_machine(n, temperature, density=density))
+def test_every_algorithm_is_right(n, density, temperature):
+    law_algorithms(random_machine(n, temperature, density=density))
 
 
 # Pairs, parts, sparse weights
@@ -101,20 +101,20 @@ KNOWN = [(ring, (n,)) for n in (5, 13, 14, 26, 27, 60)] + [(restricted, (v, 4)) 
 
 
 def test_which_pairs_are_known_depends_on_the_type_of_the_weights_only():
-    """Which pairs are known depends on the weights' type and on `pairs`, never on n or the road; and they are right."""
-    roads = set()
+    """Which pairs are known depends on the weights' type and on `pairs`, never on n or the algorithm; all are right."""
+    algorithms = set()
     for make, size in KNOWN:
         dense, corr = make(*size)
         few = bmlab.BoltzmannMachine(sparse.csr_array(dense.weights), dense.biases, dense.temperature)
         coupled = (dense.weights != 0) | np.eye(dense.n, dtype=bool)
-        roads.add(bmlab.exact(dense).info["road"])
+        algorithms.add(bmlab.exact(dense).info["algorithm"])
         for answer in (bmlab.exact(dense), bmlab.exact(dense, pairs="all"), bmlab.exact(few, pairs="all")):
             assert np.abs(answer.corr - corr).max() < 1e-11, (make, size)
         answer = bmlab.exact(dense, pairs="couplings").corr
         assert np.isnan(answer[~coupled]).all() and np.abs((answer - corr)[coupled]).max() < 1e-11, (make, size)
         answer = bmlab.exact(few).corr
         assert answer.nnz == coupled.sum() and np.abs((answer.toarray() - corr)[coupled]).max() < 1e-11, (make, size)
-    assert len(roads) == 4
+    assert len(algorithms) == 4
 
 
 def test_a_dense_machine_that_is_too_dear_for_all_pairs_is_told_of_its_couplings():
@@ -148,7 +148,7 @@ def test_extreme_energies_are_right_to_rounding(model):
 def test_a_cold_machine_goes_by_its_cutset_and_pays_for_it():
     cold = random_machine(18, 0.005)
     info = bmlab.exact(cold).info
-    assert info["road"] == "cutset conditioning" and info["predicted_seconds"] > 2 * bmlab.plan(cold).seconds
+    assert info["algorithm"] == "cutset conditioning" and info["predicted_seconds"] > 2 * bmlab.plan(cold).seconds
     for call in (bmlab.exact, partial(bmlab.sample, size=1, rng=np.random.default_rng(0)), bmlab.ground_state):
         with pytest.raises(ValueError, match=r"would need 2\^35 listed states, about .*(minutes|hours|days)"):
             call(random_machine(36, 1e-6))
@@ -163,4 +163,4 @@ def test_too_many_states_are_refused_with_their_price():
         match=r"would need 2\^60 states, about .* (days|years)( on \d+ workers)? and .* GiB; it stops "
         r"at 10 minutes and .* GiB\. Use mean_field\(\) or gibbs\(\)\.",
     ):
-        bmlab.exact(bmlab.sherrington_kirkpatrick(60, np.random.default_rng(0)))
+        bmlab.exact(bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0)))

@@ -1,4 +1,4 @@
-"""Arguments at the door: each check returns a value as the package wants it, or says in one sentence what to type.
+"""Validation of arguments: each check returns the value in the type that is used, or raises one sentence.
 
 Numbers may be Python's or NumPy's, whole ones also 1e4; arrays lists, tables or sparse.  What is masked is nan.
 """
@@ -21,7 +21,7 @@ def is_sparse(values: Any) -> bool:
     return type(values) is not np.ndarray and "scipy.sparse" in sys.modules and scipy.sparse.issparse(values)
 
 
-def in_words(value: Any) -> str:
+def describe(value: Any) -> str:
     """Return what was typed, in a few words."""
     if value is None or isinstance(value, (Real, str, np.generic)) or (not np.iterable(value) and callable(value)):
         name = getattr(value, "__name__", "")
@@ -58,7 +58,7 @@ def check_count(name: str, value: Any, least: int = 1, most: int = 2**53) -> int
         limits = f"at least {least}" if most == 2**53 else f"{least} to {most}"
         what = limits if number.is_integer() else f"a whole number, {limits}"
         near = min(most, max(least, 10))
-        raise ValueError(f"{name} must be {what}, found {in_words(value)}; try {name}={near}")
+        raise ValueError(f"{name} must be {what}, found {describe(value)}; try {name}={near}")
     return int(number)
 
 
@@ -66,7 +66,7 @@ def check_number(name: str, value: Any, example: float = 1.0) -> float:
     """Return any finite number."""
     number = _real(value)
     if not np.isfinite(number):
-        raise ValueError(f"{name} must be a finite number, found {in_words(value)}; try {name}={example:g}")
+        raise ValueError(f"{name} must be a finite number, found {describe(value)}; try {name}={example:g}")
     return number
 
 
@@ -75,7 +75,7 @@ def check_positive(name: str, value: Any, example: float = 1.0, *, zero: bool = 
     number = _real(value)
     if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
         what = ("0 or more" if zero else "positive") + ("" if infinite else " and finite")
-        raise ValueError(f"{name} must be {what}, found {in_words(value)}; try {name}={example:g}")
+        raise ValueError(f"{name} must be {what}, found {describe(value)}; try {name}={example:g}")
     return number
 
 
@@ -84,7 +84,7 @@ def check_share(name: str, value: Any, below: float = 1.0) -> float:
     number = _real(value)
     if not 0 <= number < below:
         raise ValueError(
-            f"{name} must be 0 or more and below {below:g}, found {in_words(value)}; try {name}={below / 5:g}"
+            f"{name} must be 0 or more and below {below:g}, found {describe(value)}; try {name}={below / 5:g}"
         )
     return number
 
@@ -95,14 +95,14 @@ def check_choice(name: str, value: Any, known: tuple) -> Any:
         return value
     words = [repr(word) for word in known]
     raise ValueError(
-        f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {in_words(value)}; try {name}={words[0]}"
+        f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {describe(value)}; try {name}={words[0]}"
     )
 
 
 def check_flag(name: str, value: Any) -> bool:
     """Return True or False."""
     if not (isinstance(value, (bool, np.bool_, int)) and value in (0, 1)):
-        raise ValueError(f"{name} must be True or False, found {in_words(value)}; try {name}=True")
+        raise ValueError(f"{name} must be True or False, found {describe(value)}; try {name}=True")
     return bool(value)
 
 
@@ -121,7 +121,7 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
         return array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{name} must be numbers in rows of equal length, found {in_words(values)}; {advice}"
+            f"{name} must be numbers in rows of equal length, found {describe(values)}; {advice}"
         ) from None
 
 
@@ -210,11 +210,11 @@ def generator(rng: Any) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         raise ValueError(
-            f"rng must be a generator or a seed, found {in_words(rng)}; pass np.random.default_rng(0)"
+            f"rng must be a generator or a seed, found {describe(rng)}; pass np.random.default_rng(0)"
         ) from None
 
 
-def needed(module: str, caller: str, install: str) -> Any:
+def import_optional(module: str, caller: str, install: str) -> Any:
     """Return a module that `caller` needs; raise ModuleNotFoundError with the command to type where it is missing."""
     try:
         return import_module(module)
