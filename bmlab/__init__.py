@@ -1,33 +1,34 @@
 """bmlab: Boltzmann machines, exact where others give up, and honest about the error of every number.
 
-    machine = bmlab.sherrington_kirkpatrick(10, np.random.default_rng(0))
+    machine = bmlab.sherrington_kirkpatrick(10, rng=np.random.default_rng(0))
     bmlab.exact(machine)                      # an Estimate: mean, corr, log_z
     bmlab.mean_field(machine)                 # the same record, from another method
 
-A method is a callable  model -> Estimate.  Drawing is in bmlab.plot, real data in bmlab.data; bmlab.estimators are for
-scikit-learn, bmlab.widgets for notebooks.
+A method is a callable  model -> Estimate.  bmlab.CORE names what notebooks 00 to 05 use; the rest is further: more
+methods, bounds, samplers, learners and converters.  Drawing is in bmlab.plot, real data in bmlab.data; bmlab.estimators
+are for scikit-learn, bmlab.widgets for notebooks.
 """
 
 from importlib import import_module
 
 from . import data, plain
 from ._version import __version__
-from .arrays import bits, near, spins, states, symmetric
+from .arrays import bits, spins, states, suggest, symmetric
 from .choosing import auto
 from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
-from .infer.exact.enumeration import entropy, exact
-from .infer.exact.exact_sampling import ground_state, probabilities, sample
-from .infer.exact.planning import plan
+from .infer.exact.dispatch import entropy, exact
+from .infer.exact.exact_sampling import GroundState, ground_state, probabilities, sample
+from .infer.exact.planning import Plan, plan
 from .infer.sampling.annealed_importance import ais
-from .infer.sampling.annealing import annealed
+from .infer.sampling.annealing import Annealed, anneal
 from .infer.sampling.combining import combine
 from .infer.sampling.gibbs import gibbs, sweep
-from .infer.sampling.tempering import temper
+from .infer.sampling.tempering import Ladder, temper
 from .infer.sampling.visited import visited
 from .infer.variational.belief_propagation import bethe
-from .infer.variational.cooling import cooled
+from .infer.variational.cooling import temperature_path
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
 from .interop import from_bits, from_dimod, to_bits, to_dimod
@@ -40,7 +41,7 @@ from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
-from .learn.observations import moments
+from .learn.observations import Moments, moments
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
@@ -48,74 +49,84 @@ from .model import BoltzmannMachine, load
 from .parallel import workers
 from .progress_bars import progress
 
+# Core: what notebooks 00 to 05 use, and the records of its answers.
 __all__ = [
     "BoltzmannMachine",
     "Bounded",
-    "Bracket",
-    "Completion",
     "Estimate",
     "Fit",
     "Method",
     "NotConverged",
     "Step",
     "__version__",
-    "about",
-    "ais",
-    "annealed",
     "ascend",
     "auto",
     "bethe",
-    "bits",
-    "bracket",
     "clamped",
-    "clamped_gibbs",
-    "clamped_mean_field",
-    "combine",
-    "complete",
     "conditional",
-    "cooled",
     "data",
-    "entropy",
     "exact",
     "fit",
     "free_energy",
-    "from_bits",
-    "from_dimod",
     "gibbs",
     "gradient",
-    "ground_state",
-    "hopfield",
-    "invert_bethe",
-    "invert_mean_field",
-    "invert_tap",
     "ising",
-    "load",
     "log_likelihood",
     "log_prob",
     "maximize",
     "mean_field",
     "medium",
-    "moments",
-    "pcd",
     "plain",
     "plan",
     "probabilities",
-    "progress",
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
-    "sample",
     "sherrington_kirkpatrick",
     "show",
-    "spins",
     "states",
     "sweep",
-    "symmetric",
     "tap",
+    "toy",
+]
+CORE = tuple(__all__)
+# Further: what the other notebooks and research need.
+__all__ += [
+    "Annealed",
+    "Bracket",
+    "Completion",
+    "GroundState",
+    "Ladder",
+    "Moments",
+    "Plan",
+    "about",
+    "ais",
+    "anneal",
+    "bits",
+    "bracket",
+    "clamped_gibbs",
+    "clamped_mean_field",
+    "combine",
+    "complete",
+    "entropy",
+    "from_bits",
+    "from_dimod",
+    "ground_state",
+    "hopfield",
+    "invert_bethe",
+    "invert_mean_field",
+    "invert_tap",
+    "load",
+    "moments",
+    "pcd",
+    "progress",
+    "sample",
+    "spins",
+    "symmetric",
     "temper",
+    "temperature_path",
     "to_bits",
     "to_dimod",
-    "toy",
     "trw",
     "visited",
     "workers",
@@ -128,7 +139,7 @@ ELSEWHERE = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_biases)"}
 def __getattr__(name: str):
     if name in PARTS:
         return import_module(f"{__name__}.{name}")
-    way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else near(name, (*__all__, *PARTS), "see dir(bmlab)")
+    way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else suggest(name, (*__all__, *PARTS), "see dir(bmlab)")
     raise AttributeError(f"bmlab has no {name!r}; {way_out}")
 
 

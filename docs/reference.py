@@ -32,6 +32,7 @@ import numpy as np
 import bmlab
 from bmlab import plot
 ```"""
+HEADING = ".. rubric:: Further, beyond notebooks 00 to 05"
 OTHERS = {
     "data": ("Data", bmlab.data),
     "plot": ("Figures", plot),
@@ -96,7 +97,10 @@ def pages() -> dict[str, str]:
     for name, things in held.items():
         more = [path for path in records(list(things.values())) if path not in seen]
         seen |= set(more)
-        entries = [entry(path, thing) for path, thing in things.items()]
+        core = {path: thing for path, thing in things.items() if path.removeprefix("bmlab.") in bmlab.CORE}
+        entries = [entry(path, thing) for path, thing in core.items()]
+        entries += [HEADING] if core and len(core) < len(things) else []
+        entries += [entry(path, thing) for path, thing in things.items() if path not in core]
         entries += [f".. autoclass:: {path}" for path in more if locate(path) not in public_ones]
         written[name] = page(*begins[name], entries)
     listed = "\n".join(held)

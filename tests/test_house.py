@@ -181,6 +181,16 @@ def test_the_method_that_contributing_shows_keeps_the_laws():
     test_contract.law_no_weights(names["independent"])
 
 
+# What is core
+
+
+def test_core_is_what_the_core_notebooks_use_and_the_records_of_answers():
+    sources = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "notebooks").glob("0[0-5]_*.ipynb"))]
+    used = set(re.findall(r"bmlab\.(\w+)", "".join(sources))) & set(bmlab.__all__)
+    assert set(bmlab.CORE) == used | {"Bounded", "Estimate", "Fit", "Method", "__version__"}
+    assert len(bmlab.__all__) == len(set(bmlab.__all__))
+
+
 # What an import costs
 
 
