@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-# Where a cell begins, were it read with another separator: a sign there begins a formula, in full width too.
-FORMULA = re.compile(r"(^|[;\t\r\n])(\s*'*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
-DISARMED = re.compile(r"(^|[;\t\r\n])(\s*'*)'(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
+# Where a cell begins, were it read with another separator: a sign there begins a formula, in full width too. Nothing
+# is tried twice (*+), and no separator is a blank: 20,000 line breaks are read as fast as 20,000 letters.
+BEGINS, SIGN = r"(^|[;\t\r\n])([^\S;\t\r\n]*+'*", r"(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"
+FORMULA = re.compile(f"{BEGINS}+){SIGN}")
+DISARMED = re.compile(f"{BEGINS})'{SIGN}")
 
 
 class Table(NamedTuple):

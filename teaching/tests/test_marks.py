@@ -165,6 +165,13 @@ def test_no_cell_is_a_formula_whatever_separates_cells(sign, before):
     assert not any(cell.strip().startswith(sign) for cell in re.split(r"[;\t\r\n]", text))
 
 
+@pytest.mark.parametrize("part", ["\n", "\n'", " \n", "; ", "'", "\t=", "\v", "\u2003'"])
+def test_a_text_of_any_signs_comes_back_however_long(part):
+    """An answer of 20,000 line breaks kept the whole class waiting for minutes, in both directions."""
+    for text in (part * 10_000, "\n" * 10_000 + part * 5_000 + "x", part * 9 + "=" + part):
+        assert spreadsheets.typed(str(spreadsheets.written(text))) == text
+
+
 def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
     """As after make demo, whose notebooks are not the course's; the folder of marks knows its own."""
     graded(course)
