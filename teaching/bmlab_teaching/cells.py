@@ -123,12 +123,15 @@ def value_of(parts: Any) -> Any:
         dtype, shape, data = inside
         if not DTYPE.fullmatch(dtype):
             raise TypeError(NOT_PLAIN.format(dtype))
-        return numpy.ndarray(shape, dtype, base64.b64decode(data)).copy()[()]
+        array = numpy.ndarray(shape, dtype, base64.b64decode(data))
+        return (array.view("u1") != 0 if array.dtype == bool else array.copy())[()]  # a truth value is 0 or 1
     if kind == "sparse":
         from scipy.sparse import csr_array
 
         shape, *arrays = inside
-        return csr_array(tuple(map(value_of, arrays)), shape=shape)
+        matrix = csr_array(tuple(map(value_of, arrays)), shape=shape)
+        matrix.check_format(full_check=True)  # an index out of range would write where nobody looks
+        return matrix
     if kind == "machine":
         return machine_of(inside)
     if kind == "generator":

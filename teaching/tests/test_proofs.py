@@ -138,6 +138,41 @@ def test_what_is_too_large_or_too_deep_does_not_travel():
         packed(deep)
 
 
+def sparse_text(shape, indices, indptr):
+    """The text of a sparse matrix of ones, whether or not there can be such a one."""
+    parts = np.ones(len(indices)), np.array(indices, "i4"), np.array(indptr, "i4")
+    return json.dumps({"sparse": [shape, *(json.loads(packed(one)) for one in parts)]})
+
+
+@pytest.mark.parametrize(
+    "shape, indices, indptr",
+    [
+        ([2, 2], [10**6], [0, 1, 1]),
+        ([2, 2], [-1], [0, 1, 1]),
+        ([2, 2], [2], [0, 1, 1]),
+        ([2, 2], [0, 1], [0, 2, 1]),
+        ([2, 2], [0], [0, 9, 1]),
+        ([2, 2], [0], [0, 1]),
+        ([2, 2], [0], [0, 1, 2]),
+        ([-2, 2], [0], [0, 1, 1]),
+    ],
+)
+def test_a_sparse_matrix_never_points_outside_itself(shape, indices, indptr):
+    """Its product with a vector would read and write memory at any place: the referee would be the sender's."""
+    text = sparse_text(shape, indices, indptr)
+    for one in (text, json.dumps({"machine": json.dumps([json.loads(text), None, 1.0, 0.0, None])})):
+        with pytest.raises((TypeError, ValueError)):
+            plain(one)
+    assert plain(sparse_text([2, 2], [1], [0, 1, 1])).toarray().tolist() == [[0, 1], [0, 0]]
+
+
+def test_a_truth_value_is_true_or_false():
+    """A byte of 2 or 255 would be true and unlike True, and a sum of three of them 769."""
+    for shape in ([], [3], [3, 1]):
+        found = np.asarray(plain(json.dumps({"array": ["|b1", shape, "Af8C"]})))
+        assert found.sum() == found.size and (found == True).all()  # noqa: E712
+
+
 @pytest.mark.parametrize(
     "kind", ["array", "list", "tuple", "set", "dict", "sparse", "machine", "bounded", "generator", "exec"]
 )
