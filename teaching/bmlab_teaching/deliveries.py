@@ -56,7 +56,8 @@ class Sender:
                     about = [(one, archive.getinfo(one)) for one in members]
                 seen += [(place, one, info.CRC, info.file_size) for one, info in about]
                 continue
-            files = [(file, file.lstat()) for file in [Path(container), *sorted(Path(container).rglob("*"))]]
+            inside = [] if Path(container).is_symlink() else sorted(Path(container).rglob("*"))  # a link leads anywhere
+            files = [(file, file.lstat()) for file in [Path(container), *inside]]
             seen += [(place, str(file), about.st_size, about.st_mtime_ns) for file, about in files]
         return hashlib.sha256(repr(seen).encode("utf-8", "surrogateescape")).hexdigest()
 

@@ -124,7 +124,7 @@ def read_cells(data: bytes) -> list[Cell]:
         notebook = json.loads(data.decode("utf-8-sig", errors="replace"))
         sheets = [notebook] if "cells" in notebook else notebook["worksheets"]  # these had format 3, before 2015
         cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+    except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError("it cannot be read as a notebook") from problem
     if len(cells) > MANY or sum(len(cell.source) for cell in cells) > 2**21:
         raise ValueError(f"it has more than {MANY} cells or 2 MB of text, so it is not read")
