@@ -21,7 +21,7 @@ import psutil
 import pytest
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
-from bmlab_teaching import cells, children, reading, sandbox
+from bmlab_teaching import cells, children, deliveries, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
 from bmlab_teaching.working_copies import student_version
 
@@ -108,6 +108,14 @@ for one in gc.get_objects():
     return forged(base64.b64encode(pickled).decode())
 
 
+OUTSIDE = {"sparse": [[2, 2], {"array": ["<f8", [1], "AAAAAAAA8D8="]}, {"array": ["<i4", [1], "QEIPAA=="]},
+                      {"array": ["<i4", [3], "AAAAAAEAAAABAAAA"]}]}  # fmt: skip
+SAME_HASH = """
+from json import dumps
+keys = [{"tuple": [number * (2**61 - 1), 0]} for number in range(60_000)]
+ours["packed"] = lambda value: dumps({"dict": keys})
+first = 7
+"""
 FORGERIES = {
     "a pickle of names with dots": dotted_names(),
     "an array of a terabyte": forged('{"array": ["<f8", [1000000000000], ""]}'),
@@ -121,6 +129,14 @@ FORGERIES = {
     "lists in lists in lists": forged('{"list": [' * 10_000 + "]}" * 10_000),
     "a dict by lists": forged('{"dict": [{"tuple": [{"list": []}, 1]}]}'),
     "a number of 100,000 digits": forged("9" * 100_000),
+    "a matrix that points outside itself": forged(json.dumps(OUTSIDE)),
+    "a matrix of a machine that does": forged(json.dumps({"machine": json.dumps([OUTSIDE, None, 1.0, 0.0, None])})),
+    "an array with too few bytes": forged('{"array": ["<f8", [2], "AAAA"]}'),
+    "an array of no kind that there is": forged('{"array": ["<f3", [], "AAAA"]}'),
+    "an array of texts of a gigabyte": forged('{"array": ["<U9999", [99999], ""]}'),
+    "a letter that no alphabet has": forged('{"array": ["<U1", [], "/////w=="]}') + "\nfirst = 'x'",
+    "one key twice": forged('{"list": [1], "list": {"list": 1}}'),
+    "bounds that cross": forged('{"bounded": [1, -1, 2, 0]}'),
 }
 NONSENSE = {  # what a process answers in the place of what was asked
     "a text for a record": "ours['Cells'].get = lambda *a: {'first': 'x', 'double': 'y'}",
@@ -151,9 +167,134 @@ class Silent(Exception):
     def __str__(self): raise self
 raise Silent
 """
+EVERY_CHANNEL = """
+import os
+for channel in range(3, 30):
+    try:
+        {}
+    except OSError:
+        pass
+"""
+EQUALS = """
+import bmlab, numpy
+class Equals({}):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __bool__(self): return True
+    __hash__ = None
+"""
+EARLIER = """
+import sys
+def double(x):
+    questions = sys._getframe(5).f_locals["questions"]
+    del questions[1:]
+    return 2 * x
+"""
 WRONG_BOTH = {"first": "first = 7", "double": "def double(x):\n    return x"}
 
-ATTACKS = {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
+
+def wrong(first):
+    """Both answers wrong, the first by way of an attack."""
+    return WRONG_BOTH | {"first": first}
+
+
+def right_with(first):
+    """A right second answer below an attack."""
+    return RIGHT | {"first": first}
+
+
+def doubling(source):
+    """A right first answer above an attack."""
+    return RIGHT | {"double": source}
+
+
+BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
+    "half a line on each channel": (
+        right_with(EVERY_CHANNEL.format("os.write(channel, b'{\"first\": {\"value\": ')")), (0, 2), "not asked|ended",
+    ),
+    "all channels closed": (right_with(EVERY_CHANNEL.format("os.close(channel)")), (0, 2), "not asked|ended"),
+    "a flood on each channel": (
+        right_with(EVERY_CHANNEL.format("os.write(channel, b'x' * 10**8)")), (0, 2), "larger than 64 MB|ended",
+    ),
+    "forty answers in advance": (
+        wrong(EVERY_CHANNEL.format("os.write(channel, b'{\"error\": null, \"printed\": \"Solved.\"}\\n' * 40)")), (0, 0), ".",
+    ),
+    "a process that doubles": (
+        right_with("import os, time\nbegan = time.time()\nwhile time.time() < began + 5: os.fork()"), (0, 2),
+        "processes|temporarily|ended",
+    ),
+    "a child that outlives its cell": (
+        right_with("import os, time\nif not os.fork():\n    time.sleep(87.654)\n    os._exit(0)\nfirst = base"), (1, 2), "Solved.",
+    ),
+    "a flood at the end": (
+        right_with("import atexit\natexit.register(lambda: [print('x' * 10**6) for _ in range(10**6)])\nfirst = base"),
+        (1, 2), "Solved.",
+    ),
+    "a bounded number that equals everything": (
+        wrong(EQUALS.format("bmlab.Bounded") + "first = Equals(7)"), (0, 0), "base is one",
+    ),
+    "a text that equals everything": (wrong(EQUALS.format("str") + "first = Equals('7')"), (0, 0), "no plain value"),
+    "a list that equals everything": (wrong(EQUALS.format("list") + "first = Equals([7])"), (0, 0), "base is one"),
+    "an array that equals everything": (
+        wrong(EQUALS.format("numpy.ndarray") + "first = numpy.full((), 7).view(Equals)"), (0, 0), "base is one",
+    ),
+    "a machine that equals everything": (
+        wrong(EQUALS.format("bmlab.BoltzmannMachine") + "first = Equals([[0.0]], [7.0])"), (0, 0), "base is one|Error|no plain",
+    ),
+    "an object that lies about its class": (
+        wrong("class Lies:\n    __class__ = property(lambda self: int)\n    def __eq__(self, other): return True\nfirst = Lies()"),
+        (0, 0), "no plain value",
+    ),
+    "an array that is made anew": (
+        doubling("class Made:\n    def __init__(self, x): self.x = x\n    def __array__(self, *a, **k):\n"
+                 "        while True: pass\ndef double(x):\n    return Made(x)"),
+        (1, 0), "endless loop",
+    ),
+    "right on what is seen": (doubling("def double(x):\n    return {3: 6}.get(x, 0)"), (1, 0.5), "wrong at 5"),
+    "an error where it is not seen": (
+        doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0.5), "its process ended",
+    ),
+    "a parcel without end": (
+        doubling("def double(x):\n    import itertools\n    return itertools.repeat('x' * 10**6)"), (1, 0), "Memory|larger|ended|held|stopped",
+    ),
+    "a list that holds itself": (right_with("first = [1]\nfirst.append(first)"), (0, 2), "no plain value"),
+    "minus nothing": (wrong(forged("-0.0")), (0, 0), "base is one"),
+    "a number that is none": (wrong(forged("NaN")), (0, 0), "base is one"),
+    "a number without end": (wrong(forged("Infinity")), (0, 0), "base is one"),
+    "bytes that mean nothing": (
+        right_with("first = base\nprint('\\0\\x1b[2J\\x07\\u202e\\ufffe\\x85\\u2028')"), (1, 2), "Solved.",
+    ),
+    "an error of signs": (
+        doubling("def double(x):\n    raise ValueError('=cmd|x\\n;@SUM(1)\\0<b>')"), (1, 0), "ValueError: =cmd.*\\n;@SUM.*&lt;b&gt;",
+    ),
+    "json that lies": (wrong("import json\njson.dumps = lambda *a, **k: '{\"first\": {\"value\": \"7\"}}'\nfirst = 7"), (0, 0), "."),
+    "modules that lie": (
+        wrong("import sys, types\nfor name in list(sys.modules):\n    if name.split('.')[0] in ('numpy', 'bmlab', 'json'):\n"
+              "        sys.modules[name] = types.ModuleType(name)\nfirst = 7"),
+        (0, 0), "Error|base is one",
+    ),
+    "builtins that lie": (
+        wrong("import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.type = lambda *a: int\nbuiltins.len = lambda x: 1\nfirst = 7"),
+        (0, 0), "base is one|Error|ended|no plain",
+    ),
+    "questions that are taken away": (doubling(EARLIER), (1, 2), "Solved."),
+    "keys of one hash": (wrong(PATCHES + SAME_HASH), (0, 0), "plain value"),
+    "an alarm in an hour of need": (
+        doubling("import signal, os\nsignal.signal(signal.SIGVTALRM, lambda *a: os._exit(0))\n"
+                 "signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)\ndef double(x):\n    while x != 3: pass\n    return 6"),
+        (1, 0.5), "its process ended",
+    ),
+    "limits that are lifted": (
+        right_with("import resource\nfor limit in range(16):\n    try: resource.setrlimit(limit, (-1, -1))\n"
+                   "    except (OSError, ValueError): pass\nfirst = bytearray(10**11)"),
+        (0, 2), "MemoryError",
+    ),
+    "folders without end": (
+        right_with("import os\nos.chdir('/tmp')\nfor _ in range(3000):\n    os.mkdir('x' * 200)\n    os.chdir('x' * 200)\nfirst = base"),
+        (1, 2), "Solved.",
+    ),
+}  # fmt: skip
+ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
     "an honest wrong answer with a forgotten display": (
         WRONG_BOTH | {"double": "for _ in range(40):\n    display(1)\n    print('x')\ndef double(x):\n    return x"},
         (0, 0), "not twice",
@@ -345,6 +486,12 @@ def delivered(tmp_path_factory):
         "liar_4729_117_work.zip": that_lies(right),
         "keys_4730_118_twice.ipynb": b'{"cells": {"cell_type": "code", "source": "first = 1"}}',
         "label_4731_119_twice.ipynb": odd_labels(right),
+        "heading_4732_120_work.zip": archive(
+            **{
+                "twice.ipynb": right,
+                "old.ipynb": b'{"worksheets": [{"cells": [{"cell_type": "heading", "level": Infinity}]}]}',
+            }
+        ),
         "strange_4725_113_twice.ipynb": b'{"cells": [1, null, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]}',
     }.items():
         (folder / "returned" / name).write_bytes(data)
@@ -432,9 +579,9 @@ def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, said):
     assert lines[student]["twice"] == "" and re.search(said, lines[student]["remarks"]) and lines[student]["remarks"]
 
 
-@pytest.mark.parametrize("student", ["4717", "4722", "4723", "4731"])
+@pytest.mark.parametrize("student", ["4717", "4722", "4723", "4731", "4732"])
 def test_what_is_only_odd_is_graded_all_the_same(delivered, student):
-    """20,000 formulas, null for metadata, month 0, labels that are none."""
+    """20,000 formulas, null for metadata, month 0, labels that are none, an endless heading in another file."""
     assert delivered[1][student]["twice"] == "3", delivered[1][student]["remarks"]
 
 
@@ -443,6 +590,49 @@ def test_a_name_is_never_a_part_of_a_page(delivered):
     assert lines["script_img src=x onerror=alert(1)__4727_115"]["twice"] == "3"
     pages = [folder / "graded/class.html", *(folder / "graded/feedback").rglob("*.html")]
     assert not any("<img" in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_nobody_looks_behind_a_link(tmp_path):
+    """Were it one to /, the class would wait until the whole disk is read."""
+    blank = student_version(short_notebook(tmp_path))
+    hand_in(tmp_path / "elsewhere", "ann", "twice", answered(blank))
+    (tmp_path / "returned").mkdir()
+    (tmp_path / "returned/bo").symlink_to(tmp_path / "elsewhere")
+    (bo,) = deliveries.senders(tmp_path / "returned", ["twice"])
+    before = bo.digest()
+    hand_in(tmp_path / "elsewhere", "cy", "twice", answered(blank))
+    assert bo.digest() == before
+    assert graded(tmp_path)["bo"]["remarks"] == "bo: it is a link, or no file"
+
+
+NAMES = [
+    "=cmd|x!A0",
+    "@SUM(1)",
+    "-rf",
+    "a;=b",
+    "CON",
+    "nul.txt",
+    "\u202eoib",
+    "a\nb",
+    "\U0001f600",
+    "'=x",
+    "%00",
+    "{x}",
+    "~",
+    "x" * 200,
+]
+
+
+def test_a_name_of_any_signs_is_somebody_with_marks(tmp_path):
+    """Names of folders, which nobody's platform wrote; each has a line, a page and marks, and no cell is a formula."""
+    blank = student_version(short_notebook(tmp_path))
+    for name in NAMES:
+        hand_in(tmp_path / "returned", name, "twice", answered(blank))
+    lines = graded(tmp_path, seconds=15)
+    assert len(lines) == len(NAMES) + 1 and {line["twice"] for line in lines.values()} == {"3"}
+    assert not any(re.match(r"\s*[=+\-@]", cell) for line in lines.values() for cell in line.values())
+    assert len(list((tmp_path / "graded/feedback").rglob("*.html"))) == len(NAMES)
+    assert all(page.resolve().is_relative_to(tmp_path) for page in (tmp_path / "graded").rglob("*"))
 
 
 def test_a_date_that_a_student_writes_changes_no_mark(tmp_path):
