@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .slicing import names, needed_cells
-from .working_copies import Exercise, exercises, record, tables, without_solutions, without_teachers
+from .working_copies import BLANK, Exercise, exercises, record, tables, without_solutions, without_teachers
 
 SHOWN = 2000  # characters of a hint, of what an answer printed
 
@@ -91,7 +91,8 @@ def handout(path: Path) -> Handout:
     }
     graded = {one.answer for one in found if one.tests}
     code = [c for c in source.cells if c.cell_type == "code" and record(c).get("grade_id") not in graded]
-    kept, _ = needed_cells([cell.source for cell in code], [record(cell).get("grade_id") in tests for cell in code])
+    sources = [cell.source.replace(BLANK, "") for cell in code]
+    kept, _ = needed_cells(sources, [record(cell).get("grade_id") in tests for cell in code])
     ids = {place: str(record(code[place]).get("grade_id", "")) for place in kept}
     referee = [("test", ids[place]) if ids[place] in tests else ("run", text) for place, text in kept.items()]
     whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .course import Handout
 from .reading import Cell
 from .slicing import UNREADABLE, names, needed_cells
-from .working_copies import Exercise, record
+from .working_copies import BLANK, Exercise, record
 
 OPEN = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
@@ -137,7 +137,7 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
         if stub.cell_type == "code":
             blank = one.answer in unanswered and not one.tests  # of the story: the solution stands in for it
             ran = handout.solution_of(one.answer) if blank else answers[one.answer]
-            placed.append((here, Cell("code", ran, one.answer)))
+            placed.append((here, Cell("code", ran.replace(BLANK, ""), one.answer)))  # its import takes 3 s, to no end
             tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
             placed += [((max(last.get(test, -1), here[0]), 0.5), Cell("test", "", test)) for test in tests]
     ordered = [cell for _, cell in sorted(placed + own, key=lambda pair: pair[0])]

@@ -31,6 +31,7 @@ NEWER = "{} has a newer version than your copy: {} stands beside it, and your co
 WELCOME = "# The course\n\nEach picture opens a notebook. Run the cell below again to see what you have done since."
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
+BLANK = "@widgets.blank\n"  # in front of a function that a student writes for the story
 TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
 STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
@@ -190,7 +191,7 @@ def blanks_of(notebook: NotebookNode) -> dict[str, str]:
     """Return {name: source} of the functions that a student writes for the story."""
     found = {}
     for cell in notebook.cells:
-        if "@widgets.blank\n" in cell.source:
+        if BLANK in cell.source:
             for one in ast.parse(cell.source).body:
                 if isinstance(one, ast.FunctionDef) and one.decorator_list:
                     one.decorator_list = []
