@@ -109,7 +109,7 @@ SLIPS = {
             ("my_cheat = lambda model, s, u: np.asarray(s)", "depends on the start"),
             ("1.0, -1.0", "1, 0", "a state of -1 and +1"),
             ("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean", "a mean is off by"),
-            ("u <", "0.5 <", "a mean is off by"),
+            ("u <", "0.5 <", "it ends in one state"),
             ("u <", "1 - u <", "a mean is off by"),
         ],
         "my_together_law": [
