@@ -110,7 +110,7 @@ SLIPS = {
             ("1.0, -1.0", "1, 0", "a state of -1 and +1"),
             ("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean", "a mean is off by"),
             ("u <", "0.5 <", "it ends in one state"),
-            ("u <", "1 - u <", "a mean is off by"),
+            ("u <", "1 - u <", "it ends in one state"),
         ],
         "my_together_law": [
             ("my_together_law = bmlab.probabilities", "nobody goes with"),
