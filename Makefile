@@ -21,7 +21,7 @@ CORE = plain contract mutants reading model estimate dispatch gibbs_sampling nai
 LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
 # The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
 COMPILE = "import bmlab; walk = lambda m, n: bmlab.anneal(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
-	walk(bmlab.sherrington_kirkpatrick(40, 0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
+	walk(bmlab.sherrington_kirkpatrick(40, rng=0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 # Without Jupyter's question about news.
