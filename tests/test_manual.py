@@ -18,6 +18,8 @@ PIECES = [
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_piece_of_the_manual_runs(piece):
     assert "assert" in piece or "print" in piece
+    if "import distributed" in piece:
+        pytest.importorskip("distributed")
     exec(piece, {})
 
 

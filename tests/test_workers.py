@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from threading import get_ident
 from time import sleep
@@ -237,8 +238,15 @@ def test_dask_gives_the_same_bits(name, client):
         assert worker_count() == 2 and numbers(QUESTIONS[name]()) == here
 
 
-def sampled(seed):
-    return bmlab.gibbs(drawn(8), rng=seed, n_chains=10, n_sweeps=40)
+def asked_on_a_worker():
+    """Ask the cluster from inside one of its jobs."""
+    with bmlab.workers(import_module("distributed").get_client().get_executor()):
+        return list(map_executor(abs, range(5)))
+
+
+def test_jobs_that_fill_a_cluster_and_ask_it_do_the_parts_themselves(client):
+    jobs = [client.submit(asked_on_a_worker, pure=False) for _ in range(2)]
+    assert [job.result(timeout=120) for job in jobs] == [[0, 1, 2, 3, 4]] * 2  # the limit is for a test that hangs
 
 
 def deadly(marker, task, number):
@@ -260,11 +268,3 @@ def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
         found = numbers(list(map_executor(partial(deadly, marker, task), range(16))))
     assert os.path.exists(marker) and found == here
     assert len(before & set(client.run(os.getpid).values())) < 2
-
-
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_runs_of_a_cluster_whose_worker_is_killed_are_put_together_as_those_of_one_machine(client, tmp_path):
-    marker, here = str(tmp_path / "killed"), bmlab.combine(map(sampled, range(4)))
-    runs = client.map(partial(deadly, marker, sampled), range(4), pure=False)
-    there = bmlab.combine(client.gather(runs))
-    assert os.path.exists(marker) and numbers(there) == numbers(here) and there.info["runs"] == 4
