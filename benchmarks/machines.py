@@ -198,7 +198,7 @@ def pairs(rng, n):
 
 def strip(rng, n):
     """A square lattice, six units wide, all alike or with random signs."""
-    lines = bmlab.ising((n // 6, 6), _scale(rng), periodic=False)
+    lines = bmlab.ising((n // 6, 6), coupling=_scale(rng), periodic=False)
     sign = (
         np.triu(rng.choice([-1.0, 1.0], size=(lines.n, lines.n)), 1) if rng.integers(2) else np.triu(np.ones(lines.n))
     )

@@ -288,7 +288,7 @@ def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
     return bool((one.biases == other.biases).all() and not (one.weights != other.weights).sum())
 
 
-PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names")
+PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names", "couplings")
 
 
 def load(path: str | PathLike) -> BoltzmannMachine:

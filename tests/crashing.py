@@ -54,7 +54,7 @@ def die_at(moment):
             half = super().write(data[: len(data) // 2])
             return half + event(super().write)(data[half:])
 
-    files.open = lambda path, mode: InHalves(path, mode) if "w" in mode else builtins.open(path, mode)  # noqa: SIM115  (what it stands for is used as a context)
+    files.open = lambda path, mode: InHalves(path, mode) if "r" not in mode else builtins.open(path, mode)  # noqa: SIM115  (what it stands for is used as a context)
     files.os.fsync, files.os.replace = event(os.fsync), event(os.replace)
     return event
 

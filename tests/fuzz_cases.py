@@ -296,6 +296,8 @@ MASKS = [
     *bad(MASK[:4, :4], MASK[0], np.triu(MASK), np.where(MASK, NAN, 0.0), [], 3, True, RAGGED, M, "all"),
     *NONSENSE,
 ]
+# Of a machine with weights: the mask has these at the least.
+MASKS_OF_WEIGHTS = [case for case in MASKS if not (isinstance(case.value, np.ndarray) and not np.any(case.value))]
 KEPT = good(None, [True] * 5, np.ones(5), np.arange(5) > 1) + bad([True] * 4, 3, "all", np.full(5, 0.5))
 UNIFORMS = np.random.default_rng(0).random(ROWS.shape)
 UNIFORM = same(np.asfortranarray(UNIFORMS), UNIFORMS.tolist()) + good(np.full((60, 5), 2.0)) + NONSENSE
@@ -354,6 +356,7 @@ def patterns_of_means(size):
 CHAINS = [ROWS, ROWS.tolist(), ROWS[:, :3], ROWS[0], ROWS.astype(int), sparse.csr_array(ROWS)]
 CHAINS = starts(CHAINS, ON, HOLED, wider(ROWS), [[]], RAGGED, ROWS[None], np.empty((0, 5)))
 with warnings.catch_warnings(action="ignore"):
+    RUNS = [bmlab.gibbs(M, rng=k, n_chains=4, burn_in=2, n_sweeps=8) for k in range(2)]
     LADDER = bmlab.temper(M, rng=0, n_chains=4, burn_in=2, n_sweeps=5).state
     MESSAGES, MIXTURE = bmlab.bethe(M).state, bmlab.trw(M).state
 OTHER_LADDERS = [LADDER._replace(s=s) for s in (LADDER.s[:, :, :4], LADDER.s[:, :1], 0 * LADDER.s)]
@@ -464,9 +467,9 @@ KINDS = {
         "rule": choices("gibbs", "metropolis"),
     },
     **{"backend": choices("auto", "numpy", "numba"), "free_start": choices("previous", "fresh", "data")},
-    **{"pcd.chains": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS},
+    **{"pcd.free_start": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS},
     "moments.bits": good(False, 0) + bad(True, np.True_, 1) + NO_FLAGS,  # of rows that are -1/+1
-    **{"rng": SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
+    **{"rng": SEEDS, "seed": WRONG_SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
     "model": models,
     **each(
         "clamped.model clamped_gibbs.model clamped_mean_field.model complete.model conditional.model free_energy.model "
@@ -494,10 +497,13 @@ KINDS = {
     **each("biases visible_biases hidden_biases", vectors([])),
     "BoltzmannMachine.biases": lambda x, none: vectors([])(x, False),
     **{"sample_weight": vectors(-WEIGHING, 0 * WEIGHING, 3, []), "m": vectors(2 * np.ones(5), EXACT)},
-    **{"couplings": MASKS} | each("ascend.biases fit.biases maximize.biases", KEPT),
+    "answers": same(tuple(RUNS)) + bad([], [EXACT, EXACT], [RUNS[0], 3]) + NONSENSE,
+    **{"couplings": MASKS, "BoltzmannMachine.couplings": MASKS_OF_WEIGHTS}
+    | each("ascend.biases fit.biases maximize.biases", KEPT),
     **{"schedule": SCHEDULES, "temperatures": LADDERS, "temperature_path.temperatures": COOLING},
     **{"fit.rate": RATES + bad([]), "pcd.rate": RATES + bad([]), "ascend.rate": told_anew(RATES)},
     **{"infer": METHODS, "maximize.infer": told_anew(METHODS), "clamped_phase": BATCHED},
+    **{"temperature_path.infer": told_anew(METHODS)},
     **each("complete.infer conditional.infer log_prob.infer", ASKED_ONCE),
     "log_likelihood.clamped": HELD,
     "gradient.clamped": HELD + good(bmlab.moments(ROWS)) + bad(SMALLER),
@@ -556,6 +562,7 @@ CALLS: dict[str, dict] = {
     "clamped": {"model": HIDDEN, "data": SEEN},
     "clamped_gibbs": {"model": HIDDEN, "data": SEEN, "rng": 0, "n_chains": 3},
     "clamped_mean_field": {"model": HIDDEN, "data": SEEN} | FIXED,
+    "combine": {"answers": RUNS},
     "complete": {"model": M, "known": KNOWN},
     "conditional": {"model": M, "query": {0: 1}, "given": {1: -1}},
     "temperature_path": {"model": M, "temperatures": TEMPERATURES, "infer": bmlab.mean_field},
@@ -609,7 +616,8 @@ VARIANTS = {
     "rng": {"batch": 20, "rng": 0},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
-    "draws": {"n_draws": 3},
+    "n_draws": {"n_draws": 3},
+    "BoltzmannMachine.couplings": {"couplings": MASK, "weights": np.where(MASK, M.weights, 0.0)},
 }
 
 
@@ -637,6 +645,7 @@ def call_and_cases(name, function):
         kind = KINDS.get(f"{name}.{argument}", KINDS.get(argument, []))
         variant = VARIANTS.get(argument, {})
         base = (variant if set(variant) <= set(parameters) else {}) | CALLS[name]
+        base |= VARIANTS.get(f"{name}.{argument}", {})
         value = base.get(argument, parameter.default)
         found[argument] = base, list(kind(value, parameter.default is None) if callable(kind) else kind)
     return CALLS[name], found

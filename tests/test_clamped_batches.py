@@ -91,7 +91,9 @@ def test_a_loop_asks_it_about_the_rows_of_each_step_and_goes_on_where_these_are_
         asked.append((data, start))
         return bmlab.clamped_mean_field(model, data, start=start)
 
-    steps = bmlab.fit(machine(7), DATA, steps=3, rate=0.1, clamped_phase=held, batch=batch, rng=0).steps
+    steps = bmlab.fit(
+        machine(7), DATA, steps=3, rate=0.1, clamped_phase=held, batch=batch, rng=0 if batch else None
+    ).steps
     assert len(asked) == 3
     for step, (rows, start), before in zip(steps, asked, [None, *steps], strict=False):
         assert len(rows) == (batch or len(DATA)) and (batch or before is None or start is before.clamped.state)

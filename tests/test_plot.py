@@ -18,6 +18,7 @@ from matplotlib.cbook import is_math_text
 from matplotlib.text import Text
 
 from bmlab import plot
+from bmlab.plot import figures
 from bmlab.widgets.pictures import completed
 
 
@@ -372,7 +373,7 @@ def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     (title,) = {ax.get_title(loc=where) for where in ("left", "center")} - {""}
     assert title == "What one sees" == ax.get_title(loc="left")
     assert ax.texts[0].get_color() == "red" and ax.lines[0].get_markerfacecolor() == "white"
-    picture, width, height = plot.png(figure)
+    picture, width, height = figures.png(figure)
     drawn = (255 * plt.imread(io.BytesIO(base64.b64decode(picture)))).round()
     assert drawn.shape[:2] == pytest.approx((2 * height, 2 * width), abs=1)
     seen, colours = drawn[..., 3] > 250, drawn[..., :3]

@@ -195,7 +195,7 @@ SLIPS = {
             ("-0.2", "0.2", "which way do the biases send it first"),
             ("[2.4] + 7 * [-0.2]", "8 * [0]", "from its usual start it should converge"),
             ("0.4", "0.04", "which way do the biases send it first"),
-            ("fooled = bmlab.medium()", "which way do the biases send it first"),
+            ("fooled = bmlab.medium()", "it should converge"),
             ("[2.4]", "[4.2]", "have the wrong sign, and all should"),
         ],
     },

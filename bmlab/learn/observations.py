@@ -179,7 +179,11 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Estimate):
-    """The moments of data: an Estimate with the names of the columns, () for none, and the number of rows."""
+    """The moments of data: an Estimate with the names of the columns, () for none, and the number of rows.
+
+    >>> bmlab.moments(bmlab.states(2)).count
+    4
+    """
 
     columns: tuple[str, ...] = ()
     count: float = np.nan

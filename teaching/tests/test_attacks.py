@@ -587,7 +587,8 @@ def test_what_is_only_odd_is_graded_all_the_same(delivered, student):
 
 def test_a_name_is_never_a_part_of_a_page(delivered):
     folder, lines = delivered
-    assert lines["script_img src=x onerror=alert(1)__4727_115"]["twice"] == "3"
+    (line,) = [line for who, line in lines.items() if who.startswith("script_img src=x")]
+    assert line["twice"] == "3"
     pages = [folder / "graded/class.html", *(folder / "graded/feedback").rglob("*.html")]
     assert not any("<img" in page.read_text(encoding="utf-8") for page in pages)
 

@@ -67,7 +67,9 @@ def ended(phase, rates, seed, n=10, copies=1):
     infer = bmlab.exact if phase == "exact" else sample
     start, rate = (blank(data.shape[1]), STEADY) if rates == "steady" else (top(seed, n), FALLING)
     chains = kind if kind in ("data", "fresh") else "previous"
-    climb = bmlab.fit(start, data, infer, steps=len(rate), rate=rate, chains=chains, penalty=PENALTY, every=len(rate))
+    climb = bmlab.fit(
+        start, data, infer, steps=len(rate), rate=rate, free_start=chains, penalty=PENALTY, every=len(rate)
+    )
     return climb.model, data
 
 

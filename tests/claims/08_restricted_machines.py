@@ -185,7 +185,7 @@ def nats(fold, seed, name, rate, steps=400):
     start = rivals.beginner(images, hidden, np.random.default_rng(seed))
     infer = bmlab.exact if name == "exact" else sampled(seed)
     chains = "data" if name == "CD-1" else "previous"
-    return score(climbed(start, images, infer, np.full(steps + 1, rate), chains=chains), images)
+    return score(climbed(start, images, infer, np.full(steps + 1, rate), free_start=chains), images)
 
 
 @claim("08-41", FOLDS)

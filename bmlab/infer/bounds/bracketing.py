@@ -83,6 +83,11 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> 
             above["trw"] = trw(model, max_steps=STEPS).log_z.upper
     if model.n <= LARGEST:
         below["tree"], above["Gaussian"] = tree_mean_field(model, product.mean), gaussian_bound(model)
+    return between(below, above)
+
+
+def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
+    """Return the bracket of the best of these lower and upper bounds."""
     lower_by, upper_by = max(below, key=below.__getitem__), min(above, key=above.__getitem__)
     lower, upper = below[lower_by], above[upper_by]
     return Bracket(Bounded((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)

@@ -23,7 +23,11 @@ COLD = 1e-9  # states whose energies differ by less, in units of the largest num
 
 
 class GroundState(NamedTuple):
-    """The lowest energy, and one state (n,) that has it."""
+    """The lowest energy, and one state (n,) that has it.
+
+    >>> bmlab.ground_state(bmlab.toy()).energy
+    -1.5
+    """
 
     energy: float
     state: np.ndarray

@@ -58,7 +58,11 @@ class Part(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How exact() would answer: its parts, solved one after the other."""
+    """How exact() would answer: its parts, solved one after the other.
+
+    >>> bmlab.plan(bmlab.toy()).method
+    'small tables'
+    """
 
     parts: tuple[Part, ...]
 

@@ -22,7 +22,11 @@ from .gibbs import first_states
 
 
 class Annealed(NamedTuple):
-    """The best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did."""
+    """The best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did.
+
+    >>> bmlab.anneal(bmlab.toy(), [2.0, 0.1], rng=0, n_chains=2).states.shape
+    (2, 3)
+    """
 
     energies: np.ndarray
     states: np.ndarray

@@ -151,7 +151,11 @@ def _check_start(start, temperatures, n_chains, n):
 
 
 class Ladder(NamedTuple):
-    """Temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder."""
+    """Temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder.
+
+    >>> bmlab.temper(bmlab.toy(), rng=0).state.s.shape  # 32 ladders of two replicas
+    (32, 2, 3)
+    """
 
     temperatures: np.ndarray
     s: np.ndarray
