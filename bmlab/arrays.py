@@ -135,7 +135,7 @@ def largest(matrix: Any) -> float:
 def names_of(data: Any) -> tuple[str, ...]:
     """Return the names of the units in a table, () where it has none: this and units_of() are the one rule for names.
 
-    by_name() and pairs_by_name() apply it wherever numbers of units are taken.  Names are the columns of a DataFrame
+    align_columns() and align_pairs() apply it where numbers of units are taken.  Names are the columns of a DataFrame
     or a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
     Raises ValueError for other labels, and where two columns have one name.
     """
@@ -191,7 +191,7 @@ def align_columns(what: str, data: Any, names: tuple[str, ...], advice: str = ""
 def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") -> Any:
     """Return a table (n, n) as numbers with rows and columns in the order of the units; what has no names as it is.
 
-    Where rows or columns have no names they are in the order of the other.  Raises ValueError as by_name() does.
+    Where rows or columns have no names they are in the order of the other.  Raises ValueError as align_columns() does.
     """
     columns, index = units_of(data, names, whole=True), getattr(data, "index", None)
     rows = None if index is None or callable(index) else units_of(data.T, names, whole=True)

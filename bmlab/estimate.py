@@ -173,7 +173,7 @@ _silent = ContextVar("answers that have not converged are returned without a war
 
 @contextmanager
 def no_convergence_warnings() -> Iterator[None]:
-    """Let warned() be silent inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
+    """Silence warn_unless_converged() inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
     token = _silent.set(True)
     try:
         yield

@@ -101,7 +101,7 @@ def ascend(
 
 
 def _clamped_phase(model, data, infer, clamped_phase, batch):
-    """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, and restated for others."""
+    """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, then moved by clamped_at()."""
     if isinstance(data, Estimate):
         return lambda model, rows, start: clamped_at(model, data)
     if clamped_phase is not None:

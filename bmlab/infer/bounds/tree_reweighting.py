@@ -46,7 +46,7 @@ class TreeDistribution(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """The bound B that a Mixture gives, without the offset, and its part that messages which agree would not have.
+    """The bound B that a TreeDistribution gives, no offset, and its part that messages which agree would not have.
 
     mean (n,), p (4, edges) of the pairs, share r (edges,), information (edges,)
     """
