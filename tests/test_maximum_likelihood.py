@@ -37,10 +37,11 @@ def test_it_ends_at_the_top():
     """At its end the slope is as short as it says, and as asked, with a mask, a penalty and a temperature."""
     mask = bmlab.ising(UNITS).weights.toarray() != 0
     for data, model in ((DATA, machine(UNITS, temperature=1.7)), (LARGE, blank(14, 0.6))):
+        finest = 1e-14 * model.n * (model.n + 1) / 2 / model.temperature  # 1e-14 a moment, over T
         for penalty in (0.0, 0.3):
             for couplings in (None, mask):
                 if couplings is None or model.n == UNITS:
-                    for tolerance in (1e-7, 1e-13):
+                    for tolerance in (1e-7, finest):
                         found = maximize(model, data, penalty=penalty, couplings=couplings, tolerance=tolerance)
                         (step,), length = found.steps, slope_length(found.steps[0], data, penalty, couplings)
                         assert found.converged and step.gradient_norm <= tolerance
