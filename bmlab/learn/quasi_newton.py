@@ -26,7 +26,7 @@ MEMORY = 20  # moves that L-BFGS remembers
 NEWTON = 30  # steps at most; towards infinity each divides the slope by e
 PRODUCTS = 200  # of H and a vector in one of these
 NUDGE = 1e-4  # h, in fields over T: the difference is off by a share of about h, and by 1e-16 / h from rounding
-FAR = 0.5  # in the last hundredfold fall of the slope fields move less; towards infinity, ln(100)/2 = 2.3
+FAR = 0.3  # in the last hundredfold fall of the slope fields move less; towards infinity 2.3, or 1/2 by one Newton step
 SINCE = 100  # times the slope at the end: the slope from which on it is watched how far fields move
 COARSE, FINE = 1e-4, 1e-9  # slopes times T: above, nothing can be told of infinity; below, what looks like it is it
 RIDGE = 20  # products of H and a vector, from which its smallest eigenvalue is read
@@ -73,11 +73,10 @@ def maximize_lbfgs(
         theta, steep, _ = newton(rise, theta, tolerance)
     moved = 0.0 if steep * scale > COARSE else fields(theta - far)
     if moved > FAR and steep * scale > FINE:
-        for begin in (far, theta):  # L-BFGS may have leapt to where nothing moves any more; Newton's steps do not leap
-            end, length, since = newton(rise, begin, FINE / scale)
-            if length <= steep:
-                theta, steep, moved = end, length, fields(end - since)
-                break
+        # L-BFGS may have leapt to where nothing moves any more; Newton's steps from before do not leap
+        end, length, since = newton(rise, far, FINE / scale)
+        if length <= FINE / scale:  # one that ends short of it, for the last digits of the slope, shows nothing
+            theta, steep, moved = end, length, fields(end - since)
     return Optimum(theta, steep, moved, found.nit)
 
 
