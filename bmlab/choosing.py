@@ -22,6 +22,7 @@ import numpy as np
 import scipy
 
 from .budgets import memory_to_spend, time_in_words
+from .calls import show_call
 from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
 from .infer.exact.dispatch import exact
@@ -59,6 +60,7 @@ class Trial(NamedTuple):
         return f"{self.method} {said}"
 
 
+@show_call("bmlab.auto(model, rng=0)")
 def auto(
     model: BoltzmannMachine,
     *,

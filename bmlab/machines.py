@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import align_columns, align_pairs, names_of, symmetric
 from .budgets import check_memory
+from .calls import show_call
 from .model import BoltzmannMachine
 from .validation import (
     check_array,
@@ -24,6 +25,7 @@ from .validation import (
 )
 
 
+@show_call("bmlab.sherrington_kirkpatrick(10, rng=0)")
 def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import largest, unit_name
+from ..calls import show_call
 from ..estimate import (
     Estimate,
     Method,
@@ -47,6 +48,7 @@ UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that 
 UNSEEN = replace(UNASKED, is_clamped=True)
 
 
+@show_call("bmlab.ascend(model, data, rate=0.1)")
 def ascend(
     model: BoltzmannMachine | Step,
     data: ArrayLike | Estimate,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import align_columns, states
 from ..budgets import check_memory
+from ..calls import show_call
 from ..estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
@@ -86,6 +87,7 @@ def clamped_mean_field(
     )
 
 
+@show_call("bmlab.clamped_gibbs(model, data, rng=0)")
 def clamped_gibbs(
     model: BoltzmannMachine,
     data: ArrayLike,

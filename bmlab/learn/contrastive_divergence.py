@@ -23,6 +23,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..calls import show_call
 from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import with_progress
@@ -36,6 +37,7 @@ ONE = np.float32(1)
 SMALL = 0.01  # of T: the spread of the weights that tell hidden units apart
 
 
+@show_call("bmlab.pcd(model, data, rng=0, steps=100, rate=0.1)")
 def pcd(
     model: BoltzmannMachine,
     data: ArrayLike,

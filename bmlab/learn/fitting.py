@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import names_of
 from ..budgets import check_memory
+from ..calls import show_call
 from ..estimate import Bounded, Estimate, Method
 from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.dispatch import exact
@@ -32,6 +33,7 @@ HELD = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases
 AT_REST = 1e-6  # the tolerance of maximize()
 
 
+@show_call("bmlab.fit(model, data, steps=100, rate=0.1)")
 def fit(
     model: BoltzmannMachine | Step,
     data: ArrayLike | Estimate,

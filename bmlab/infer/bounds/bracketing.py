@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...budgets import memory_to_spend
+from ...calls import show_call
 from ...estimate import Bounded, no_convergence_warnings
 from ...model import BoltzmannMachine, check_model
 from ...validation import check_positive, generator
@@ -54,6 +55,7 @@ class Bracket(NamedTuple):
         return self.log_z.upper - self.log_z.lower
 
 
+@show_call("bmlab.bracket(model, rng=0)")
 def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seconds: float = 5.0) -> Bracket:
     """Return the tightest proven interval around log Z; exact where exact() takes at most `max_seconds` by its plan.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import states
 from ...budgets import check_memory
+from ...calls import show_call
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
 from ...validation import check_count, generator
@@ -33,6 +34,7 @@ class GroundState(NamedTuple):
     state: np.ndarray
 
 
+@show_call("bmlab.sample(model, 100, rng=0)")
 def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int) -> np.ndarray:
     """Return `size` independent states (size, n) drawn from p(s) exactly; raises ValueError as exact() does.
 

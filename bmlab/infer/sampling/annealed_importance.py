@@ -32,6 +32,7 @@ import scipy
 
 from ...arrays import log_2cosh
 from ...budgets import check_memory
+from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
@@ -57,6 +58,7 @@ class Runs(NamedTuple):
     betas: np.ndarray
 
 
+@show_call("bmlab.ais(model, rng=0)")
 def ais(
     model: BoltzmannMachine,
     *,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...calls import show_call
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
 from ...validation import check_array, generator
@@ -42,6 +43,7 @@ class Annealed(NamedTuple):
         return self.states[self.energies.argmin()]
 
 
+@show_call("bmlab.anneal(model, [3, 2, 1], rng=0)")
 def anneal(
     model: BoltzmannMachine,
     schedule: ArrayLike,

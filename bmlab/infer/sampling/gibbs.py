@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import align_columns
 from ...budgets import check_memory
+from ...calls import show_call
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from ...validation import check_choice, check_count, check_spins, generator
@@ -83,6 +84,7 @@ def _checked_sweep(model, s, u, units, rule):
     return s, u, line
 
 
+@show_call("bmlab.gibbs(model, rng=0)")
 def gibbs(
     model: BoltzmannMachine,
     *,

@@ -29,6 +29,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from ...calls import show_call
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
@@ -48,6 +49,7 @@ SETTLE = 20  # sweeps at each temperature of the first cooling
 EVENED, PILOT = 3, 100  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
 
 
+@show_call("bmlab.temper(model, rng=0)")
 def temper(
     model: BoltzmannMachine,
     *,

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...validation import check_count, generator
@@ -41,6 +42,7 @@ class Visited(NamedTuple):
     visits: np.ndarray
 
 
+@show_call("bmlab.visited(model, rng=0)")
 def visited(
     model: BoltzmannMachine,
     *,
