@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 try:
@@ -31,30 +31,39 @@ def memory_to_spend() -> float:
 
 def allowed_memory() -> float:
     """Bytes that the control groups of this process allow (Docker, Kubernetes, Slurm); infinite where none says."""
-    found = [*_said("memory", "memory.max"), *_said("memory", "memory.limit_in_bytes")]
+    found = [*_limits("memory", "memory.max"), *_limits("memory", "memory.limit_in_bytes")]
     return min((float(text) for text in found if text != "max"), default=math.inf)
 
 
 def allowed_cores() -> float:
     """Cores that the control groups of this process allow, a part of one as one; infinite where none says."""
-    old = zip(_said("cpu", "cpu.cfs_quota_us"), _said("cpu", "cpu.cfs_period_us"), strict=False)
-    pairs = [*(text.split() for text in _said("cpu", "cpu.max")), *old]
+    old = zip(_limits("cpu", "cpu.cfs_quota_us"), _limits("cpu", "cpu.cfs_period_us"), strict=False)
+    pairs = [*(text.split() for text in _limits("cpu", "cpu.max")), *old]
     found = (int(quota) / int(period) for quota, period in pairs if quota not in ("max", "-1"))
     return min((max(1, math.ceil(cores)) for cores in found), default=math.inf)
 
 
-def _said(controller: str, name: str) -> Iterator[str]:
-    """Yield what a file says in each control group that this process is in, its own first: of version 2 and of 1."""
+def _limits(controller, name):
+    return _read_limits(ROOT, controller, name)
+
+
+@cache
+def _read_limits(root, controller, name):
+    """Return what a file holds in each control group of this process, its own first: of version 2 and of 1.
+
+    Read once, for it takes a millisecond, and samplers look at it before each block.
+    """
+    found = []
     with suppress(OSError):
-        for line in (ROOT / "proc/self/cgroup").read_text().splitlines():
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
             _, controllers, own = line.split(":", 2)
             if controllers and controller not in controllers.split(","):
                 continue
-            top = ROOT / "sys/fs/cgroup" / (controller if controllers else "")
+            top = root / "sys/fs/cgroup" / (controller if controllers else "")
             inside = top / own.strip("/")
-            for folder in (inside, *inside.parents):
-                if folder.is_relative_to(top) and (folder / name).is_file():
-                    yield (folder / name).read_text().strip()
+            folders = [folder for folder in (inside, *inside.parents) if folder.is_relative_to(top)]
+            found += [(folder / name).read_text().strip() for folder in folders if (folder / name).is_file()]
+    return tuple(found)
 
 
 def _mapped():
