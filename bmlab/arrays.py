@@ -102,8 +102,8 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
         raise ValueError(f"weights must be ({n}, {n}) for {n} biases, found {weights.shape}; pass one bias a unit")
     if not is_sparse(weights) and not weights.diagonal().any() and (weights == weights.T).all():
         return read_only(weights if own else weights.copy())
-    held: Any = weights.data if is_sparse(weights) else weights
-    check_finite("weights", held)
+    numbers: Any = weights.data if is_sparse(weights) else weights
+    check_finite("weights", numbers)
     gap, size = abs(weights - weights.T), largest(weights)
     gap = gap + (
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))

@@ -12,14 +12,14 @@ except ImportError:  # Windows
     resource = None
 
 
-SMALL = 2.0**20  # bytes of which nobody asks whether they are there
-ROOT = Path("/")  # of the file system, where Linux says what a control group allows
+SMALL = 2.0**20  # bytes that are always there
+ROOT = Path("/")  # of the file system, where Linux lists what a control group allows
 
 
 def memory_to_spend() -> float:
     """Half of the machine's memory in bytes, or of what a container is allowed or a limited address space has left.
 
-    8 GiB if nothing tells.
+    8 GiB where the system has no limit to read.
     """
     most = 16.0 * 2**30
     with suppress(AttributeError, ValueError, OSError):
@@ -30,13 +30,13 @@ def memory_to_spend() -> float:
 
 
 def allowed_memory() -> float:
-    """Bytes that the control groups of this process allow (Docker, Kubernetes, Slurm); infinite where none says."""
+    """Bytes that the control groups of this process allow (Docker, Kubernetes, Slurm); infinite without."""
     found = [*_limits("memory", "memory.max"), *_limits("memory", "memory.limit_in_bytes")]
     return min((float(text) for text in found if text != "max"), default=math.inf)
 
 
 def allowed_cores() -> float:
-    """Cores that the control groups of this process allow, a part of one as one; infinite where none says."""
+    """Cores that the control groups of this process allow, a part of one as one; infinite without."""
     old = zip(_limits("cpu", "cpu.cfs_quota_us"), _limits("cpu", "cpu.cfs_period_us"), strict=False)
     pairs = [*(text.split() for text in _limits("cpu", "cpu.max")), *old]
     found = (int(quota) / int(period) for quota, period in pairs if quota not in ("max", "-1"))
@@ -49,7 +49,7 @@ def _limits(controller, name):
 
 @cache
 def _read_limits(root, controller, name):
-    """Return what a file holds in each control group of this process, its own first: of version 2 and of 1.
+    """Return what a file has in each control group of this process, its own first: of version 2 and of 1.
 
     Read once, for it takes a millisecond, and samplers look at it before each block.
     """
@@ -67,7 +67,7 @@ def _read_limits(root, controller, name):
 
 
 def _mapped():
-    """Bytes of the address space that are taken; 0 where the system does not say."""
+    """Bytes of the address space that are taken; 0 where the system has no count."""
     with suppress(AttributeError, ValueError, OSError):
         return float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return 0.0
@@ -80,7 +80,7 @@ def check_memory(what: str, size: float, way_out: str) -> None:
 
 
 def time_in_words(seconds: float) -> str:
-    """Return a duration as a person would say it."""
+    """Return a duration in words."""
     for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
@@ -88,7 +88,7 @@ def time_in_words(seconds: float) -> str:
 
 
 def size_in_words(size: float) -> str:
-    """Return a number of bytes as a person would say it."""
+    """Return a number of bytes in words."""
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
         if size >= scale / 10:
             return f"{size / scale:,.3g} {unit}"

@@ -1,4 +1,4 @@
-"""auto: which method to ask about a machine, by a rule without fitted numbers.
+"""auto: the method for a machine, chosen, by a rule without fitted numbers.
 
     exact     where its plan fits into the time that is allowed
     bethe     where mean field, TAP and Bethe each converge to one valley, the error that two of them state is smaller
@@ -12,7 +12,7 @@ Two orders of one expansion state the error of the better one, as embedded Runge
 
 at Bethe's means m.  Mean field neglects the second order in the couplings, Bethe the third; and 1/(1 - rho) is how much
 a small change of the fields is amplified (1 - rho is the least curvature of mean field's free energy).  This is an
-estimate and no proof: docs/choosing.md says how often it holds.  So samples are always asked as well.
+estimate and no proof: docs/choosing.md has how often it holds.  So samples are always drawn as well.
 """
 
 from dataclasses import replace
@@ -56,8 +56,8 @@ class Trial(NamedTuple):
     doubt: str = ""
 
     def __str__(self):
-        said = f"is in doubt, as {self.doubt}" if self.doubt else f"states an error of {self.error:.1g}"
-        return f"{self.method} {said}"
+        verdict = f"is in doubt, as {self.doubt}" if self.doubt else f"states an error of {self.error:.1g}"
+        return f"{self.method} {verdict}"
 
 
 @show_call("bmlab.auto(model, rng=0)")
@@ -79,7 +79,7 @@ def auto(
     info      "error": what the rms error of the moments, or the error of log Z, should stay below: two standard errors
               of samples; for Bethe what two orders state, which proves nothing; nan where no error is reliable.
               "tried": method -> what came of it
-    Cost: beyond exact(), the theories and the samples; temper() may take minutes where a thousand units are cold.
+    Cost: beyond exact(), the approximations and the samples; temper() may take minutes where a thousand units are cold.
     Raises ValueError where want, max_seconds or n_sweeps is none of these.
 
     >>> answer = bmlab.auto(bmlab.medium(), rng=0)
@@ -103,16 +103,16 @@ def without_exact(
 ) -> Estimate:
     """Return auto()'s answer for a machine that is too large for exact(), without a warning."""
     with no_convergence_warnings():
-        theory = try_bethe(model, want)
+        approximation = try_bethe(model, want)
         trials = [try_samples("gibbs" if want == "moments" else "ais", model, rng, want, n_sweeps)]
         if trials[0].doubt:
             trials.append(try_samples("temper", model, rng, want, n_sweeps))
         proven = bracket_without_exact(model, rng).log_z if want == "log_z" else None
-    trials.insert(0, contradicted(model, theory, trials[-1], want))
+    trials.insert(0, contradicted(model, approximation, trials[-1], want))
     reliable = [trial for trial in trials if not trial.doubt]
     best = min(reliable, key=lambda trial: trial.error, default=trials[-1])
     tried = {"exact": price} | {trial.method: str(trial) for trial in trials}
-    answer = explained(best, {method: said for method, said in tried.items() if said})
+    answer = explained(best, {method: verdict for method, verdict in tried.items() if verdict})
     return answer if proven is None else within(answer, proven)
 
 
@@ -135,21 +135,21 @@ def try_bethe(model: BoltzmannMachine, want: str) -> Trial:
     return Trial("bethe", second, error, doubt)
 
 
-def doubt_of(theory: Estimate) -> str:
-    """Return why a theory's answer is not the only one; "" where it is."""
-    valleys = len(theory.info.get("fixed points", [theory.mean]))
-    if theory.converged and valleys == 1:
+def doubt_of(answer: Estimate) -> str:
+    """Return why a fixed point is not the only one; "" where it is."""
+    valleys = len(answer.info.get("fixed points", [answer.mean]))
+    if answer.converged and valleys == 1:
         return ""
-    return f"{theory.method} finds {valleys} valleys" if theory.converged else f"{theory.method} has not converged"
+    return f"{answer.method} finds {valleys} valleys" if answer.converged else f"{answer.method} has not converged"
 
 
 def amplification(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return rho (see above) at means m (n,)."""
-    spread = scipy.sparse.diags_array(np.sqrt(1 - m**2))
-    pull = spread @ (model.weights / model.temperature) @ spread
+    root = scipy.sparse.diags_array(np.sqrt(1 - m**2))
+    matrix = root @ (model.weights / model.temperature) @ root
     if not model.is_sparse or model.n <= SMALL:
-        return float(np.linalg.eigvalsh(pull.toarray() if model.is_sparse else pull)[-1])
-    return float(scipy.sparse.linalg.eigsh(pull, 1, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)[0][0])
+        return float(np.linalg.eigvalsh(matrix.toarray() if model.is_sparse else matrix)[-1])
+    return float(scipy.sparse.linalg.eigsh(matrix, 1, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)[0][0])
 
 
 def try_samples(name: str, model: BoltzmannMachine, rng: np.random.Generator, want: str, n_sweeps: int) -> Trial:
@@ -165,12 +165,12 @@ def stderr(model: BoltzmannMachine, answer: Estimate, want: str) -> float:
     return answer.log_z.stderr if want == "log_z" else rms(moments_of(model, answer.mean_stderr, answer.corr_stderr))
 
 
-def contradicted(model: BoltzmannMachine, theory: Trial, samples: Trial, want: str) -> Trial:
+def contradicted(model: BoltzmannMachine, approximation: Trial, samples: Trial, want: str) -> Trial:
     """Return Bethe's trial, in doubt where samples are further off than both errors allow."""
-    gap = difference(model, theory.answer, samples.answer, want)
-    if theory.doubt or samples.doubt or gap <= theory.error + samples.error:
-        return theory
-    return theory._replace(doubt=f"{samples.method} is {gap:.1g} away")
+    gap = difference(model, approximation.answer, samples.answer, want)
+    if approximation.doubt or samples.doubt or gap <= approximation.error + samples.error:
+        return approximation
+    return approximation._replace(doubt=f"{samples.method} is {gap:.1g} away")
 
 
 def within(answer: Estimate, proven: Bounded) -> Estimate:

@@ -237,12 +237,12 @@ def yes_no(frame: Any) -> YesNo:
             raise ValueError(f"frame has two columns called {name!r}; rename them by frame.columns = [...]")
         answers = _answers(frame[name])
         known = sorted({a for a in answers if a is not None}, key=lambda a: (isinstance(a, str), a))
-        said = {str(answer) for answer in known}
+        texts = {str(answer) for answer in known}
         if len(known) != 2:
             first = next((cell for cell, a in zip(frame[name], answers, strict=True) if a is not None), None)
             left_out[name] = _why(name, known, first)
             continue
-        plain = bool(said & YES and said & NO)
+        plain = bool(texts & YES and texts & NO)
         plus = next((a for a in known if plain and str(a) in YES), known[1])
         title = str(name) if plain else f"{name} = {plus}"
         if title in kept or (title != name and title in names):
@@ -278,7 +278,7 @@ def _why(name, known, first):
     if len(known) == 1:
         return f"{name!r} is always {known[0]!r}, so its bias would be infinite; leave it out"
     if isinstance(known[0], float) and isinstance(known[-1], float):
-        say = f"cut it in two, as in frame[{name!r}] >= {known[len(known) // 2]:g}"
+        advice = f"cut it in two, as in frame[{name!r}] >= {known[len(known) // 2]:g}"
     else:
-        say = f"ask one thing of it, as in frame[{name!r}] == {str(first)!r}"
-    return f"{name!r} has {len(known)} different answers; {say}"
+        advice = f"ask one thing of it, as in frame[{name!r}] == {str(first)!r}"
+    return f"{name!r} has {len(known)} different answers; {advice}"

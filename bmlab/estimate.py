@@ -1,16 +1,17 @@
 """The Estimate of every method: means <s_i>, correlations <s_i s_j> and log Z, each with its error.
 
-A method is a callable  model -> Estimate.  What it does not know is nan, never a guess.
+A method is a callable  model -> Estimate.  What it cannot compute is nan, never a guess.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from inspect import signature
+from inspect import currentframe, signature
 from numbers import Integral
 from typing import Any, Protocol
 from warnings import warn
@@ -23,6 +24,8 @@ from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
 from .validation import describe, is_sparse
 
+HERE = os.path.dirname(__file__) + os.sep
+
 ROUNDING = 2.0**-26  # half of the digits of a double: sums of 2^26 terms of its size lose no more
 
 
@@ -30,7 +33,7 @@ class Bounded(float):
     """Log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
     value   best single number, as the float itself; nan where the method gives none
-    stderr  standard error from sampling; 0 where nothing was sampled (it says nothing of bias)
+    stderr  standard error from sampling; 0 where nothing was sampled (bias is not in it)
     lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
     Raises ValueError where the value is outside of them by more than rounding, or they exclude each other.
 
@@ -124,10 +127,10 @@ class Estimate:
                         where the machine's weights are sparse
     log_z               Bounded
     converged, message  whether the method's own test was passed, and in a sentence why it stopped
-    draws               samples (draws, chains, n), where they were asked for
+    draws               samples (draws, chains, n), where they are wanted
     state               what the next call of the same method can start from
     info                what only a person needs
-    model               the machine that it is of, where the method says so
+    model               the machine that it is of, where the method gives it
     is_clamped          whether it is an average over data: the clamped phase of learning
 
     >>> bmlab.exact(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]))
@@ -181,24 +184,27 @@ def no_convergence_warnings() -> Iterator[None]:
         _silent.reset(token)
 
 
-def warn_unless_converged(answer: Any, stacklevel: int = 3) -> Any:
-    """Return an Estimate or a Fit; where it has not converged, warn whoever called the method with its message."""
+def warn_unless_converged(answer: Any) -> Any:
+    """Return an Estimate or a Fit; where it has not converged, warn with its message at the line that called bmlab."""
     if answer.converged is False and not _silent.get():
-        warn(answer.message, NotConverged, stacklevel=stacklevel)
+        frame, level = currentframe(), 1
+        while frame and frame.f_back and frame.f_code.co_filename.startswith(HERE):
+            frame, level = frame.f_back, level + 1
+        warn(answer.message, NotConverged, stacklevel=level)
     return answer
 
 
 def dense_corr(corr: Any) -> Any:
-    """Return correlations (n, n) as an array, nan for pairs that a sparse array does not hold; a number as it is."""
+    """Return correlations (n, n) as an array, nan for pairs that a sparse array lacks; a number as it is."""
     if not is_sparse(corr):
         return corr
     check_memory(f"all pairs of {corr.shape[0]:,} units would be listed", 24.0 * corr.shape[0] ** 2, "look at .corr")
-    held, found = corr.tocoo(), np.full(corr.shape, np.nan)
-    found[held.row, held.col] = held.data
+    stored, found = corr.tocoo(), np.full(corr.shape, np.nan)
+    found[stored.row, stored.col] = stored.data
     return found
 
 
-# Correlations of a sparse machine live on its couplings.  The two functions below are the only place that knows how.
+# Correlations of a sparse machine live on its couplings.  The two functions below alone lay them out.
 
 
 def pair_sums(model: BoltzmannMachine, s: np.ndarray) -> np.ndarray:
@@ -249,9 +255,9 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
     try:
         signature(method).bind(*about, **start)
     except (TypeError, ValueError) as error:
-        told = ", ".join([*map(str, about), *(f"{key}={value}" for key, value in start.items())])
+        arguments = ", ".join([*map(str, about), *(f"{key}={value}" for key, value in start.items())])
         raise ValueError(
-            f"{name} must be callable as {name}({told}), found {describe(method)} ({error}); "
+            f"{name} must be callable as {name}({arguments}), found {describe(method)} ({error}); "
             "try bmlab.exact, or functools.partial(bmlab.gibbs, rng=rng)"
         ) from None
 
@@ -281,8 +287,8 @@ IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus
 def check_possible(moments: Estimate) -> Estimate:
     """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
     mean, corr = np.asarray(moments.mean), moments.corr
-    held: Any = corr.data if is_sparse(corr) else np.asarray(corr)
-    for name, values in (("mean", mean), ("corr", held)):
+    numbers: Any = corr.data if is_sparse(corr) else np.asarray(corr)
+    for name, values in (("mean", mean), ("corr", numbers)):
         wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
         if wrong.size:
             raise ValueError(
@@ -293,7 +299,7 @@ def check_possible(moments: Estimate) -> Estimate:
         pairs = np.asarray(corr[row, col]).ravel()
         signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[:, :, None]
         found = (1 + signs[:, 0] * mean[row] + signs[:, 1] * mean[col] + signs.prod(1) * pairs).min(initial=0.0) / 4
-    elif np.abs(np.diag(held) - 1).max(initial=0.0) > IMPOSSIBLE:
+    elif np.abs(np.diag(numbers) - 1).max(initial=0.0) > IMPOSSIBLE:
         raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
     else:
         found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)

@@ -1,4 +1,4 @@
-"""Boltzmann machines as scikit-learn knows them: fit, score, classify, transform.
+"""Boltzmann machines as estimators of scikit-learn: fit, score, classify, transform.
 
     BoltzmannDensity      p(x) of binary features: every pair coupled, nothing hidden
     BoltzmannClassifier   one such density a class, and Bayes' rule
@@ -145,7 +145,7 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
             found = maximise_pseudolikelihood(*unique_patterns(s[:, varies]), alpha / total, every_pair)
-        machine = warn_unless_converged(found, stacklevel=4).model
+        machine = warn_unless_converged(found).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
@@ -170,7 +170,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     >>> from bmlab.estimators import BoltzmannClassifier
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]] * 5, ["alike", "alike", "unlike", "unlike"] * 5
-    >>> BoltzmannClassifier().fit(X, y).predict([[1, 1], [0, 1]])  # neither feature alone tells
+    >>> BoltzmannClassifier().fit(X, y).predict([[1, 1], [0, 1]])  # neither feature is enough alone
     array(['alike', 'unlike'], dtype='<U6')
     """
 

@@ -1,4 +1,4 @@
-"""Files that hold no code: written beside their place and put there whole, read with distrust."""
+"""Files that hold no code: written beside their place and put there whole, read with checks."""
 
 import errno
 import os

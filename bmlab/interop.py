@@ -50,7 +50,7 @@ def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
 
 
 def to_dimod(model: BoltzmannMachine) -> Any:
-    """Return the machine as a dimod.BinaryQuadraticModel (SPIN); its temperature is left out, dimod knows none.
+    """Return the machine as a dimod.BinaryQuadraticModel (SPIN); its temperature is left out, dimod has none.
 
     Raises ModuleNotFoundError, with the command to type, where dimod is missing.
 
@@ -89,5 +89,5 @@ def from_dimod(bqm: Any, *, temperature: float = 1.0) -> BoltzmannMachine:
     h, (row, col, j), offset = spin.to_numpy_vectors(variable_order=labels)
     n, both = len(h), (np.concatenate([row, col]), np.concatenate([col, row]))
     weights = scipy.sparse.coo_array((-np.concatenate([j, j]), both), shape=(n, n))
-    dense = 2 * len(j) > n * (n - 1) / 2 and j.all()  # only sparse weights know couplings of 0
+    dense = 2 * len(j) > n * (n - 1) / 2 and j.all()  # only sparse weights have couplings of 0
     return BoltzmannMachine(weights.toarray() if dense else weights, -h, temperature, offset, tuple(names))

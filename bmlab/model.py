@@ -117,10 +117,10 @@ class BoltzmannMachine:
         vars(self).update(weights=weights, biases=read_only(biases))
 
     def _with(self, weights, biases):
-        """Return this machine with other numbers, which nobody else holds: they are checked, but not copied."""
+        """Return this machine with other numbers, which nothing else refers to: they are checked, but not copied."""
         made = object.__new__(type(self))
-        held = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
-        vars(made).update(held)
+        kept = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
+        vars(made).update(kept)
         made._hold(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
         return made
 

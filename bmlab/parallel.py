@@ -30,7 +30,7 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 
     executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
     Sums of more than 33 coupled units come in parts (bmlab.plan() counts them): exact(), sample(), entropy(), bracket()
-    and what asks them.  Samplers and smaller sums stay in this process; independent runs of samplers are a map, and
+    and what submits them.  Samplers and smaller sums stay in this process; independent runs of samplers are a map, and
     combine() puts their answers together.  Without it the parts are done on the cores of this machine.  Inside a job
     of an executor all parts are done in that job, whatever `with` says there: a job that waits for its own pool never
     ends.  Workers need the same versions of Python, NumPy and bmlab.  Where a worker dies Dask does its parts again;
@@ -94,7 +94,7 @@ def unpacked(task: Callable, part: Sequence) -> Any:
 
 
 def worker_count() -> int:
-    """Return how many parts are done at a time: as many as the executor tells, or as there are cores."""
+    """Return how many parts are done at a time: as many as the executor has workers, or as there are cores."""
     executor = _executor.get()
     if nested.get():
         return 1

@@ -1,11 +1,11 @@
-"""The whole course in one file: a Boltzmann machine, every way to ask it, and how it learns.
+"""The whole course in one file: a Boltzmann machine, every method, and how it learns.
 
     E(s) = -1/2 s'Ws - b's          s in {-1, +1}^n,  W symmetric with a zero diagonal
     p(s) = exp(-E(s)/T) / Z         Z = sum of exp(-E(s)/T) over all 2^n states
     dL/dW = (<ss'>_clamped - <ss'>_free) / T,      dL/db = (<s>_clamped - <s>_free) / T
 
 Plain NumPy, nothing else of bmlab, and no checks: the file to read, and the referee of all the others.  The package's
-functions answer the same questions for larger machines, faster, and with the error of each number; the tests hold
+functions do the same for larger machines, faster, and with the error of each number; the tests hold
 them against these.  A `model` is anything with weights W (n, n), biases b (n,) and temperature T.
 """
 
@@ -23,7 +23,7 @@ class Machine(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What every method answers; what it does not know is nan."""
+    """What every method answers; what it cannot compute is nan."""
 
     mean: np.ndarray  # <s_i>, (n,)
     corr: np.ndarray  # <s_i s_j>, (n, n)
@@ -133,8 +133,8 @@ def entropy(m):
 def linear_response(A, m):
     """Return <s_i s_j> from how the means m answer to a small change of the fields x = b/T: C_ij = dm_i/dx_j.
 
-    (Differentiate <s_i> = sum s_i exp(-E/T) / Z: that is <s_i s_j> - <s_i><s_j>.)  A = dx/dm is the theory's, C its
-    inverse.  A unit's own variance is known better: 1 - m^2.
+    (Differentiate <s_i> = sum s_i exp(-E/T) / Z: that is <s_i s_j> - <s_i><s_j>.)  A = dx/dm of an approximation, C is
+    its inverse.  A unit's own variance is known better: 1 - m^2.
     """
     corr = np.linalg.inv(A) + np.outer(m, m)
     np.fill_diagonal(corr, 1)
@@ -159,9 +159,9 @@ def tap(model, sweeps=1000):
 
 
 def bethe(model, rounds=1000):
-    """Let every unit tell each partner what it has heard from all the others: exact on trees (Bethe 1935, Pearl 1988).
+    """Pass messages between partners, each from all the others' messages: exact on trees (Bethe 1935, Pearl 1988).
 
-    u[j, i] is the field that j exerts on i, over T;  h[j, i] the field of j without what i has told it.  A pair by
+    u[j, i] is the field that j exerts on i, over T;  h[j, i] the field of j without i's message.  A pair by
     itself, coupled by J in the fields h, has covariance c; A: Ricci-Tersenghi (2012).  With loops it may not settle.
     """
     J, b = model.weights / model.temperature, model.biases / model.temperature
@@ -184,10 +184,10 @@ def bethe(model, rounds=1000):
 # ---- Learning: clamped minus free ----
 
 
-def clamped(model, data, ask=brute_force):
-    """Average the answers over the rows of data (N, v): the first v units held at the row, the others, hidden, asked.
+def clamped(model, data, infer=brute_force):
+    """Average the answers over the rows of data (N, v): the first v units clamped to it, the others hidden.
 
-    Units that are held make a smaller machine of the others: what they exert is a bias.
+    Units that are clamped make a smaller machine of the others: their field is a bias.
     """
     v = data.shape[1]
     seen = Machine(model.weights[:v, :v], model.biases[:v])  # for its energy, which needs no T
@@ -196,7 +196,7 @@ def clamped(model, data, ask=brute_force):
         mean, corr, log_z = row, np.outer(row, row), -energy(seen, row) / model.temperature
         if v < len(model.biases):
             felt = model.biases[v:] + row @ model.weights[:v, v:]
-            hidden = ask(Machine(model.weights[v:, v:], felt, model.temperature))
+            hidden = infer(Machine(model.weights[v:, v:], felt, model.temperature))
             mean = np.append(row, hidden.mean)
             corr = np.outer(mean, mean)
             corr[v:, v:] = hidden.corr
@@ -217,15 +217,15 @@ def gradient(model, clamped, free):
     return d_weights, (clamped.mean - free.mean) / model.temperature
 
 
-def ascend(model, data, rate, steps, ask=brute_force):
+def ascend(model, data, rate, steps, infer=brute_force):
     """Climb the likelihood of data (N, v), and yield (model, log-likelihood) before each step.
 
-    ask   the method that answers for a machine; of gibbs, ask=lambda machine: gibbs(machine, rng)
+    infer   the method that answers for a machine; of gibbs, infer=lambda machine: gibbs(machine, rng)
     """
     for _ in range(steps):
-        held, free = clamped(model, data, ask), ask(model)
-        yield model, log_likelihood(held, free)
-        d_weights, d_biases = gradient(model, held, free)
+        data_phase, free = clamped(model, data, infer), infer(model)
+        yield model, log_likelihood(data_phase, free)
+        d_weights, d_biases = gradient(model, data_phase, free)
         model = Machine(model.weights + rate * d_weights, model.biases + rate * d_biases, model.temperature)
 
 

@@ -24,9 +24,9 @@ class Pattern:
     graph: scipy.sparse.csr_array
 
     def __init__(self, weights: Any):
-        held = scipy.sparse.csr_array(weights)
-        self.graph = scipy.sparse.csr_array((np.ones(held.nnz), held.indices, held.indptr), shape=held.shape)
-        self._bytes = _bytes(held)
+        stored = scipy.sparse.csr_array(weights)
+        self.graph = scipy.sparse.csr_array((np.ones(stored.nnz), stored.indices, stored.indptr), shape=stored.shape)
+        self._bytes = _bytes(stored)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pattern) and self._bytes == other._bytes
@@ -41,11 +41,11 @@ def entries(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
 
 
 class ColourClasses(Sequence):
-    """Classes of units (indices): all units in a `line`, class after class, and where each class `ends`."""
+    """Classes of units (indices): all units in `order`, class after class, and the `offsets` at which classes end."""
 
-    def __init__(self, line: np.ndarray, ends: np.ndarray):
-        self.order, self.offsets = line, ends
-        line.flags.writeable = False  # kept for other machines, too
+    def __init__(self, order: np.ndarray, offsets: np.ndarray):
+        self.order, self.offsets = order, offsets
+        order.flags.writeable = False  # kept for other machines, too
 
     def __len__(self):
         return len(self.offsets)
@@ -60,13 +60,13 @@ class ColourClasses(Sequence):
         return ColourClasses(np.concatenate([self.order[:0], *found]), np.cumsum([len(units) for units in found]))
 
 
-def colour_classes(weights: Any, held: int) -> ColourClasses:
-    """Return the classes of units of weights (n, n), an array or CSR, of which so many are held; 0 couples nothing."""
+def colour_classes(weights: Any, nnz: int) -> ColourClasses:
+    """Return the classes of units of weights (n, n), an array or CSR, of which nnz are stored; 0 couples nothing."""
     n = weights.shape[0]
     if is_sparse(weights):
-        there = np.packbits(weights.data != 0).tobytes()
-        return _greedy(n, there, *_bytes(weights))
-    if held == n * (n - 1):
+        nonzero = np.packbits(weights.data != 0).tobytes()
+        return _greedy(n, nonzero, *_bytes(weights))
+    if nnz == n * (n - 1):
         return one_by_one(n)
     return _greedy(n, np.packbits(weights != 0).tobytes())
 
@@ -77,14 +77,14 @@ def one_by_one(n: int) -> ColourClasses:
     return ColourClasses(np.arange(n), np.arange(1, n + 1))
 
 
-def _bytes(held):
+def _bytes(csr):
     """Return the places of a CSR array as bytes, always of 64-bit numbers: three of 32 bits can read as one."""
-    return held.indptr.astype(np.int64).tobytes(), held.indices.astype(np.int64).tobytes()
+    return csr.indptr.astype(np.int64).tobytes(), csr.indices.astype(np.int64).tobytes()
 
 
 @lru_cache(maxsize=8)
-def _greedy(n, there, ends=b"", columns=b""):
-    rows, full = _adjacency(n, np.frombuffer(there, np.uint8), ends, columns)
+def _greedy(n, nonzero, ends=b"", columns=b""):
+    rows, full = _adjacency(n, np.frombuffer(nonzero, np.uint8), ends, columns)
     colour, count = np.full(n, -1), 0
     for i in range(n):
         free = count  # a new class
@@ -98,10 +98,10 @@ def _greedy(n, there, ends=b"", columns=b""):
 
 
 def _adjacency(n, bits, ends, columns):
-    """Return, from the bytes that name the pattern, the neighbours of each unit, and who is coupled to all before."""
+    """Return, from the bytes of the pattern, each unit's neighbours, and whether it is coupled to all before it."""
     if not ends:
         rows = np.unpackbits(bits, count=n * n).reshape(n, n).view(bool)
         return rows, rows.argmin(1) == np.arange(n)  # the first that it is not coupled to is the unit itself
     units = np.frombuffer(columns, np.int64)
-    held = np.unpackbits(bits, count=len(units)).view(bool)
-    return [units[a:b][held[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))], np.zeros(n, bool)
+    nonzero = np.unpackbits(bits, count=len(units)).view(bool)
+    return [units[a:b][nonzero[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))], np.zeros(n, bool)

@@ -33,7 +33,7 @@ def every_algorithm(model):
     }
     for algorithm, guide in guides.items():
         part = planning.Part(np.arange(model.n), algorithm, guide, 1, 1, 1)
-        log_z, mean, corr = solve_part(model, part, everything=True)
+        log_z, mean, corr = solve_part(model, part, all_pairs=True)
         np.fill_diagonal(corr, 1.0)
         yield algorithm, log_z, mean, corr
 

@@ -38,7 +38,7 @@ class Bracket(NamedTuple):
 
     log_z      lower and upper; the value is the middle, off by at most half of the width, or exact
     lower_by, upper_by   the methods that gave the ends
-    bounds     name -> bound, of every method that was asked; which side it is on: see bracketing.py
+    bounds     name -> bound, of every method that ran; which side it is on: see bracketing.py
 
     >>> bmlab.bracket(bmlab.toy(), rng=0).log_z == bmlab.exact(bmlab.toy()).log_z
     True

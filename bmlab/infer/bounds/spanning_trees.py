@@ -59,7 +59,7 @@ def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_wei
     As much as rounding may add is taken off: bounds hold for smaller r as well.
     """
     w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -RANGE))
-    w = (w + w[graph.back]) / 2  # rounding must not tell the two directions of an edge apart
+    w = (w + w[graph.back]) / 2  # rounding must not make the two directions of an edge differ
     lost = EPS * w.max(initial=1) / w.min(initial=1)
     return np.minimum(w * _resistances(model, graph, w), 1) * (1 - lost)
 

@@ -50,7 +50,7 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STE
 
 
 def _minus_bound(x, j, b, above):
-    """Return minus the bound and its gradient; x (2n,) holds atanh(e + r), then atanh(e - r)."""
+    """Return minus the bound and its gradient; x (2n,) is atanh(e + r), then atanh(e - r)."""
     n = len(b)
     x = x.reshape(2, n)
     up, down = np.tanh(x)

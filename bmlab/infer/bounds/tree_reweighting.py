@@ -1,7 +1,7 @@
 """Tree-reweighted belief propagation (TRW, TRBP): an upper bound on log Z from a distribution over spanning trees.
 
 Draw a tree with a probability in proportion to the product of its edges' weights w; it has edge e with probability r_e.
-Edge (i, j) has a message u_ij, what j tells i.  A tree gives unit i the field h_i, and each of its edges lifts u_ij
+Edge (i, j) has a message u_ij, from j to i.  A tree gives unit i the field h_i, and each of its edges lifts u_ij
 again and raises the coupling (biases b and couplings J in units of T):
 
     h_i = b_i + sum_j r_ij u_ij;        in a tree with the edge (i, j): coupling J_ij / r_ij, fields x_ij = h_i - u_ij.

@@ -40,7 +40,7 @@ def exact(
     pairs        correlations "all": of all pairs, as a dense array; "couplings": of coupled units, where weights are
                  dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
     want         "moments" and log Z, or "log_z" alone, at a third of the price where weights are dense; the rest is nan
-    max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) tells the price beforehand
+    max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) is the price beforehand
     start        is accepted and ignored, as every method takes one
     info         the algorithm taken, and its predicted and true seconds
 
@@ -56,42 +56,42 @@ def exact(
     array([nan, nan])
     """
     check_model(model)
-    begin, everything = perf_counter(), wants_all(model, pairs)
+    begin, all_pairs = perf_counter(), wants_all(model, pairs)
     check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
     moments = check_choice("want", want, WANTED) == "moments"
-    if model.n <= TABLE_UNITS and everything and moments and not model.is_sparse:  # as quick as what follows
+    if model.n <= TABLE_UNITS and all_pairs and moments and not model.is_sparse:  # as quick as what follows
         return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
-    way = plan(model, pairs=pairs, want=want)
-    check_cost(way, max_seconds, max_bytes, everything)
+    price = plan(model, pairs=pairs, want=want)
+    check_cost(price, max_seconds, max_bytes, all_pairs)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
-    for part in way.parts:
+    for part in price.parts:
         own = part_of(model, part.units)
         part = with_stable_fallback(own, part, max_seconds, max_bytes)
-        part_log_z, mean[part.units], block = solve_part(own, part, everything, moments)
+        part_log_z, mean[part.units], block = solve_part(own, part, all_pairs, moments)
         log_z += part_log_z
         blocks.append((part.units, own, block))
         taken.append(part)
-    way = Plan(tuple(taken))
+    price = Plan(tuple(taken))
     if moments:
-        corr = _joined(mean, blocks) if everything else _on_couplings(model, blocks)
+        corr = _joined(mean, blocks) if all_pairs else _on_couplings(model, blocks)
     else:
-        mean, corr = np.full(model.n, np.nan), _unknown(model, everything)
-    return _estimate(model, log_z, mean, corr, way.method, way.seconds, begin)
+        mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
+    return _estimate(model, log_z, mean, corr, price.method, price.seconds, begin)
 
 
 def with_stable_fallback(
     own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
 ) -> Part:
-    """Return the part, by cutset conditioning where it is too cold for products; ValueError where that is too dear."""
+    """Return the part, by cutset conditioning where it is too cold for products; ValueError where that may not be."""
     if part.algorithm == "matrix products" and overflows(own, part.structure):
-        part = by_cutset(part.units, np.arange(own.n - 1), everything=True)
+        part = by_cutset(part.units, np.arange(own.n - 1), all_pairs=True)
         check_cost(Plan((part,)), max_seconds, max_bytes)
     return part
 
 
 def solve_part(
-    own: BoltzmannMachine, part: Part, everything: bool = False, moments: bool = True
+    own: BoltzmannMachine, part: Part, all_pairs: bool = False, moments: bool = True
 ) -> tuple[float, Any, Any]:
     """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
 
@@ -102,17 +102,17 @@ def solve_part(
     if part.algorithm == "matrix products":
         return sum_by_parts(own, part.structure, moments)
     if part.algorithm == "cutset conditioning":
-        return sum_by_cutset(own, part.structure, everything and moments)
+        return sum_by_cutset(own, part.structure, all_pairs and moments)
     if part.algorithm == "variable elimination":
         log_z, odds = elimination.eliminate(own, part.structure)
         if not moments:
             return log_z, np.nan, np.nan
-        if everything:
+        if all_pairs:
             return log_z, *elimination.all_pairs(part.structure, odds)
         return log_z, *elimination.moments(own, part.structure, odds)
     field = own.biases / own.temperature  # independent units
     mean = np.tanh(field)
-    return log_2cosh(field).sum(), mean, np.outer(mean, mean) if everything else None
+    return log_2cosh(field).sum(), mean, np.outer(mean, mean) if all_pairs else None
 
 
 def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
@@ -159,9 +159,9 @@ def _joined(mean, blocks):
     return corr
 
 
-def _unknown(model, everything):
-    """Return correlations that nobody has asked for."""
-    if everything or not model.is_sparse:
+def _unknown(model, all_pairs):
+    """Return unknown correlations, nan."""
+    if all_pairs or not model.is_sparse:
         corr = np.full((model.n, model.n), np.nan)
         np.fill_diagonal(corr, 1.0)
         return corr
@@ -169,7 +169,7 @@ def _unknown(model, everything):
 
 
 def _on_couplings(model, blocks):
-    """Gather what each part says of its couplings; every coupling lies inside a part."""
+    """Gather the correlations of each part's couplings; every coupling lies inside a part."""
     found = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
     for units, own, block in blocks:
         row, col = coupled_pairs(own) if own.is_sparse else np.nonzero(own.weights)

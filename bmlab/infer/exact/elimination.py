@@ -79,7 +79,7 @@ def _eliminate_in(graph, choose, widest):
 
 
 def _min_fill(around, widest):
-    """Yield next the unit that would join the fewest strangers; a price that has risen meanwhile is queued again."""
+    """Yield next the unit that adds the fewest couplings; a number that has risen meanwhile is queued again."""
     queue, gone = [(_fill(around, v, widest), v) for v in range(len(around))], set()
     heapify(queue)
     while queue:
@@ -96,7 +96,7 @@ def _min_fill(around, widest):
 
 
 def _fill(around, v, widest):
-    """How many pairs of v's neighbours are strangers to each other; infinite where they are too many to go on."""
+    """How many pairs of v's neighbours are not coupled; infinite where they are too many to go on."""
     scope = around[v]
     if len(scope) > widest:
         return np.inf
@@ -126,7 +126,7 @@ def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.nda
 
 
 def _field(rows, bias, v, scope):
-    """b_v + sum_u w_vu s_u as a table over the scope; units that are gone by now speak through their messages."""
+    """b_v + sum_u w_vu s_u as a table over the scope; units that are gone by now count by their messages."""
     here = slice(rows.indptr[v], rows.indptr[v + 1])
     coupled = dict(zip(rows.indices[here].tolist(), rows.data[here].tolist(), strict=True))
     table = np.array(bias)

@@ -46,10 +46,10 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
     check_model(model)
     size, rng = check_count("size", size, 0), generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
-    way = plan(model, pairs="couplings")
-    check_cost(way)
+    price = plan(model, pairs="couplings")
+    check_cost(price)
     s = np.empty((size, model.n))
-    for part in way.parts:
+    for part in price.parts:
         s[:, part.units] = _draw(part_of(model, part.units), part, size, rng)
     return s
 

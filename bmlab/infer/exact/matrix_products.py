@@ -6,7 +6,7 @@ belongs to one side of the triangle, and the weight of a state is a product of t
     exp(-E/T) = A[a, b] B[b, c] C[c, a],    each face of side 2^(n/3).
 
 Summing out c is then a matrix product: the weight of (a, b) is A * (B C)', and so on round the triangle.  Three
-products of side 2^(n/3) replace 2^n exponentials, and hold 2^(2n/3) numbers instead of 2^n.  The split-and-list idea
+products of side 2^(n/3) replace 2^n exponentials, and keep 2^(2n/3) numbers instead of 2^n.  The split-and-list idea
 is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 """
 
@@ -37,7 +37,7 @@ TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
 class Sums(NamedTuple):
-    """Log Z without the offset, and where they were asked for means (n,) and <s_i s_j> (n, n)."""
+    """Log Z without the offset, and where they are wanted means (n,) and <s_i s_j> (n, n)."""
 
     log_z: float
     mean: Any = np.nan
@@ -108,7 +108,7 @@ def _faces(model, groups, lists, products):
 def _sum_out(face, left, right, cols):
     """Sum the third group out of face * (left right)', then the columns beside [1, s_col]: (rows, 1 + units).
 
-    Tile by tile over the rows, so that the product is never held whole.
+    Tile by tile over the rows, so that the product is never in memory whole.
     """
     given_row = np.empty((len(face), cols.shape[1]))
     for tile, weight in _tiles(face, left, right):
@@ -132,7 +132,7 @@ def _tiles(face, left, right):
         yield tile, weight
 
 
-# In parts: hold k units at each of their 2^k states v, and sum the others by matrix products,
+# In parts: condition on k units, at each of their 2^k states v, and sum the others by matrix products,
 #
 #     Z = sum_v Z(v),     <s_i> = sum_v Z(v)/Z <s_i>_v,     <v_i s_j> = sum_v Z(v)/Z v_i <s_j>_v.
 #
@@ -141,7 +141,7 @@ def _tiles(face, left, right):
 
 
 def conditioned_units(n: int) -> int:
-    """Return how many of n units are held; it follows from n alone."""
+    """Return how many of n units are conditioned on; it follows from n alone."""
     return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + PARTS else LARGER_UNITS)
 
 
@@ -154,7 +154,7 @@ def overflows(model: BoltzmannMachine, k: int) -> bool:
 
 
 def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True) -> Sums:
-    """Return the Sums, with the first k units held."""
+    """Return the Sums, conditioned on the first k units."""
     if not k:
         return _in_range(model, moments)
     own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
@@ -184,7 +184,7 @@ def _signs(k, number):
 
 
 def _part(model, k, moments, number):
-    """Return the Sums of the machine whose first k units are held at the state of a number, with the held energy."""
+    """Return the Sums of the machine conditioned on its first k units at the state of a number, with their energy."""
     free = model.clamp(np.arange(k), _signs(k, number))
     sums = _in_range(free, moments)
     return sums._replace(log_z=sums.log_z - free.offset / free.temperature)
@@ -199,7 +199,7 @@ def _in_range(model, moments):
 
 
 def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return independent states (size, n): the units held by log Z of each part, then the others given these."""
+    """Return independent states (size, n): the conditioned units by log Z of each part, then the others given these."""
     log_z = [part.log_z for part in map_executor(partial(_part, model, k, False), range(2**k))]
     number, s = rng.choice(2**k, size, p=scipy.special.softmax(log_z)), np.empty((size, model.n))
     for one in np.unique(number):

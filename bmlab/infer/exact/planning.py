@@ -41,9 +41,9 @@ WANTED = ("moments", "log_z")
 
 
 class Part(NamedTuple):
-    """The algorithm for some units: its name, what it needs to know (`structure`), and what it costs.
+    """The algorithm for some units: its name, what it works on (`structure`), and what it costs.
 
-    bytes    of what is held at once in one process
+    bytes    that are needed at once in one process
     seconds  of one core, for all pieces one after the other; so many of these are done `side_by_side`
     """
 
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """What is held at once, here or, where there are workers, by one of them."""
+        """What is needed at once, here or, where there are workers, by one of them."""
         return float(max((part.bytes for part in self.parts), default=0.0))
 
     @property
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
 
     @property
     def method(self) -> str:
-        """The algorithms taken, each named once, the dearest first."""
+        """The algorithms taken, each named once, the most expensive first."""
         return ", ".join(dict.fromkeys(part.algorithm for part in sorted(self.parts, key=lambda p: -p.seconds)))
 
     @property
@@ -118,23 +118,23 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
     True
     """
     check_model(model)
-    everything = wants_all(model, pairs)
+    all_pairs = wants_all(model, pairs)
     check_choice("want", want, WANTED)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
-        way = Plan((_without_search(np.arange(model.n)),))
+        found = Plan((_without_search(np.arange(model.n)),))
     else:
-        way = _searched(Pattern(model.weights), everything)
-    return Plan(tuple(_priced(part, want, not model.biases.any()) for part in way.parts))
+        found = _searched(Pattern(model.weights), all_pairs)
+    return Plan(tuple(_priced(part, want, not model.biases.any()) for part in found.parts))
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
-    """Whether correlations of all pairs are asked for; ValueError where `pairs` is no such word."""
+    """Whether correlations of all pairs are wanted; ValueError where `pairs` is no such word."""
     pairs = check_choice("pairs", pairs, (None, "couplings", "all"))
     return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
 def _priced(part, want, even):
-    """Return a Part at the price of what is asked: one product of three, half of the pieces without biases, workers."""
+    """Return a Part at the price of what is wanted: one product of three, half of the pieces without biases."""
     if part.algorithm != "matrix products":
         return part
     share, pieces = (1 / 3 if want == "log_z" else 1), part.pieces
@@ -147,9 +147,9 @@ def _priced(part, want, even):
 
 
 @lru_cache(maxsize=8)
-def _searched(pattern, everything):
-    """The plan of a pattern of couplings; learning asks for it again at every step."""
-    return Plan(tuple(_cheapest(units, pattern.graph, everything) for units in _components(pattern.graph)))
+def _searched(pattern, all_pairs):
+    """The plan of a pattern of couplings; learning needs it again at every step."""
+    return Plan(tuple(_cheapest(units, pattern.graph, all_pairs) for units in _components(pattern.graph)))
 
 
 def _components(graph):
@@ -161,17 +161,17 @@ def _components(graph):
     return [g for g in [by_label[alone], *groups] if len(g)]
 
 
-def _cheapest(units, graph, everything):
+def _cheapest(units, graph, all_pairs):
     """The cheapest algorithm for one group of units."""
     if graph.indptr[units[0] + 1] == graph.indptr[units[0]]:
-        n, pairs = len(units), len(units) ** 2 if everything else 0
+        n, pairs = len(units), len(units) ** 2 if all_pairs else 0
         return Part(units, "independent units", None, n, 32.0 * n + 8.0 * pairs, 1e-5 + 1e-8 * n + 3e-9 * pairs)
     if len(units) <= UNSEARCHED_UNITS:
         return _without_search(units)
     own = graph if len(units) == graph.shape[0] else graph[units][:, units]
-    algorithms = [_matrix_products(units), _cutset(units, own, everything)]
+    algorithms = [_matrix_products(units), _cutset(units, own, all_pairs)]
     best = min(filter(None, algorithms), key=lambda part: part.seconds)
-    other = _variable_elimination(units, own, everything, best.seconds)
+    other = _variable_elimination(units, own, all_pairs, best.seconds)
     return other if other and other.seconds < best.seconds else best
 
 
@@ -183,50 +183,52 @@ def _without_search(units):
 
 
 def _matrix_products(units):
-    n, held = min(len(units), 300), conditioned_units(len(units))  # dear enough, and still a double
-    size, pieces = len(units) - held, 2.0 ** min(held, 300)
+    n, k = min(len(units), 300), conditioned_units(len(units))  # expensive enough, and still a double
+    size, pieces = len(units) - k, 2.0 ** min(k, 300)
     work, face = 3 * 2.0**n, 4.0 ** np.ceil(size / 3)
-    one_product = ONE_CORE if held or size < WIDE_UNITS else TWO_CORES
+    one_product = ONE_CORE if k or size < WIDE_UNITS else TWO_CORES
     seconds = work / one_product + pieces * (3 * face * 4 / EXPONENTIALS + 1.2e-4)
-    return Part(units, "matrix products", held, work, 8 * 3 * face + 2**26, seconds, pieces)
+    return Part(units, "matrix products", k, work, 8 * 3 * face + 2**26, seconds, pieces)
 
 
-def _cutset(units, graph, everything):
+def _cutset(units, graph, all_pairs):
     """Return the Part of cutset conditioning, None where there are too many states to list."""
     cutset = cutset_of(graph, LISTED_UNITS)
-    return None if cutset is None else by_cutset(units, cutset, everything)
+    return None if cutset is None else by_cutset(units, cutset, all_pairs)
 
 
-def by_cutset(units: np.ndarray, cutset: np.ndarray, everything: bool) -> Part:
+def by_cutset(units: np.ndarray, cutset: np.ndarray, all_pairs: bool) -> Part:
     """Return the Part that lists the states of this cutset, by its places among the units."""
     n, k = len(units), len(cutset)
-    by_state = n * n / 2 if everything else n * k  # multiply-adds
-    held = 5 * max(TILE, COLUMNS * n if everything else 0) + k * 2.0**k * max(1, n - k) / TILE
+    by_state = n * n / 2 if all_pairs else n * k  # multiply-adds
+    buffers = 5 * max(TILE, COLUMNS * n if all_pairs else 0) + k * 2.0**k * max(1, n - k) / TILE
     seconds = 2.0**k * (by_state / ONE_CORE + (n - k + 4) * 8 / EXPONENTIALS) + 3e-8 * n**2 + 2e-3
-    return Part(units, "cutset conditioning", cutset, 2.0**k * (by_state + n - k), 8 * (2 * n**2 + held), seconds)
+    return Part(units, "cutset conditioning", cutset, 2.0**k * (by_state + n - k), 8 * (2 * n**2 + buffers), seconds)
 
 
-def _variable_elimination(units, graph, everything, seconds):
+def _variable_elimination(units, graph, all_pairs, seconds):
     """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
     order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * EXPONENTIALS / ENTRY)))))
     if order is None:
         return None
     n, entries = len(units), order.entries
-    columns = n if everything else 0
-    seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + (5e-5 + 1.5e-8 * n if everything else 2e-5) * n
-    held = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
-    return Part(units, "variable elimination", order, (1 + columns) * entries, held, seconds)
+    columns = n if all_pairs else 0
+    seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + (5e-5 + 1.5e-8 * n if all_pairs else 2e-5) * n
+    buffers = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
+    return Part(units, "variable elimination", order, (1 + columns) * entries, buffers, seconds)
 
 
-def check_cost(way: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, everything: bool = False) -> None:
+def check_cost(
+    price: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, all_pairs: bool = False
+) -> None:
     """Raise ValueError with the price where a plan costs more time or memory than it may."""
     max_bytes = memory_to_spend() if max_bytes is None else max_bytes
-    if way.seconds <= max_seconds and way.bytes <= max_bytes:
+    if price.seconds <= max_seconds and price.bytes <= max_bytes:
         return
-    dearest = max(way.parts, key=lambda part: part.seconds)
-    fewer = everything and dearest.algorithm in ("cutset conditioning", "variable elimination")
+    longest = max(price.parts, key=lambda part: part.seconds)
+    fewer = all_pairs and longest.algorithm in ("cutset conditioning", "variable elimination")
     raise ValueError(
-        f"exact() would need {_what(dearest)}, about {way.time} and {size_in_words(way.bytes)}; "
+        f"exact() would need {_what(longest)}, about {price.time} and {size_in_words(price.bytes)}; "
         f"it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
         f"Use {'''pairs='couplings', ''' if fewer else ''}mean_field() or gibbs()."
     )

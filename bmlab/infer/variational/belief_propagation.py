@@ -5,13 +5,13 @@ With J = W/T, the message from j to i is the field (in units of T) that j exerts
     u_ji = atanh(tanh J_ij tanh h_j\\i),      h_j\\i = b_j/T + sum_{k != i} u_kj,      m_i = tanh(b_i/T + sum_j u_ji).
 
 On a tree two passes, leaves to root and back, settle everything.  Elsewhere fixed points are the stationary points of
-the Bethe free energy, with z the sums over the states of a unit and of a pair in the fields that they feel:
+the Bethe free energy, with z the sums over the states of a unit and of a pair in their fields:
 
     log Z ~ sum_(ij) log z_ij + sum_i (1 - d_i) log z_i,      d_i the number of partners.
 
 Bethe (1935), Proc. R. Soc. A 150, 552; Pearl (1988), Probabilistic Reasoning in Intelligent Systems; Yedidia, Freeman
 and Weiss (2005), IEEE Trans. Inf. Theory 51, 2282.  Where there are loops, a pair's covariance c_ij in its own beliefs
-is not what linear response (linear_response.py) says of it.  With r_i^2 = 1 - m_i^2 and rho_ij = c_ij / (r_i r_j),
+is not that of linear response (linear_response.py).  With r_i^2 = 1 - m_i^2 and rho_ij = c_ij / (r_i r_j),
 
     r_i A_ij r_j = -rho_ij / (1 - rho_ij^2),      r_i A_ii r_i = 1 + sum_j rho_ij^2 / (1 - rho_ij^2)
 
@@ -44,7 +44,7 @@ CALM = 10  # sweeps that may pass without a smaller move than ever before; then 
 class Graph(NamedTuple):
     """The couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
 
-    order is such that in every tree each unit comes before its parent; indptr says where rows begin.
+    order is such that in every tree each unit comes before its parent; rows begin at indptr.
     branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
     """
 
@@ -153,7 +153,7 @@ def _as_matrix(model, graph, values):
 
 
 def _first_messages(model, graph, start):
-    """Messages u[e] (edges,): edge e holds what col[e] tells row[e]."""
+    """Messages u[e] (edges,): u[e] is the message from col[e] to row[e]."""
     if start is None:
         return np.zeros(len(graph.j))
     start = check_entries("start", align_pairs("start", start, model.names))
@@ -166,12 +166,12 @@ def _first_messages(model, graph, start):
 
 
 def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
-    """Return messages to start bethe() from, as if each unit told its partners of its mean m (n,)."""
+    """Return messages to start bethe() from, those of units with means m (n,)."""
     graph = graph_of(model)
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
 
-def _settle(graph, u, alone, tolerance, max_sweeps):
+def _settle(graph, u, local_field, tolerance, max_sweeps):
     """Send messages until they move no more, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
     line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
@@ -180,7 +180,7 @@ def _settle(graph, u, alone, tolerance, max_sweeps):
         moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            move = propagate(graph.j[mine], alone[i] + u[mine].sum() - u[mine]) - u[to]
+            move = propagate(graph.j[mine], local_field[i] + u[mine].sum() - u[mine]) - u[to]
             u[to] += step * move
             moved = max(moved, float(np.abs(move).max()))
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
@@ -199,11 +199,11 @@ def propagate(j: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 def _beliefs(model, graph, u):
     """Return means (n,), log Z, and p (4, edges) of each pair, see pair_table()."""
-    heard = model.biases / model.temperature + np.bincount(graph.row, u, model.n)
-    log_z, p = pair_table(graph.j, heard[graph.row] - u, heard[graph.col] - u[graph.back])
+    total_field = model.biases / model.temperature + np.bincount(graph.row, u, model.n)
+    log_z, p = pair_table(graph.j, total_field[graph.row] - u, total_field[graph.col] - u[graph.back])
     degree = np.diff(graph.indptr)
-    total = log_z.sum() / 2 + (1 - degree) @ log_2cosh(heard) - model.offset / model.temperature
-    return np.tanh(heard), float(total), p
+    total = log_z.sum() / 2 + (1 - degree) @ log_2cosh(total_field) - model.offset / model.temperature
+    return np.tanh(total_field), float(total), p
 
 
 def pair_table(j: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -224,27 +224,27 @@ def bethe_response(model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: n
 def response_of(
     model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, share: np.ndarray | float = 1.0
 ) -> tuple[np.ndarray, Response]:
-    """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 in Bethe's theory."""
+    """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 for bethe()."""
     covariance, rho, rest = pair_covariance(graph.j / share, p)
     out = graph.branches
     left = np.zeros(model.n) + 1.0
     left[graph.row[out]] = rest[out]
     branches = TreeBranches(graph.row[out], graph.col[out], rho[out], left)
     share = share * np.ones(len(rho))
-    share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by Branches
-    own = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
-    pull = _as_matrix(model, graph, share * rho / rest)
+    share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by TreeBranches
+    diagonal = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
+    off_diagonal = _as_matrix(model, graph, share * rho / rest)
     if model.is_sparse:
         _, row, col = couplings(model)  # all stored couplings, zeros as well
-        return covariance, linear_response(model, mean, own, entries(pull, (row, col)), branches)
-    return covariance, linear_response(model, mean, own, pull.toarray(), branches)
+        return covariance, linear_response(model, mean, diagonal, entries(off_diagonal, (row, col)), branches)
+    return covariance, linear_response(model, mean, diagonal, off_diagonal.toarray(), branches)
 
 
 def pair_covariance(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the covariance, Pearson's rho and 1 - rho^2 of two units with the probabilities p (4, ...), coupled by j.
 
     Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other sign is
-    no double any more moves with nobody.
+    no double any more is correlated with none.
     """
     a, b, c, d = p
     up, down, up_other, down_other = a + b, c + d, a + c, b + d

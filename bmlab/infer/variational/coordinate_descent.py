@@ -23,18 +23,18 @@ from .linear_response import Response, linear_response, positive_solver
 SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
 ROUNDING = 1e-14  # of G, in units of it
-BEYOND = "use bethe() or gibbs()"  # where the theory has failed
+BEYOND = "use bethe() or gibbs()"  # where an approximation has failed
 PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at once
 
 
 class Functional(NamedTuple):
-    """What a theory says of one machine, all in units of T and without the machine's offset.
+    """The free energy of one machine as a function of its means, in units of T and without the machine's offset.
 
-    name       of the public function
-    is_bound   whether G(m) >= -log Z for every m
-    value      m (n,) -> G(m)
-    lowest     fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest over these units, given the others
-    curvature  m (n,) -> (own, pull), see linear_response.py
+    name               of the public function
+    is_bound           whether G(m) >= -log Z for every m
+    value              m (n,) -> G(m)
+    coordinate_update  fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest, given the others
+    curvature          m (n,) -> (diagonal, off_diagonal), see linear_response.py
     """
 
     name: str
@@ -54,21 +54,23 @@ class Descent(NamedTuple):
     settled: bool
 
 
-def solution(model: BoltzmannMachine, theory: Functional, found: Descent) -> Estimate:
+def solution(model: BoltzmannMachine, functional: Functional, found: Descent) -> Estimate:
     """Return the lowest fixed point as an Estimate, with linear response."""
     m, free = found.means[0], found.values + model.offset / model.temperature
-    response = linear_response(model, m, *theory.curvature(m))
+    response = linear_response(model, m, *functional.curvature(m))
     doubt = (
-        "the bound on log Z holds, the means may not" if theory.is_bound else "neither its means nor log Z are final"
+        "the bound on log Z holds, the means may not"
+        if functional.is_bound
+        else "neither its means nor log Z are final"
     )
     return Estimate(
         m,
         as_corr(model, response.pairs),
-        Bounded(-free[0], lower=-free[0] if theory.is_bound else -np.inf),
-        method=theory.name.replace("_", " "),
+        Bounded(-free[0], lower=-free[0] if functional.is_bound else -np.inf),
+        method=functional.name.replace("_", " "),
         converged=found.settled and not response.doubt,
         message=stopping_message(
-            theory.name,
+            functional.name,
             found,
             response,
             f"{doubt}. Raise max_sweeps, or start= nearer",
@@ -97,7 +99,7 @@ def stopping_message(name: str, found: Any, response: Response, doubt: str, way_
 
 def descend(
     model: BoltzmannMachine,
-    theory: Functional,
+    functional: Functional,
     start: np.ndarray | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
@@ -112,42 +114,42 @@ def descend(
     m, rows = first_means(model, start, starts), rows_by_class(model)
     last, due = np.inf, PATIENCE
     for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
-        moved = sweep_down(m, theory.coordinate_update, rows)
+        moved = sweep_down(m, functional.coordinate_update, rows)
         if moved <= tolerance:
             break
         if sweeps == due:
-            m = np.column_stack([_newton(model, theory, column) for column in m.T])
+            m = np.column_stack([_newton(model, functional, column) for column in m.T])
             last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
-    return _fixed_points(theory, m, moved, sweeps, moved <= tolerance)
+    return _fixed_points(functional, m, moved, sweeps, moved <= tolerance)
 
 
 def rows_by_class(model: BoltzmannMachine) -> list[tuple]:
     """Return (units, their rows of W/T, their b/T) for each class of units that are not coupled to each other."""
-    j, alone = model.weights / model.temperature, model.biases[:, None] / model.temperature
+    j, local_field = model.weights / model.temperature, model.biases[:, None] / model.temperature
     classes = [units if len(units) > 1 else slice(units[0], units[0] + 1) for units in model.colours]
-    return [(units, j[units], alone[units]) for units in classes]
+    return [(units, j[units], local_field[units]) for units in classes]
 
 
-def sweep_down(m: np.ndarray, lowest: Callable, rows: list) -> float:
+def sweep_down(m: np.ndarray, update: Callable, rows: list) -> float:
     """Move every mean to where G is lowest given the others, in place, class after class; return the largest move."""
     before = m.copy()
-    for units, j, alone in rows:
-        m[units] = lowest(j @ m + alone, units, m)
+    for units, j, local_field in rows:
+        m[units] = update(j @ m + local_field, units, m)
     return float(np.abs(m - before).max(initial=0))
 
 
 def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) -> np.ndarray:
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     starts = check_count("starts", starts)
-    alone = model.biases / model.temperature
+    local_field = model.biases / model.temperature
     given = None if start is None else align_columns("start", start, model.names, "pass start=None", whole=True)
-    m = np.tanh(alone) if given is None else given.copy()
+    m = np.tanh(local_field) if given is None else given.copy()
     if m.shape != (model.n,) or not (np.abs(m) <= 1).all():
         raise ValueError(f"start must be {model.n} means in [-1, 1], found shape {m.shape}; pass start=None")
     if starts == 1 or not abs(model.weights).sum():
         return m[:, None]
     pulls = _leading_fields(model, starts // 2) / model.temperature
-    valleys = np.tanh(alone + np.concatenate([pulls, -pulls]))
+    valleys = np.tanh(local_field + np.concatenate([pulls, -pulls]))
     return np.column_stack([m, *valleys[: starts - 1]])
 
 
@@ -164,20 +166,21 @@ def _leading_fields(model, count):
     return (along * values * vectors).T[::-1][:count] * np.sqrt(model.n)
 
 
-def _newton(model, theory, m):
-    """Return where the curvature says that G is lowest; m itself where G is not convex, or would not be lower there."""
-    (own, pull), root = theory.curvature(m), np.sqrt(1 - m**2)
-    solve = positive_solver(model, own, pull)
+def _newton(model, functional, m):
+    """Return where Newton's step ends; m itself where G is not convex, or would not be lower there."""
+    (diagonal, off_diagonal), root = functional.curvature(m), np.sqrt(1 - m**2)
+    solve = positive_solver(model, diagonal, off_diagonal)
     if solve is None:
         return m
-    lowest = theory.coordinate_update(field_of(model, m)[:, None] / model.temperature, slice(None), m[:, None])[:, 0]
-    there = np.clip(m + root * solve(own * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
-    now = theory.value(m)
-    return there if theory.value(there) <= now + ROUNDING * abs(now) else m
+    field = field_of(model, m)[:, None] / model.temperature
+    lowest = functional.coordinate_update(field, slice(None), m[:, None])[:, 0]
+    trial = np.clip(m + root * solve(diagonal * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
+    now = functional.value(m)
+    return trial if functional.value(trial) <= now + ROUNDING * abs(now) else m
 
 
-def _fixed_points(theory, m, *end):
-    values = np.array([theory.value(column) for column in m.T])
+def _fixed_points(functional, m, *end):
+    values = np.array([functional.value(column) for column in m.T])
     kept = []
     for k in values.argsort(kind="stable"):
         if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME for other in kept):

@@ -43,5 +43,5 @@ def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -
         proof = f"mean_field() proves that it is at least {lower:.6g}"
     else:
         return answer
-    message = f"{answer.method}() says that log Z is {answer.log_z.value:.6g}, and {proof}; {advice}."
+    message = f"{answer.method}() gives log Z as {answer.log_z.value:.6g}, and {proof}; {advice}."
     return replace(answer, converged=False, message=message)

@@ -6,17 +6,17 @@ Where means m are the minimum of a free energy G(m), in units of T, this is the 
 
     C = A^-1,      A_ij = d2 G / dm_i dm_j
 
-(Kappen and Rodriguez 1998, Neural Computation 10, 1137; Welling and Teh 2003, Artificial Intelligence 143, 19).  A
-theory agrees with itself where C_ii = 1 - m_i^2.  Its inconsistency is the largest factor between the two, whichever
-is larger, less 1: 1/2 where a variance is 3/2 or 2/3 of what its mean says.  Above INCONSISTENT it contradicts itself,
-and has not converged.
+(Kappen and Rodriguez 1998, Neural Computation 10, 1137; Welling and Teh 2003, Artificial Intelligence 143, 19).  Where
+that is exact C_ii = 1 - m_i^2.  The inconsistency is the largest factor between the two, whichever is larger, less 1:
+1/2 where a variance is 3/2 or 2/3 of 1 - m_i^2.  Above INCONSISTENT an approximation contradicts itself, and has not
+converged.
 
 Curvatures are written in units of r_i = sqrt(1 - m_i^2), which keeps saturated units finite:
 
-    r_i A_ij r_j = own_i for i = j,  -pull_ij for i != j.
+    r_i A_ij r_j = diagonal_i for i = j,  -off_diagonal_ij for i != j.
 
-Where pairs are nearly locked, own and pull are huge and their difference loses all digits.  On trees Bethe's curvature
-needs no difference: see Branches.
+Where pairs are nearly locked, both are huge and their difference loses all digits.  On trees Bethe's curvature
+needs no difference: see TreeBranches.
 """
 
 from collections.abc import Callable
@@ -35,12 +35,12 @@ EXCESS = 1e-9  # by which rounding may take a correlation beyond 1
 
 
 class Response(NamedTuple):
-    """What linear response says.
+    """Correlations by linear response, and whether they can be trusted.
 
     pairs          <s_i s_j>, laid out as pair_sums(); nan where the curvature is singular
     stable         whether the point is a minimum of G; at a saddle the response means nothing
-    inconsistency  largest factor between C_ii and 1 - m_i^2, less 1: 0 where the theory is exact, infinite where a
-                   variance is not positive
+    inconsistency  largest factor between C_ii and 1 - m_i^2, less 1: 0 where it is exact, infinite where a variance is
+                   not positive
     """
 
     pairs: np.ndarray
@@ -63,12 +63,12 @@ class Response(NamedTuple):
 class TreeBranches(NamedTuple):
     """The units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
 
-    Taking out a leaf l takes away from its parent's `own` just what their coupling had added.  So the curvature of the
-    rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
+    Taking out a leaf l takes away from its parent's `diagonal` just what their coupling had added.  So the curvature of
+    the rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
 
         N_li = rho_l N_pi for i that do not hang on l,      N_ll = 1 - rho_l^2 + rho_l^2 N_pp.
 
-    rest (n,)   1 - rho^2 of the leaves; 1 elsewhere
+    conditional_variance (n,)   1 - rho^2 of the leaves; 1 elsewhere
     """
 
     leaf: np.ndarray
@@ -103,19 +103,27 @@ def row_sums(model: BoltzmannMachine, values: np.ndarray) -> np.ndarray:
 
 
 def linear_response(
-    model: BoltzmannMachine, m: np.ndarray, own: np.ndarray, pull: np.ndarray, branches: TreeBranches | None = None
+    model: BoltzmannMachine,
+    m: np.ndarray,
+    diagonal: np.ndarray,
+    off_diagonal: np.ndarray,
+    branches: TreeBranches | None = None,
 ) -> Response:
-    """Return the Response of a theory with this curvature at means m (n,); own (n,), pull laid out like J.
+    """Return the Response where a free energy has this curvature at means m: diagonal (n,), off_diagonal like J.
 
-    Where there are branches, own and pull are those of the rest.
+    Where there are branches, both are those of the other units.
     """
-    matrix = curvature_matrix(model, own, pull)
-    spread = branches.solve_leaves if branches else None
+    matrix = curvature_matrix(model, diagonal, off_diagonal)
+    solve_leaves = branches.solve_leaves if branches else None
     with np.errstate(over="ignore", invalid="ignore"):  # units tied so hard that 1 - rho^2 is no double: nan, unstable
-        inverse = inverse_at(matrix, *coupled_pairs(model), spread) if model.is_sparse else _inverse(matrix, spread)
+        inverse = (
+            inverse_at(matrix, *coupled_pairs(model), solve_leaves)
+            if model.is_sparse
+            else _inverse(matrix, solve_leaves)
+        )
         if inverse is None:
-            return Response(np.full_like(pull, np.nan), False, np.nan)
-        at_couplings, diagonal, stable = inverse
+            return Response(np.full_like(off_diagonal, np.nan), False, np.nan)
+        at_couplings, variances, stable = inverse
         _, i, j = couplings(model)
         root = np.sqrt(1 - m**2)
         pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
@@ -123,13 +131,13 @@ def linear_response(
     if not model.is_sparse:
         np.fill_diagonal(pairs, 1.0)
     with np.errstate(divide="ignore", over="ignore"):
-        inconsistency = float(np.expm1(np.abs(np.log(np.maximum(diagonal, 0.0))).max(initial=0)))
+        inconsistency = float(np.expm1(np.abs(np.log(np.maximum(variances, 0.0))).max(initial=0)))
     return Response(pairs, stable and not bool(np.isnan(pairs).any()), inconsistency)
 
 
-def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Callable | None:
+def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Callable | None:
     """Return a function x -> (r A r)^-1 x; None where the curvature is not positive definite."""
-    curvature = curvature_matrix(model, own, pull)
+    curvature = curvature_matrix(model, diagonal, off_diagonal)
     if not model.is_sparse:
         factor = _cholesky(curvature)
         return factor and partial(scipy.linalg.cho_solve, factor)
@@ -137,25 +145,25 @@ def positive_solver(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) 
     return factor.solve if factor and _is_positive(factor) else None
 
 
-def curvature_matrix(model: BoltzmannMachine, own: np.ndarray, pull: np.ndarray) -> Any:
+def curvature_matrix(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Any:
     """Return r A r as a matrix, dense or sparse like the weights."""
     if not model.is_sparse:
-        return np.diag(own) - pull
+        return np.diag(diagonal) - off_diagonal
     w = model.weights
     return (
-        scipy.sparse.diags_array(np.asarray(own, float))
-        - scipy.sparse.csr_array((pull, w.indices, w.indptr), shape=w.shape)
+        scipy.sparse.diags_array(np.asarray(diagonal, float))
+        - scipy.sparse.csr_array((off_diagonal, w.indices, w.indptr), shape=w.shape)
     ).tocsc()
 
 
-def _inverse(curvature, spread):
+def _inverse(curvature, solve_leaves):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
         inverse = rest = np.linalg.inv(curvature)
     except np.linalg.LinAlgError:
         return None
-    if spread:
-        inverse = spread(np.eye(len(rest)), lambda columns: rest @ columns)
+    if solve_leaves:
+        inverse = solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
     return inverse, np.diag(inverse), _cholesky(curvature) is not None
 
 
@@ -167,7 +175,7 @@ def _cholesky(matrix):
 
 
 def inverse_at(
-    curvature: Any, row: np.ndarray, col: np.ndarray, spread: Callable | None = None, columns: int = 256
+    curvature: Any, row: np.ndarray, col: np.ndarray, solve_leaves: Callable | None = None, columns: int = 256
 ) -> tuple | None:
     """Return the inverse of a sparse matrix at these places, its diagonal, and whether it is positive definite."""
     factor, n = _sparse_factor(curvature), curvature.shape[0]
@@ -176,7 +184,7 @@ def inverse_at(
     at_couplings, diagonal = np.empty(len(row)), np.empty(n)
     for begin in with_progress(range(0, n, columns), "block"):  # of columns
         unit = np.eye(n, min(columns, n - begin), -begin)
-        inverse = spread(unit, factor.solve) if spread else factor.solve(unit)
+        inverse = solve_leaves(unit, factor.solve) if solve_leaves else factor.solve(unit)
         here = (begin <= col) & (col < begin + columns)
         at_couplings[here] = inverse[row[here], col[here] - begin]
         diagonal[begin : begin + columns] = np.diag(inverse[begin:])

@@ -56,8 +56,10 @@ def mean_field(
     def lowest(field, units, m):  # field = (sum_j w_ij m_j + b_i) / T of some units; given the others, F is lowest at
         return np.tanh(field)  # m_i = tanh((sum_j w_ij m_j + b_i) / T)
 
-    said = free_energy_functional(model, lowest)
-    return warn_unless_converged(solution(model, said, descend(model, said, start, starts, tolerance, max_sweeps)))
+    functional = free_energy_functional(model, lowest)
+    return warn_unless_converged(
+        solution(model, functional, descend(model, functional, start, starts, tolerance, max_sweeps))
+    )
 
 
 def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
@@ -80,7 +82,7 @@ def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
 
 
 def free_energy_functional(model: BoltzmannMachine, lowest: Callable) -> Functional:
-    """Return mean field, with its update, as descend() wants it."""
+    """Return mean field's free energy, with its update, for descend()."""
     bare = replace(model, offset=0.0)
     return Functional(
         "mean_field", True, lambda m: free_energy_of(bare, m) / model.temperature, lowest, lambda m: curvature(model, m)
@@ -88,7 +90,7 @@ def free_energy_functional(model: BoltzmannMachine, lowest: Callable) -> Functio
 
 
 def curvature(model: BoltzmannMachine, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (own, pull) of F/T at means m (n,), see linear_response.py."""
+    """Return (diagonal, off_diagonal) of F/T at means m (n,), see linear_response.py."""
     j, row, col = couplings(model)
     root = np.sqrt(1 - m**2)
     return np.ones(model.n), root[row] * j * root[col]

@@ -53,8 +53,8 @@ def tap(
     True
     """
     check_model(model)
-    said = free_energy_functional(model)
-    answer = solution(model, said, descend(model, said, start, starts, tolerance, max_sweeps))
+    functional = free_energy_functional(model)
+    answer = solution(model, functional, descend(model, functional, start, starts, tolerance, max_sweeps))
     answer = within_free_bounds(model, answer, BEYOND)
     return warn_unless_converged(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
@@ -63,16 +63,16 @@ def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.n
     """Return the terms of log Z at means m (n,), of order 0 to `last` (2 or 3, which costs n^3) in the couplings."""
     j, row, col = couplings(model)
     v = 1 - m**2
-    alone = (
+    independent = (
         scipy.special.entr((1 + m) / 2).sum()
         + scipy.special.entr((1 - m) / 2).sum()
         + (model.biases @ m - model.offset) / model.temperature
     )
     first, second = (j * m[row] * m[col]).sum() / 2, (j**2 * v[row] * v[col]).sum() / 4
     if last < 3:
-        return np.array([alone, first, second])
+        return np.array([independent, first, second])
     third = (j**3 * (m * v)[row] * (m * v)[col]).sum() / 3 + _triangles(model, v)
-    return np.array([alone, first, second, third])
+    return np.array([independent, first, second, third])
 
 
 def _triangles(model, v):
@@ -82,7 +82,7 @@ def _triangles(model, v):
 
 
 def free_energy_functional(model: BoltzmannMachine) -> Functional:
-    """Return the theory as descend() wants it."""
+    """Return TAP's free energy, with its update, for descend()."""
     bare, squares = replace(model, offset=0.0), (model.weights / model.temperature) ** 2
 
     def lowest(field, units, m):
@@ -104,7 +104,7 @@ def _without_echo(field, echo):
 
 
 def curvature(model: BoltzmannMachine, m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (own, pull) of G at means m (n,), see linear_response.py."""
+    """Return (diagonal, off_diagonal) of G at means m (n,), see linear_response.py."""
     j, row, col = couplings(model)
     v = 1 - m**2
     root = np.sqrt(v)
