@@ -77,6 +77,12 @@ def log_2cosh(x: ArrayLike) -> np.ndarray:
     return x + np.log1p(np.exp(-2 * x))
 
 
+def combined_field(x: ArrayLike, y: ArrayLike) -> np.ndarray:
+    """Return atanh(tanh x tanh y), for numbers of any size: what a unit in a field y exerts by a coupling x."""
+    plus, minus = np.abs(np.add(x, y)), np.abs(np.subtract(x, y))
+    return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2
+
+
 def check_entries(name: str, matrix: Any) -> Any:
     """Return a matrix of finite numbers, an array or COO; what is sparse is checked in full, and stays so."""
     if is_sparse(matrix):

@@ -16,7 +16,7 @@ import scipy
 
 from ...model import BoltzmannMachine
 from ..variational.belief_propagation import Graph
-from ..variational.linear_response import inverse_at
+from ..variational.selected_inversion import factorize, selected_inverse
 
 LARGEST = 300  # units of sparse machines for which n x n matrices are made
 RANGE = 25.0  # of log w
@@ -70,9 +70,9 @@ def _resistances(model, graph, w):
     own[roots(model, graph)] += 1
     laplacian = (scipy.sparse.diags_array(own) - _matrix(model, graph, w)).tocsc()
     if model.is_sparse and model.n > LARGEST:
-        inverse = inverse_at(laplacian, graph.row, graph.col)
-        assert inverse is not None, "a grounded network has an inverse"
-        between, at, _ = inverse
+        factor = factorize(laplacian)
+        assert factor, "a grounded network has an inverse"
+        between, at = selected_inverse(factor, graph.row, graph.col)
     else:
         dense = np.linalg.inv(laplacian.toarray())
         between, at = dense[graph.row, graph.col], np.diag(dense)

@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import log_2cosh
+from ...arrays import combined_field, log_2cosh
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
 from ...threads import one_thread
 from ...validation import check_count, check_positive, describe
-from ..variational.belief_propagation import Graph, graph_of, pair_table, propagate, response_of
+from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of
 from .spanning_trees import best_tree, edge_appearance_probabilities
 
 SWEEPS = 100  # of messages between two steps of the weights, at most
@@ -156,7 +156,7 @@ def reweighted_messages(
     rate, sweeps = (1.0, model.n) if is_forest else (0.5, sweeps)
     for _ in range(sweeps):
         inside = (field + np.bincount(graph.row, share * u, model.n))[graph.row] - u
-        move = propagate(raised, inside[graph.back]) - u
+        move = combined_field(raised, inside[graph.back]) - u
         u = u + rate * move
         if np.abs(move).max(initial=0) < SETTLED:
             break
@@ -169,7 +169,7 @@ def bound_of(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.nda
     own, inside, raised = field[graph.row], field[graph.row] - u, graph.j / share
     single = log_2cosh(own)
     log_z, p = pair_table(raised, inside, inside[graph.back])
-    off = propagate(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
+    off = combined_field(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
     ratio = np.abs(off) - log_2cosh(own + off) + single  # max log p / q
     slack = share @ np.maximum(ratio, ratio[graph.back]) / 2
     value = log_2cosh(field).sum() + share @ (log_z / 2 - single) + slack

@@ -24,6 +24,7 @@ from .cutset_conditioning import sum_by_cutset
 from .matrix_products import TABLE_UNITS, overflows, sum_by_parts
 from .planning import TABLE_SECONDS, WANTED, Part, Plan, by_cutset, check_cost, plan, wants_all
 from .small_tables import sum_by_tables
+from .trees import sum_by_tree
 
 
 def exact(
@@ -104,6 +105,8 @@ def solve_part(
     if part.algorithm == "cutset conditioning":
         return sum_by_cutset(own, part.structure, all_pairs and moments)
     if part.algorithm == "variable elimination":
+        if part.structure.width <= 1 and not all_pairs:
+            return sum_by_tree(own, part.structure)
         log_z, odds = elimination.eliminate(own, part.structure)
         if not moments:
             return log_z, np.nan, np.nan

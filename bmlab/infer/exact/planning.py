@@ -26,6 +26,7 @@ from ...validation import check_choice
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .elimination import best_order
 from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units
+from .trees import tree_order
 
 # The reference machine, of two cores (2026): multiply-adds a second in a matrix product by one core and by both,
 # and exponentials a second by one.
@@ -208,12 +209,13 @@ def by_cutset(units: np.ndarray, cutset: np.ndarray, all_pairs: bool) -> Part:
 
 def _variable_elimination(units, graph, all_pairs, seconds):
     """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
-    order = best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * EXPONENTIALS / ENTRY)))))
+    order = tree_order(graph) or best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * EXPONENTIALS / ENTRY)))))
     if order is None:
         return None
     n, entries = len(units), order.entries
     columns = n if all_pairs else 0
-    seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + (5e-5 + 1.5e-8 * n if all_pairs else 2e-5) * n
+    by_unit = 5e-5 + 1.5e-8 * n if all_pairs else 2e-5 if order.width > 1 else 4e-6  # seconds of Python
+    seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + by_unit * n
     buffers = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
     return Part(units, "variable elimination", order, (1 + columns) * entries, buffers, seconds)
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import align_pairs, check_entries, log_2cosh
+from ...arrays import align_pairs, check_entries, combined_field, log_2cosh
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
@@ -180,7 +180,7 @@ def _settle(graph, u, local_field, tolerance, max_sweeps):
         moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
         for i in line:
             mine, to = edges[i], graph.back[edges[i]]
-            move = propagate(graph.j[mine], local_field[i] + u[mine].sum() - u[mine]) - u[to]
+            move = combined_field(graph.j[mine], local_field[i] + u[mine].sum() - u[mine]) - u[to]
             u[to] += step * move
             moved = max(moved, float(np.abs(move).max()))
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
@@ -189,12 +189,6 @@ def _settle(graph, u, local_field, tolerance, max_sweeps):
         if waited > CALM:
             step, waited = step / 2, 0
     return Convergence(moved, max_sweeps, False)
-
-
-def propagate(j: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """Return atanh(tanh j tanh h), for numbers of any size."""
-    plus, minus = np.abs(j + h), np.abs(j - h)
-    return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2
 
 
 def _beliefs(model, graph, u):

@@ -28,7 +28,7 @@ import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
-from ...progress_bars import with_progress
+from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
 INCONSISTENT = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
 EXCESS = 1e-9  # by which rounding may take a correlation beyond 1
@@ -82,11 +82,20 @@ class TreeBranches(NamedTuple):
             return inverse(columns)
         n = len(self.conditional_variance)
         ones = scipy.sparse.eye_array(n, format="csc")
-        steps = _sparse_factor(
-            (ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc()
-        )
+        steps = factorize((ones - scipy.sparse.csc_array((self.rho, (self.parent, self.leaf)), shape=(n, n))).tocsc())
         assert steps is not None, "a triangle with ones on its diagonal has an inverse"
         return steps.solve(self.conditional_variance[:, None] * inverse(steps.solve(columns)), trans="T")
+
+    def put_back(self, keys: np.ndarray, at_couplings: np.ndarray, diagonal: np.ndarray) -> None:
+        """Write N_lp and N_ll of the leaves, given those of the others, to arrays whose couplings have sorted keys."""
+        n = np.int64(len(diagonal))
+        there, back = (
+            np.searchsorted(keys, a * n + b) for a, b in ((self.leaf, self.parent), (self.parent, self.leaf))
+        )
+        for k in range(len(self.leaf) - 1, -1, -1):
+            leaf, rho, of_parent = self.leaf[k], self.rho[k], diagonal[self.parent[k]]
+            at_couplings[there[k]] = at_couplings[back[k]] = rho * of_parent
+            diagonal[leaf] = self.conditional_variance[leaf] + rho**2 * of_parent
 
 
 def couplings(model: BoltzmannMachine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -114,13 +123,8 @@ def linear_response(
     Where there are branches, both are those of the other units.
     """
     matrix = curvature_matrix(model, diagonal, off_diagonal)
-    solve_leaves = branches.solve_leaves if branches else None
     with np.errstate(over="ignore", invalid="ignore"):  # units tied so hard that 1 - rho^2 is no double: nan, unstable
-        inverse = (
-            inverse_at(matrix, *coupled_pairs(model), solve_leaves)
-            if model.is_sparse
-            else _inverse(matrix, solve_leaves)
-        )
+        inverse = _inverse_at_couplings(model, matrix, branches) if model.is_sparse else _inverse(matrix, branches)
         if inverse is None:
             return Response(np.full_like(off_diagonal, np.nan), False, np.nan)
         at_couplings, variances, stable = inverse
@@ -141,8 +145,8 @@ def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal:
     if not model.is_sparse:
         factor = _cholesky(curvature)
         return factor and partial(scipy.linalg.cho_solve, factor)
-    factor = _sparse_factor(curvature)
-    return factor.solve if factor and _is_positive(factor) else None
+    factor = factorize(curvature)
+    return factor.solve if factor and is_positive_definite(factor) else None
 
 
 def curvature_matrix(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Any:
@@ -156,14 +160,26 @@ def curvature_matrix(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal
     ).tocsc()
 
 
-def _inverse(curvature, solve_leaves):
+def _inverse_at_couplings(model, curvature, branches):
+    """Return (the inverse at the couplings, its diagonal, whether it is positive definite), or None."""
+    factor = factorize(curvature)
+    if factor is None:
+        return None
+    row, col = coupled_pairs(model)
+    at_couplings, diagonal = selected_inverse(factor, row, col)
+    if branches:
+        branches.put_back(row * np.int64(model.n) + col, at_couplings, diagonal)
+    return at_couplings, diagonal, is_positive_definite(factor)
+
+
+def _inverse(curvature, branches):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     try:
         inverse = rest = np.linalg.inv(curvature)
     except np.linalg.LinAlgError:
         return None
-    if solve_leaves:
-        inverse = solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
+    if branches:
+        inverse = branches.solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
     return inverse, np.diag(inverse), _cholesky(curvature) is not None
 
 
@@ -172,34 +188,3 @@ def _cholesky(matrix):
         return scipy.linalg.cho_factor(matrix)
     except np.linalg.LinAlgError:
         return None
-
-
-def inverse_at(
-    curvature: Any, row: np.ndarray, col: np.ndarray, solve_leaves: Callable | None = None, columns: int = 256
-) -> tuple | None:
-    """Return the inverse of a sparse matrix at these places, its diagonal, and whether it is positive definite."""
-    factor, n = _sparse_factor(curvature), curvature.shape[0]
-    if factor is None:
-        return None
-    at_couplings, diagonal = np.empty(len(row)), np.empty(n)
-    for begin in with_progress(range(0, n, columns), "block"):  # of columns
-        unit = np.eye(n, min(columns, n - begin), -begin)
-        inverse = solve_leaves(unit, factor.solve) if solve_leaves else factor.solve(unit)
-        here = (begin <= col) & (col < begin + columns)
-        at_couplings[here] = inverse[row[here], col[here] - begin]
-        diagonal[begin : begin + columns] = np.diag(inverse[begin:])
-    return at_couplings, diagonal, _is_positive(factor)
-
-
-def _sparse_factor(curvature):
-    """LU without pivoting, so that its diagonal has as many signs as the curvature; None where it is singular."""
-    try:
-        return scipy.sparse.linalg.splu(
-            curvature, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
-    except RuntimeError:
-        return None
-
-
-def _is_positive(factor):
-    return bool((factor.U.diagonal() > 0).all())

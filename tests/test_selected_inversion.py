@@ -1,0 +1,46 @@
+"""The inverse at the couplings of a sparse matrix, against the whole inverse, also where entries are stored zeros."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bmlab
+from bmlab.infer.variational.selected_inversion import factorize, is_positive_definite, selected_inverse
+
+
+def matrix(seed):
+    """A random symmetric matrix, some with eigenvalues below 0, and its places, of which three couplings are 0."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    pairs = np.triu((rng.random((n, n)) < 0.15) * rng.normal(size=(n, n)), 1)
+    row, col = np.nonzero(pairs + pairs.T)
+    pairs[np.minimum(row, col)[:3], np.maximum(row, col)[:3]] = 0
+    diagonal = rng.choice([1, 1 + np.abs(pairs + pairs.T).sum(1).max()]) + rng.random(n)
+    return sparse.csc_array(np.diag(diagonal) - pairs - pairs.T), row, col
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_is_the_inverse_at_its_places(seed):
+    """To roundings of both, some n^2 of the largest entry times the matrix' condition."""
+    a, row, col = matrix(seed)
+    factor, whole = factorize(a), np.linalg.inv(a.toarray())
+    at_couplings, diagonal = selected_inverse(factor, row, col)
+    error = 1e-15 * len(whole) * np.linalg.cond(a.toarray()) * np.abs(whole).max()
+    assert np.abs(at_couplings - whole[row, col]).max(initial=0) < error
+    assert np.abs(diagonal - np.diag(whole)).max() < error
+    assert is_positive_definite(factor) == (np.linalg.eigvalsh(a.toarray()).min() > 0)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_sparse_and_dense_machines_respond_alike():
+    """Also where trees hang on loops, which are put back one leaf after the other, at temperatures that lock them."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        weights = np.triu((rng.random((20, 20)) < 0.08) * rng.normal(size=(20, 20)), 1) * [0.3, 1, 30][seed % 3]
+        dense = bmlab.BoltzmannMachine(weights + weights.T, rng.normal(size=20))
+        thin = bmlab.BoltzmannMachine(sparse.csr_array(dense.weights), dense.biases)
+        row, col = thin.weights.nonzero()
+        full, found = bmlab.bethe(dense), bmlab.bethe(thin)
+        assert full.converged == found.converged
+        if full.converged:
+            assert np.abs(full.corr[row, col] - found.corr[row, col]).max() < 1e-12
