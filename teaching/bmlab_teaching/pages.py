@@ -26,6 +26,7 @@ from .working_copies import exercises, is_teachers, last_question, record, still
 
 LONGEST, LONG_ENOUGH = 10_000, 900  # characters of an answer; of a syntax tree that two do not have by chance
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
+LEXER, COLOURED = PythonLexer(stripall=True), HtmlFormatter(cssclass="code")
 LOADER = PackageLoader("bmlab_teaching")
 ENVIRONMENT = Environment(loader=LOADER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
 DARK = HtmlFormatter(style="github-dark").get_style_defs(".code")
@@ -64,7 +65,7 @@ def markdown(text: str) -> Markup:
 
 def code(source: str) -> str:
     """Return code in colours, as HTML."""
-    return highlight(source[:LONGEST], PythonLexer(stripall=True), HtmlFormatter(cssclass="code"))
+    return highlight(source[:LONGEST], LEXER, COLOURED)
 
 
 def shape(source: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import zipfile
 from copy import deepcopy
 
@@ -11,6 +12,7 @@ from awkward_class import Kit, dumped, zipped
 from small_course import graded, lines_of, short_notebook, story_cells, walled
 
 from bmlab import widgets
+from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import grade, read
@@ -126,6 +128,20 @@ def test_a_zip_of_the_class_is_looked_into(tmp_path, kit):
     found = senders(tmp_path / "in.zip", ["twice"])
     assert [one.id for one in found] == ["10", "11"]
     assert all(read(one, {"twice": handout(tmp_path / "sources/twice.ipynb")})["plans"] for one in found)
+
+
+def imported_by_reading(*given):
+    """Whether a student was read, and the modules that this imported, tables of letters aside."""
+    before = set(sys.modules)
+    return [bool(read(*given)["plans"]), [name for name in {*sys.modules} - before if "encodings." not in name]]
+
+
+def test_a_process_that_reads_a_student_has_nothing_left_to_import(tmp_path, kit):
+    """Four tenths of a second for each student, else."""
+    (tmp_path / "in.zip").write_bytes(zipped(ann_10_9_twice=dumped(kit.answered())))
+    given = senders(tmp_path / "in.zip", ["twice"])[0], {"twice": handout(tmp_path / "sources/twice.ipynb")}
+    works = [Work("ann", imported_by_reading, given)]
+    assert [*in_children(works, cpu=60, gigabytes=4, wall=600)] == [("ann", [True, []], "")]
 
 
 @walled
