@@ -15,7 +15,7 @@ from .children import Work, in_children
 from .course import Handout, digest, handout, of_files
 from .deliveries import Sender, senders
 from .judging import judge
-from .marks import write_tables
+from .marks import changed, write_tables
 from .matching import Plan, plan, which
 from .proofs import prove
 from .reading import Reader, TooMuch, is_notebook, read_cells
@@ -137,7 +137,11 @@ def mark(notebooks: Path | None, out: Path, *, say: Say, roster: Roster | None =
     if not (rows := load(out / "records")):
         raise ValueError(f"nobody was graded into {out} yet; make grade IN=delivery comes first")
     notebooks, roster = remember(out / "records", notebooks, roster)
-    for words in write_tables(out, rows, course(notebooks), roster):
+    handouts = course(notebooks)
+    for name, about in [pair for row in rows.values() for pair in row.notebooks.items() if pair[0] in handouts]:
+        if problem := "verdicts" in about and changed(handouts[name], about):
+            raise ValueError(problem)
+    for words in write_tables(out, rows, handouts, roster):
         say(words)
     say(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 

@@ -49,6 +49,8 @@ def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout])
     for cells in body:
         line = dict.fromkeys(COLUMNS, "") | dict(zip(head, map(typed, cells), strict=False))
         key = line["id"], line["notebook"], line["exercise"]
+        if not line["points"].strip() and not line["comment"].strip():
+            continue  # it is written anew where there is such an answer
         problem = "another line gives points for the same answer" if key in found else ""
         if problem := problem or no_place(line, known, handouts) or no_points(line, handouts):
             raise ValueError(f"{path}, {line['id']}, {line['exercise']}: {problem}; mend it and type make mark again")
@@ -93,13 +95,22 @@ def awarded(one: Exercise, handout: Handout, about: Mapping) -> float:
     return passed
 
 
+def changed(handout: Handout, about: Mapping) -> str:
+    """Why what came of a notebook is no mark of the exercises as they are, or nothing."""
+    tests = {test: len(one.checks) for test, one in handout.tests.items()}
+    verdicts = {test: len(found) for test, found in about["verdicts"].items()}
+    if {one.answer for one in handout.graded} <= about["answers"].keys() and verdicts.items() <= tests.items():
+        return ""
+    return f"the exercises of {handout.name} were changed after it was graded; type make grade IN=delivery again"
+
+
 def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
     """Return the marks of one student; what a person wrote counts before what a test says."""
     line = Line(row, doubts=list(row.doubts), remarks=list(row.remarks))
     for name, handout in handouts.items():
         about = row.notebooks.get(name)
-        if not about or "problem" in about:
-            line.doubts += [about["problem"]] if about else []
+        if not about or (problem := about.get("problem") or changed(handout, about)):
+            line.doubts += [problem] if about else []
             continue
         for one in handout.graded:
             hand = hands.get((row.id, name, one.answer), {})

@@ -7,9 +7,22 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
+from small_course import (
+    CHECKS,
+    RIGHT,
+    TWICE,
+    answered,
+    graded,
+    hand_in,
+    lines_of,
+    page_of,
+    short_notebook,
+    story_cells,
+    walled,
+)
 
 from bmlab_teaching import children, grading, marks, spreadsheets
+from bmlab_teaching.cells import PASSED
 from bmlab_teaching.pages import calls, solutions
 from bmlab_teaching.roster import read_roster
 from bmlab_teaching.sandbox import Limits
@@ -184,6 +197,35 @@ def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
     with pytest.raises(ValueError, match="has marks of twice, which the course has not"):
         grading.mark(other / "sources", course / "graded", say=said.append)
     assert lines_of(course / "graded")["ann"]["twice"] == "3"
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ({"grade_id": "double"}, {"grade_id": "twofold"}),
+        ({"grade_id": "test_double"}, {"grade_id": "test_twofold"}),
+        ({"grade_id": "explained"}, {"grade_id": "told"}),
+        ({"checks": CHECKS}, {"checks": [{"name": "all", "points": 2, "asserts": 3}]}),
+    ],
+)
+def test_marks_of_exercises_that_were_changed_are_told_from_marks_of_these(old, new, table, rows, tmp_path):
+    """A name that is gone was a KeyError, and a verdict on what is gone was none: 0 points, in silence."""
+    rows["ann"].notebooks["twice"]["verdicts"] = {"test_first": [PASSED], "test_double": [PASSED, PASSED]}
+    for row in rows.values():
+        row.save(tmp_path / "graded/records")
+    assert table()[0]["ann"]["twice"] == "3"
+    source = tmp_path / "sources/twice.ipynb"
+    notebook = nbformat.read(source, 4)
+    found = [about for cell in notebook.cells for about in (cell.metadata, cell.metadata.get("nbgrader", {}))]
+    (about,) = [about for about in found if old.items() <= about.items()]
+    about.update(new)
+    nbformat.write(notebook, source)
+    with pytest.raises(ValueError, match="exercises of twice were changed after it was graded; type make"):
+        grading.mark(source.parent, tmp_path / "graded", say=print)
+    assert lines_of(tmp_path / "graded")["ann"]["twice"] == "3"
+    marks.write_tables(tmp_path / "graded", rows, grading.course(source.parent))
+    line = lines_of(tmp_path / "graded")["ann"]
+    assert line["remarks"].startswith("the exercises of twice were changed") and not line.get("twice")
 
 
 def test_what_nobody_has_read_is_in_no_average(table, tmp_path):
