@@ -64,43 +64,48 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
                 process = context.Process(target=limited, args=(theirs, work, cpu, gigabytes))
                 process.start()
                 theirs.close()
-                running[ours] = work, process, monotonic() + wall
+                running[ours] = work, process, known(process.pid), monotonic() + wall
             if not running:
                 return
             ready = wait(list(running), timeout=0.5)
-            late = [channel for channel, (_, _, end) in running.items() if monotonic() > end]
+            late = [channel for channel, (*_, until) in running.items() if monotonic() > until]
             for channel in {*ready, *late}:
-                work, process, _ = running.pop(channel)
+                work, process, its, until = running.pop(channel)
                 answer = {"problem": f"it was stopped after {wall:g} seconds"}
                 if channel in ready:
                     try:
                         answer = json.loads(channel.recv_bytes(ANSWER))
                     except (EOFError, OSError, ValueError):
-                        process.join(1)
+                        process.join(max(0, until - monotonic()))
                         spent = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
                         words = f"more than {cpu:g} processor seconds" if spent else "its process"
                         answer = {"problem": f"it took {words}, or more than {gigabytes:g} GB"}
-                end(process)
+                end(its)
                 process.join()
                 channel.close()
                 yield work.key, answer.get("result"), answer.get("problem", "")
     finally:
-        for _, process, _ in running.values():
-            end(process)
+        for _, process, its, _ in running.values():
+            end(its)
             process.join()
 
 
-def family(pid: int) -> list[psutil.Process]:
-    """Return a process, all that it has started, and what that has."""
+def known(pid: int | None) -> psutil.Process | None:
+    """Return a process that was just started, as one that is told from any that has its number later."""
     with suppress(psutil.Error):
-        return [one := psutil.Process(pid), *one.children(recursive=True)]
+        return psutil.Process(pid)
+    return None
+
+
+def family(process: psutil.Process | None) -> list[psutil.Process]:
+    """Return a process, all that it has started, and what that has; nothing once it is over."""
+    with suppress(psutil.Error):
+        return [process, *process.children(recursive=True)] if process else []
     return []
 
 
-def end(process) -> None:
+def end(process: psutil.Process | None) -> None:
     """Kill a process with all that it started."""
-    started = family(process.pid)
-    process.kill()
-    for one in started:
+    for one in family(process):
         with suppress(psutil.Error):
             one.kill()

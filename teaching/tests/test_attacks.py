@@ -826,6 +826,18 @@ def test_a_busy_machine_costs_nobody_marks():
     inside.close()
 
 
+def test_a_number_that_another_process_has_by_now_kills_nobody():
+    """The system gives numbers of processes again; what is over, and was looked at since, has none."""
+    inside = Sandbox([], Limits(60, 2))
+    inside.process.kill()
+    inside.process.wait()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
+        inside.process.pid = stranger.pid
+        inside.close()
+        stranger.communicate(b"\n")
+    assert stranger.returncode == 0
+
+
 def test_without_bubblewrap_nothing_is_run_unless_somebody_says_so(tmp_path, monkeypatch):
     """As on macOS, which limits no process's memory either."""
     setrlimit = resource.setrlimit
