@@ -98,8 +98,10 @@ def clamped_gibbs(
     burn_in: int = 10,
     n_sweeps: int = 20,
 ) -> Estimate:
-    """Answer as clamped(model, data, gibbs), by `n_chains` chains a pattern, each unit by its chance given the others.
+    """Answer as clamped(model, data, gibbs), by `n_chains` chains a row, each unit by its chance given the others.
 
+    One machine for each pattern, which clamped() asks, costs 2 to 20 times as much with ten chains a row (784 visible
+    and 100 hidden units, 40 and 24), and 200 times as much with one chain and one sweep, as learning takes them.
     data       (N, v), -1/+1, or nan where an entry is missing
     start      the state of an earlier answer, about as many rows: then a shorter burn_in may do
     log_z      nan
