@@ -11,7 +11,7 @@ import pytest
 from test_exercises import FILES, GRADED, NOTEBOOKS, OWN, answer_cells, code, exercise, namespace
 from wrong_answers import WRONG
 
-from bmlab.exercises import variant
+from bmlab.widgets import variant
 from bmlab_teaching.slicing import names
 
 LETTERS = {"cheat"}

@@ -3,11 +3,11 @@
 from importlib.util import find_spec
 from warnings import warn
 
-from ..exercises import blank
 from ..validation import not_installed
 
 try:
     from .drawing import DrawView
+    from .exercises import blank, variant
     from .exploring import explore
     from .lattice import LatticeView
     from .learning import LearningView
@@ -18,7 +18,17 @@ except ModuleNotFoundError as missing:
     raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
 
 
-__all__ = ["DrawView", "LatticeView", "LearningView", "MachineView", "PaintView", "blank", "explore", "predict"]
+__all__ = [
+    "DrawView",
+    "LatticeView",
+    "LearningView",
+    "MachineView",
+    "PaintView",
+    "blank",
+    "explore",
+    "predict",
+    "variant",
+]
 
 if missing := [name for name in ("numba", "tqdm", "sklearn", "pandas") if find_spec(name) is None]:
     warn(f'Some notebooks need {", ".join(missing)}, not installed here; pip install "bmlab[lab]"', stacklevel=2)

@@ -1,9 +1,9 @@
 """What a notebook uses of its exercises: numbers of one's own, blanks, and a word on what is open, right and wrong.
 
-from bmlab.exercises import variant            in a notebook with numbers of one's own
-@widgets.blank                                 on a function of the story that a student writes
-bmlab.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
-bmlab.exercises.progress()                     on the page of all notebooks
+from bmlab.widgets import variant                      in a notebook with numbers of one's own
+@widgets.blank                                         on a function of the story that a student writes
+bmlab.widgets.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
+bmlab.widgets.exercises.progress()                     on the page of all notebooks
 
 What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which bmlab_teaching makes.
 """
@@ -18,7 +18,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .files import write_bytes
+from ..files import write_bytes
+from .view import HERE
 
 Numbers = TypeVar("Numbers")
 TABLES, DONE = "tables", ".done.json"  # in the folder of the copies; DONE: a list of the cells of tests
@@ -47,6 +48,10 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
     student    the number or name as typed, a text; spaces around it do not count
     variants   what an exercise can ask with, each as hard as the others; neighbours in a class draw at random from it
     Raises TypeError where `student` is no text, as 0012 is no number in Python.
+
+    >>> from bmlab.widgets import variant
+    >>> variant("4711", [3, 4, 5]) == variant(" 4711 ", [3, 4, 5])
+    True
     """
     if not isinstance(student, str):
         raise TypeError(f'student is {student!r}; put your number between quotes: student = "{student}"')
@@ -240,4 +245,4 @@ def _bar(notebook, folder=Path()):
 
 
 def _script():
-    return f"<script>{Path(__file__).with_name('widgets').joinpath('first_guesses.js').read_text('utf-8')}</script>"
+    return f"<script>{(HERE / 'first_guesses.js').read_text('utf-8')}</script>"
