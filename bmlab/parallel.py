@@ -88,11 +88,6 @@ def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generat
         getattr(answers, "close", lambda: None)()
 
 
-def unpacked(task: Callable, part: Sequence) -> Any:
-    """Return task(*part), for parts that are tuples of arguments: map_executor(partial(unpacked, task), parts)."""
-    return task(*part)
-
-
 def worker_count() -> int:
     """Return how many parts are done at a time: as many as the executor has workers, or as there are cores."""
     executor = _executor.get()

@@ -19,5 +19,5 @@ def test_what_is_kept_back_is_not_learnt_and_each_image_is_kept_back_once():
 def test_a_row_can_be_made_again():
     """Up to a tenth of a nat: single precision and other processors take another walk to the same height."""
     stored = TABLE[(TABLE["hidden"] == 12) & (TABLE["steps"] == 400) & (TABLE["fold"] == 4)][0]
-    again = rivals.row(12, 0.02, 400, 4)
+    again = rivals.row((12, 0.02, 400, 4))
     assert [float(again[k]) for k in (5, 6)] == pytest.approx([stored["taught"], stored["unseen"]], abs=0.1)

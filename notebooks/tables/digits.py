@@ -36,7 +36,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor, unpacked
+from bmlab.parallel import map_executor
 from bmlab.validation import import_optional
 
 load_digits = import_optional("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
@@ -184,8 +184,9 @@ def settings(name):
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def judged(name, copies, setting):
-    """Errors of 1000 in five folds; inf where the rule refuses."""
+def judged(task):
+    """Errors of 1000 in five folds, of a task (name, copies, setting); inf where the rule refuses."""
+    name, copies, setting = task
     try:
         return sum(cross_validate(name, setting, copies).values())
     except ValueError:
@@ -200,8 +201,9 @@ def examine(name, setting, copies, seed):
         yield method, log_zs, int((reader(test) != truth).sum())
 
 
-def rows(name, setting, copies):
-    """Return the rows of the table for one rule, or peer, and kind of copies."""
+def rows(task):
+    """Return the rows of the table for one rule, or peer, and kind of copies: a task (name, setting, copies)."""
+    name, setting, copies = task
     cv_errors, found = cross_validate(name, setting, copies, tuple(LOG_Z)), []
     for seed in SEEDS if name in RULES else SEEDS[:1]:
         answers = list(examine(name, setting, copies, seed))
@@ -234,14 +236,14 @@ def main():
     warnings.simplefilter("ignore", bmlab.NotConverged)
     pairs = product([*RULES, *PEERS], ("none", "shifts"))
     tried = [(name, copies, setting) for name, copies in pairs for setting in settings(name)]
-    errors, best = list(map_executor(partial(unpacked, judged), tried, "setting")), {}
+    errors, best = list(map_executor(judged, tried, "setting")), {}
     for (name, copies, setting), count in zip(tried, errors, strict=True):
         if (name, copies) not in best or count < best[name, copies][0]:
             best[name, copies] = count, setting
     graded = [(*task[:2], in_words(task[2]), count) for task, count in zip(tried, errors, strict=True)]
     write(CV_TABLE, ("rule", "copies", "setting", "cv_errors"), graded)
     chosen = [(name, setting, copies) for (name, copies), (_, setting) in best.items()]
-    write(TABLE, COLUMNS, chain.from_iterable(map_executor(partial(unpacked, rows), chosen, "rule")))
+    write(TABLE, COLUMNS, chain.from_iterable(map_executor(rows, chosen, "rule")))
 
 
 def write(path, columns, rows):

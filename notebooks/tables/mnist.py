@@ -44,7 +44,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import bmlab
-from bmlab.parallel import map_executor, unpacked
+from bmlab.parallel import map_executor
 from bmlab.validation import import_optional
 
 linear_model, neighbors, svm = (
@@ -192,8 +192,9 @@ def read_idx(path):
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(np.frombuffer(raw, ">u4", raw[3], offset=4))
 
 
-def rehearse(folder, rule, setting, shifts):
+def rehearse(folder, task):
     """Learn from four fifths and read the rest: errors by each log Z, and what to add to that of ais."""
+    rule, setting, shifts = task
     images, labels = images_of(folder).train, images_of(folder).train_labels
     cut = len(images) * 4 // 5
     machines, sets = learn(rule, setting, images[:cut], labels[:cut], shifts)
@@ -204,8 +205,9 @@ def rehearse(folder, rule, setting, shifts):
     return {name: errors(table, z, held_out) for name, z in {**found, "calibrated": first + off}.items()}, off
 
 
-def examine(folder, rule, setting, shifts, seed, rehearsed):
+def examine(folder, task):
     """Learn from all training images and return a row for each log Z; the test images are read here."""
+    rule, setting, shifts, seed, rehearsed = task
     mnist = images_of(folder)
     machines, sets = learn(rule, setting, mnist.train, mnist.train_labels, shifts, seed)
     table = minus_energies(machines, mnist.test)
@@ -232,12 +234,12 @@ def rule_rows(folder):
     tried |= rehearsed(folder, [task for task in chosen if task not in tried])
     seeds = {task: range(3 if task[0] == "restricted" and task[2] else 1) for task in chosen}
     asked = [(*task, seed, tried[task]) for task in chosen for seed in seeds[task]]
-    return chain.from_iterable(map_executor(partial(unpacked, partial(examine, folder)), asked, "rule"))
+    return chain.from_iterable(map_executor(partial(examine, folder), asked, "rule"))
 
 
 def rehearsed(folder, tasks):
     """Rehearse each (rule, setting, shifts): a dictionary."""
-    return dict(zip(tasks, map_executor(partial(unpacked, partial(rehearse, folder)), tasks, "rehearsal"), strict=True))
+    return dict(zip(tasks, map_executor(partial(rehearse, folder), tasks, "rehearsal"), strict=True))
 
 
 def peer_rows(folder, name):
@@ -263,8 +265,9 @@ def misread(peer, images, labels, others, answers):
     return int((peer.fit(images, labels).predict(others) != answers).sum())
 
 
-def log_z_rows(folder, rule, setting, shifts):
+def log_z_rows(folder, task):
     """log Z of the ten machines by every method, a row a machine; no test image is read."""
+    rule, setting, shifts = task
     mnist, found = images_of(folder), []
     machines, sets = learn(rule, setting, mnist.train, mnist.train_labels, shifts)
     (value, stderr), (short, _) = by_ais(machines, LONG), by_ais(machines, SHORT)
@@ -299,7 +302,7 @@ def main(*folder):
         ("closed form", chosen["closed form"], False),
         ("restricted", chosen["restricted"], True),
     ]
-    rows = chain.from_iterable(map_executor(partial(unpacked, partial(log_z_rows, folder)), machines, "rule"))
+    rows = chain.from_iterable(map_executor(partial(log_z_rows, folder), machines, "rule"))
     show(rows, not folder and (LOG_Z_TABLE, LOG_Z_COLUMNS))
 
 

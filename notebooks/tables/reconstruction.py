@@ -13,14 +13,13 @@ six temperatures.  The columns of the table:
 
 import csv
 import warnings
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor, unpacked
+from bmlab.parallel import map_executor
 
 TABLE = Path(__file__).with_name("05_reconstruction.csv")
 GLASS = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(7))
@@ -44,8 +43,9 @@ def error(learned, true):
     return np.linalg.norm(learned.weights - right) / np.linalg.norm(right)
 
 
-def rows_of(temperature, rows, seed):
-    """Return the rows of the table for one recording, a method each."""
+def rows_of(recording):
+    """Return the rows of the table for one recording (temperature, rows, seed), a method each."""
+    temperature, rows, seed = recording
     true = GLASS.at(temperature)
     data = bmlab.sample(true, rows, rng=np.random.default_rng(seed))
     return [(temperature, rows, seed, name, entry(method, data, true)) for name, method in METHODS.items()]
@@ -67,7 +67,7 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         recordings = list(product(TEMPERATURES, ROWS, SEEDS))
-        for rows in map_executor(partial(unpacked, rows_of), recordings, "recording"):
+        for rows in map_executor(rows_of, recordings, "recording"):
             table.writerows(rows)
 
 

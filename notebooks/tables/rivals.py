@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor, unpacked
+from bmlab.parallel import map_executor
 
 TABLE = Path(__file__).with_name("08_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"
@@ -73,8 +73,9 @@ def judged(machine, taught_from, kept_back, rng):
     return seen.value, unseen.value, unseen.stderr
 
 
-def row(hidden, penalty, steps, fold):
-    """Teach a machine and judge it: one row of the table."""
+def row(task):
+    """Teach a machine and judge it, a task (hidden, penalty, steps, fold): one row of the table."""
+    hidden, penalty, steps, fold = task
     rng, images = np.random.default_rng([hidden, steps, fold]), split(fold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bmlab.NotConverged)  # a single sweep a step never is
@@ -121,7 +122,7 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         tasks = [(*run, fold) for run, fold in product(RUNS, range(5))]
-        table.writerows(map_executor(partial(unpacked, row), tasks, "machine"))
+        table.writerows(map_executor(row, tasks, "machine"))
 
 
 if __name__ == "__main__":

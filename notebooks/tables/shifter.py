@@ -24,14 +24,13 @@ Another kind of processor rounds its sums otherwise, and after thousands of step
 """
 
 import csv
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor, unpacked
+from bmlab.parallel import map_executor
 
 TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("07_shifter.csv", "07_shifter.npz"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"
@@ -86,8 +85,9 @@ def scores(model, data, asked):
         yield k, here.sum(), right[here].sum(), f"{best[here].sum():.4g}"
 
 
-def examined(steps, seed, trained):
-    """Return a machine that was trained for so many steps, and its rows of the table."""
+def examined(task):
+    """Return a machine that was trained for so many steps, a task (steps, seed, trained), and its rows of the table."""
+    steps, seed, trained = task
     data = bmlab.data.shifter().data
     everything, kept = np.ones(len(data), bool), split(data, seed)
     mask, groups = kept, {"trained on": kept, "held out": ~kept}
@@ -101,7 +101,7 @@ def examined(steps, seed, trained):
 def main():
     """Write the table and the machine."""
     trainings = list(product(STEPS, SEEDS, ("all", "four fifths")))
-    done = map_executor(partial(unpacked, examined), trainings, "training")
+    done = map_executor(examined, trainings, "training")
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
