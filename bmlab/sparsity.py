@@ -17,6 +17,9 @@ import scipy
 
 from .validation import is_sparse
 
+LISTED_SHARE = 0.1  # share of weights that are not 0, below which chains walk by lists of neighbours
+LATTICE_NEIGHBOURS = 4  # of a unit of a lattice, which has a loop of its own
+
 
 class Pattern:
     """A CSR array of ones (`graph`) for non-zero dense weights, or stored sparse ones; equal where these are."""

@@ -1,5 +1,6 @@
 """gibbs and sweep: one dynamics by two engines, its averages, errors and doubts."""
 
+import ast
 import gc
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import tracemalloc
 import warnings
 import weakref
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +51,17 @@ def test_kind_and_size_choose_the_loop():
     for n_sweeps, engine in ((100, "numpy"), (10_000, "numba")):
         walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), n_sweeps=n_sweeps)
         assert walk.backend == engine
+
+
+def test_nothing_of_chains_is_assigned_from_outside():
+    """What changes from sweep to sweep is an argument: an engine keeps fields that follow from all else."""
+    walk = chains.Chains(bmlab.medium(), np.ones((10, 3)), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="read-only"):
+        walk.s[0] = -1
+    for file in Path(chains.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            set_here = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+            assert not set_here or ast.unparse(node.value) == "self", f"{file.name}: {ast.unparse(node)}"
 
 
 # Averages

@@ -30,8 +30,7 @@ def test_annealed_keeps_the_best_of_the_walk():
     found = anneal(model, schedule, rng=np.random.default_rng(2), start=start)
     chains, seen = Chains(model, start.T, np.random.default_rng(2)), [start]
     for temperature in schedule:
-        chains.beta[:] = 1 / temperature
-        chains.sweep()
+        chains.sweep(beta=1 / temperature)
         seen.append(chains.s.T.copy())
     energies = model.energy(np.array(seen))
     assert np.allclose(found.energies, energies.min(0), rtol=1e-12)

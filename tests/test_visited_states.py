@@ -7,6 +7,7 @@ from test_contract import machine
 import bmlab
 from bmlab.infer.sampling import visited as visited_states
 from bmlab.infer.sampling.visited import visited
+from bmlab.sparsity import one_by_one
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
@@ -30,7 +31,7 @@ def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
     monkeypatch.setattr(visited_states, "ROWS", 7)
     start = np.random.default_rng(1).choice([-1.0, 1.0], size=(30, 12))
     answer = visited(model, rng=np.random.default_rng(0), start=start, n_sweeps=2)
-    chains = visited_states.Chains(model, start.T, np.random.default_rng(0), sequential=True)
+    chains = visited_states.Chains(model, start.T, np.random.default_rng(0), classes=one_by_one(12))
     s = np.unique(np.vstack([start, *(block[0].T for _ in range(2) for block in chains.draws(1))]), axis=0)
     p = np.exp(-model.energy(s) / model.temperature)
     p /= p.sum()

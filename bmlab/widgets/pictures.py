@@ -87,8 +87,7 @@ def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: in
     temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL, 3.5])
     model = ising((size, size), field=field)
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
-    chains.beta = 1 / temperatures
-    chains.sweep(sweeps)
+    chains.sweep(sweeps, beta=1 / temperatures)
     figure, axes = subplots(1, 3, 9, 3.5)
     for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
         plot.images(s, ax, (size, size))

@@ -111,10 +111,7 @@ def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np
         inner = rest[others, 0] @ s + ((s * (inside @ s)).sum(0) / 2 if coupled else 0.0)
         summed = _summed_gain(pull, rest[alone], first[alone] / temperature, low / temperature, high / temperature)
         yield (high - low) / temperature * inner + summed
-        chains.beta = np.full_like(chains.beta, high / temperature)
-        chains.biases = (rest + first / high)[:, 0]
-        chains.first_class_field = pull
-        chains.sweep()
+        chains.sweep(beta=high / temperature, biases=(rest + first / high)[:, 0], first_field=pull)
 
 
 def _summed_gain(pull, rest, first, low, high):
@@ -152,9 +149,9 @@ def _spectral_radius(model):
 def _first_chains(model, first, rng, n_chains, n_sweeps):
     """Return Chains in independent states of f_0."""
     up = scipy.special.expit(2 * first / model.temperature)[:, None]
-    chains = Chains(model, np.where(rng.random((model.n, n_chains)) < up, 1, -1), rng, n_sweeps=n_sweeps)
-    chains.classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
-    return chains
+    classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
+    s = np.where(rng.random((model.n, n_chains)) < up, 1, -1)
+    return Chains(model, s, rng, classes=classes, n_sweeps=n_sweeps)
 
 
 def _first_log_z(model, first):

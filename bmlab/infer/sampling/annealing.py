@@ -69,8 +69,7 @@ def anneal(
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, n_sweeps=len(schedule))
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
     for temperature in with_progress(schedule, "sweep"):
-        chains.beta[:] = 1 / temperature
-        chains.sweep()
+        chains.sweep(beta=1 / temperature)
         now = chains.energies()
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]

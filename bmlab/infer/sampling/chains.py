@@ -18,28 +18,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...arrays import read_only
 from ...budgets import memory_to_spend
 from ...model import BoltzmannMachine
 from ...progress_bars import with_progress
-from ...sparsity import one_by_one
+from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...validation import check_choice
-from .numpy_engine import NumpyEngine
+from .numpy_engine import NumpyEngine, Sweeps
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 LONG, WIDE = 2**19, 2**13  # updates of a call, or units of all chains, from which on Numba is worth its import
-FEW = 0.1  # share of weights that are not 0, below which a machine walks by lists of neighbours
-MOST = 4  # neighbours of a lattice, which has a loop of its own
 LAYER = 128  # units of each class from which on NumPy's products are faster than kept fields
 ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles
 BACKENDS = ("auto", "numpy", "numba")
 
 
 class Chains:
-    """States s (n, chains) of -1/+1 and move them by sweeps; one stream of random numbers, whatever the engine.
+    """States s (n, chains) of -1/+1, moved by sweeps; one stream of random numbers, whatever the engine.
 
-    n_sweeps says how many are planned: it helps to choose the engine.  beta (chains,) and biases (n,) are the
-    machine's own, and may be replaced between sweeps: tempering and annealing do.  `classes` of units that are not
-    coupled turn together, one class after the other; None: units 0, 1, ..., n - 1 one by one.
+    classes   of units that are not coupled: they turn together, one class after the other; None: model.colours
+    n_sweeps  how many are planned: it helps to choose the engine
     """
 
     def __init__(
@@ -48,81 +46,90 @@ class Chains:
         s: ArrayLike,
         rng: np.random.Generator,
         *,
-        sequential: bool = False,
+        classes: ColourClasses | None = None,
         backend: str = "auto",
         n_sweeps: int = 1,
     ):
         check_choice("backend", backend, BACKENDS)
-        self.model, self.s = densified(model), np.array(s, dtype=np.int8, order="C")
-        self.beta = np.full(self.s.shape[1], 1 / model.temperature)
-        self.biases = model.biases
-        self.first_class_field: np.ndarray | None = (
-            None  # W s of the first class at the next sweep, where the caller knows it
-        )
-        self.classes = one_by_one(model.n) if sequential else model.colours
-        drawn = rng.integers(0, 2**64 - 1, 1 + self.s.shape[1], dtype=np.uint64, endpoint=True)
+        self.model, self._s = densified(model), np.array(s, dtype=np.int8, order="C")
+        self.classes = model.colours if classes is None else classes
+        n_chains = self._s.shape[1]
+        drawn = rng.integers(0, 2**64 - 1, 1 + n_chains, dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
-        self.backend = choose_engine(self, n_sweeps) if backend == "auto" else backend
-        self._engine: Any = None
+        self.backend = choose_engine(self.model, self.classes, n_chains, n_sweeps) if backend == "auto" else backend
+        engine = NumpyEngine if self.backend == "numpy" else _numba().NumbaEngine
+        self._engine: Any = engine(self.model, self.classes, n_chains)
 
     @property
-    def engine(self) -> Any:
-        """Return the engine, made at its first use: `classes` may be set before."""
-        if self._engine is None:
-            self._engine = NumpyEngine(self) if self.backend == "numpy" else _numba().NumbaEngine(self)
-        return self._engine
+    def s(self) -> np.ndarray:
+        """The states, read-only: the engine keeps what follows from them."""
+        return read_only(self._s.view())
 
-    def sweep(self, count: int = 1) -> None:
-        """Make `count` sweeps and keep the last states only."""
-        for _ in self._blocks(count, 0):
+    def sweep(
+        self,
+        count: int = 1,
+        *,
+        beta: ArrayLike | None = None,
+        biases: np.ndarray | None = None,
+        first_field: np.ndarray | None = None,
+    ) -> None:
+        """Make `count` sweeps and keep the last states only.
+
+        beta         1/T, of all chains or of each (chains,); None: the machine's own
+        biases       (n,) in place of the machine's own
+        first_field  W s of the first class (units, chains), where the caller knows it
+        """
+        for _ in self._blocks(count, 0, beta, biases, first_field):
             pass
 
-    def draws(self, count: int, every: int = 1) -> Iterator[np.ndarray]:
+    def draws(self, count: int, every: int = 1, *, beta: ArrayLike | None = None) -> Iterator[np.ndarray]:
         """Make count * every sweeps; yield the states after each `every` of them, in blocks (draws, n, chains)."""
-        return self._blocks(count * every, every)
+        return self._blocks(count * every, every, beta)
 
-    def _blocks(self, sweeps, every):
+    def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
         """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
         step = max(1, every)
-        size = max(1, BATCH // (self.s.size + 1) // step) * step
+        size = max(1, BATCH // (self._s.size + 1) // step) * step
+        beta = np.broadcast_to(1 / self.model.temperature if beta is None else beta, self._s.shape[1])
         for done in with_progress(range(0, sweeps, size), "block"):
             k = self.first_bits(min(size, sweeps - done))
-            out = np.empty((len(k) // every if every else 0, *self.s.shape), np.int8)
-            self.engine(self, k, out, step)
-            self.count += len(k)
+            out = np.empty((len(k) // every if every else 0, *self._s.shape), np.int8)
+            place = self.count * len(self._s)
+            self._engine(self._s, Sweeps(k, place, self.seeds, beta, biases, first_field, out, step))
+            self.count, first_field = self.count + len(k), None
             yield out
 
     def energies(self) -> np.ndarray:
         """Return the energy of each chain (chains,), to rounding: what an engine keeps spares the product."""
-        return self.engine.energies(self)
+        return self._engine.energies(self._s)
 
     def first_bits(self, sweeps: int) -> np.ndarray:
         """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
-        size = sweeps * self.s.size
-        first, begin = divmod(self.count * self.s.size, 4)  # four to each 64-bit number of the stream
+        size = sweeps * self._s.size
+        first, begin = divmod(self.count * self._s.size, 4)  # four to each 64-bit number of the stream
         words = np.empty(-(-(begin + size) // 4), np.uint64)
-        self.engine.fill(words, self.key, first)
-        return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self.s.shape)
+        self._engine.fill(words, self.key, first)
+        return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self._s.shape)
 
 
 def densified(model: BoltzmannMachine) -> BoltzmannMachine:
-    """Return the machine as it walks fastest: its weights as an array, if sparse, where FEW or more are not 0."""
+    """Return the machine as it walks fastest: sparse weights as an array, where LISTED_SHARE or more are not 0."""
     if (
         not model.is_sparse
-        or model.weight_count < FEW * model.n**2
-        or np.diff(model.weights.indptr).max(initial=0) <= MOST
+        or model.weight_count < LISTED_SHARE * model.n**2
+        or np.diff(model.weights.indptr).max(initial=0) <= LATTICE_NEIGHBOURS
     ):
         return model
     return model._with(model.weights.toarray(), model.biases)
 
 
-def choose_engine(chains, n_sweeps):
+def choose_engine(model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int) -> str:
     """Return the engine for a call: by its size and the kind of machine, never by what was done before."""
-    size, classes = chains.s.size, chains.classes
+    size = model.n * n_chains
     small = size < WIDE and size * n_sweeps < LONG
-    layers = 0 < len(classes) <= len(chains.s) // LAYER and min(map(len, classes)) > LAYER
-    return "numpy" if small or (layers and not chains.model.is_sparse) or not _has_numba() else "numba"
+    layers = 0 < len(classes) <= model.n // LAYER and min(map(len, classes)) > LAYER
+    return "numpy" if small or (layers and not model.is_sparse) or not _has_numba() else "numba"
 
 
 @cache

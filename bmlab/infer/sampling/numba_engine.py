@@ -15,20 +15,17 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import log, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
 from numba import njit
 
-from ...model import energy_of
+from ...model import BoltzmannMachine, energy_of
 from ...parallel import map_threads, worker_count
+from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...threads import one_thread
-from .chains import FEW, MOST
-from .numpy_engine import fine_digits, stream
-
-if TYPE_CHECKING:
-    from .chains import Chains
+from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 SHARE = 2**18  # updates that are worth a thread
@@ -37,15 +34,17 @@ EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # 
 
 
 class NumbaEngine:
-    """Sweep chains by compiled loops; keep the fields while nobody else changes states or biases."""
+    """Sweep chains by compiled loops; keep the fields from one call to the next, but where biases were replaced."""
 
-    def __init__(self, chains: Chains):
-        model = chains.model
-        self.line, self.near, self.edges, self.fields = chains.classes.order, None, None, None
-        self.biases, self.seen, self.age = None, None, 0
-        if model.is_sparse or model.weight_count < FEW * model.weights.size:
+    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
+        self.model, self.line = model, classes.order
+        self.near: Any = None  # the neighbours of a lattice
+        self.edges: Any = None  # of a lattice, with the beta that they are for
+        self.fields: Any = None
+        self.age: int | None = None  # sweeps since the fields were summed; None where they are not those of the states
+        if model.is_sparse or model.weight_count < LISTED_SHARE * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
-            self.near = lattice_neighbours(self.weights) if chains.s.shape[1] >= BLOCK else None
+            self.near = lattice_neighbours(self.weights) if n_chains >= BLOCK else None
             places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
             self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # of one type: compiled once
         else:
@@ -57,41 +56,39 @@ class NumbaEngine:
         """Write the numbers of a stream from `first` on."""
         _fill(words, key, np.uint64(first))
 
-    def __call__(self, chains: Chains, k: np.ndarray, out: np.ndarray, every: int) -> None:
-        """Sweep by the first bits k (sweeps, n, chains) of u; `out` gets the states after each `every` sweeps."""
-        if self.near and (chains.beta == chains.beta[0]).all():
-            arrays = *self.arrays, chains.biases, *self.near, self._edges(chains)
-            _in_threads(_lattice, arrays, chains, k, self.line, out, every)
+    def __call__(self, states: np.ndarray, sweeps: Sweeps) -> None:
+        """Sweep the states (n, chains), in place."""
+        biases = self.model.biases if sweeps.biases is None else sweeps.biases
+        if self.near and (sweeps.beta == sweeps.beta[0]).all():
+            self.age = None
+            edges = self._edges(sweeps.beta[0], biases, sweeps.biases is None)
+            _in_threads(_lattice, (*self.arrays, biases, *self.near, edges), states, sweeps, self.line)
             return
-        self._refresh_fields(chains)
-        _in_threads(self.kernel, (*self.arrays, self.fields), chains, k, self.line, out, every)
-        self.seen, self.age = chains.s.copy(), self.age + len(k)
+        if self.age is None or sweeps.biases is not None or self.age >= REFRESH_EVERY:
+            self._sum_fields(states, biases)
+            self.age = 0
+        _in_threads(self.kernel, (*self.arrays, self.fields), states, sweeps, self.line)
+        self.age = self.age + len(sweeps.k) if sweeps.biases is None else None
 
-    def energies(self, chains: Chains) -> np.ndarray:
+    def energies(self, states: np.ndarray) -> np.ndarray:
         """Return the energy of each chain (chains,): of fields h that are those of the states, -(h + b) s / 2."""
-        if not self._is_known(chains) or chains.biases is not chains.model.biases:
-            return energy_of(chains.model, chains.s.T)
-        return chains.model.offset - _products(self.fields, chains.biases, chains.s) / 2
+        if self.age is None:
+            return energy_of(self.model, states.T)
+        return self.model.offset - _products(self.fields, self.model.biases, states) / 2
 
-    def _is_known(self, chains):
-        return self.seen is not None and np.array_equal(self.seen, chains.s) and self.biases is chains.biases
-
-    def _refresh_fields(self, chains):
-        """Sum the fields anew where they are not those of the states and biases, or have changed often."""
-        if self._is_known(chains) and self.age < REFRESH_EVERY:
-            return
+    def _sum_fields(self, states, biases):
         if self.fields is None:
-            self.fields = _aligned(chains.s.T.shape)
+            self.fields = _aligned(states.T.shape)
         with one_thread():
-            self.fields[:, : chains.model.n] = chains.s.T.astype(float) @ chains.model.weights + chains.biases
-        self.biases, self.age = chains.biases, 0
+            self.fields[:, : self.model.n] = states.T.astype(float) @ self.model.weights + biases
 
-    def _edges(self, chains):
-        """Return the edges of a lattice, made anew where beta or biases are new."""
-        beta, biases = chains.beta[0], chains.biases
-        if self.edges is None or self.edges[0] != beta or self.edges[1] is not biases:
-            self.edges = beta, biases, lattice_edges(self.weights, biases, beta)
-        return self.edges[2]
+    def _edges(self, beta, biases, own):
+        """Return the edges of a lattice; of the machine's own biases they are kept while beta stays."""
+        if not own:
+            return lattice_edges(self.weights, biases, beta)
+        if self.edges is None or self.edges[0] != beta:
+            self.edges = beta, lattice_edges(self.weights, biases, beta)
+        return self.edges[1]
 
 
 def _aligned(shape):
@@ -102,14 +99,14 @@ def _aligned(shape):
     return raw[skip : skip + prod(shape)].reshape(shape)
 
 
-def _in_threads(kernel, arrays, chains, k, line, out, every):
+def _in_threads(kernel, arrays, states, sweeps, line):
     """Call a kernel on ranges of the chains, one a thread."""
-    count, place = chains.s.shape[1], np.uint64(chains.count * len(chains.s))
+    count, place, beta2 = states.shape[1], np.uint64(sweeps.place), 2 * sweeps.beta
 
     def part(ends):
-        kernel(*arrays, chains.s, k, line, 2 * chains.beta, chains.seeds, place, out, every, *ends)
+        kernel(*arrays, states, sweeps.k, line, beta2, sweeps.seeds, place, sweeps.out, sweeps.every, *ends)
 
-    threads = max(1, min(k.size // SHARE, count // BLOCK))
+    threads = max(1, min(sweeps.k.size // SHARE, count // BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
     ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
     for _ in map(part, ends) if threads == 1 else map_threads(part, ends):
@@ -207,9 +204,10 @@ def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, e
 def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the units (n, 4) coupled to each, and masks: -1, and 0 where there is none. None for no lattice."""
     count = np.diff(weights.indptr)
-    if not weights.nnz or count.max() > MOST or np.ptp(weights.data) or not weights.data[0]:
+    if not weights.nnz or count.max() > LATTICE_NEIGHBOURS or np.ptp(weights.data) or not weights.data[0]:
         return None
-    units, masks = np.zeros((len(count), MOST), np.uint64), np.zeros((len(count), MOST), np.int8)
+    shape = len(count), LATTICE_NEIGHBOURS
+    units, masks = np.zeros(shape, np.uint64), np.zeros(shape, np.int8)
     row, place = np.repeat(np.arange(len(count)), count), np.arange(weights.nnz) - np.repeat(weights.indptr[:-1], count)
     units[row, place], masks[row, place] = weights.indices, -1
     return units, masks
@@ -217,7 +215,7 @@ def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 def lattice_edges(weights: Any, biases: np.ndarray, beta: float) -> np.ndarray:
     """Return the first bits (n, 5) below which a unit turns +1, by the sum of its neighbours: -4 or -3, to 3 or 4."""
-    sums = 2 * np.arange(MOST + 1) - MOST + np.diff(weights.indptr)[:, None] % 2
+    sums = 2 * np.arange(LATTICE_NEIGHBOURS + 1) - LATTICE_NEIGHBOURS + np.diff(weights.indptr)[:, None] % 2
     with np.errstate(over="ignore"):  # exp(-x) = inf: never +1
         p = 1 / (1 + np.exp(-2 * beta * (weights.data[0] * sums + biases[:, None])))
     return np.minimum(65536 * p, 65535).astype(np.uint16)

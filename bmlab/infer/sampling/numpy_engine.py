@@ -18,15 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...model import BoltzmannMachine, energy_of
+from ...sparsity import ColourClasses
 from ...threads import one_thread
-
-if TYPE_CHECKING:
-    from .chains import Chains
 
 BLOCK = 32  # coupled units whose fields are taken from one product
 STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
@@ -46,6 +44,26 @@ def fine_digits(word):
     return ((word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
+class Sweeps(NamedTuple):
+    """What an engine is asked for: sweeps by uniforms, of which all first bits are given, and where to find the rest.
+
+    k            first 16 bits of each uniform (sweeps, n, chains)
+    place, seeds   their further digits begin at number `place` of the stream of each chain (chains,)
+    beta, biases   (chains,) and (n,); None: the machine's own biases
+    first_field  W s of the first class before the first sweep, (units, chains); None: not known
+    out, every   gets the states after each `every` sweeps, (draws, n, chains)
+    """
+
+    k: np.ndarray
+    place: int
+    seeds: np.ndarray
+    beta: np.ndarray
+    biases: np.ndarray | None
+    first_field: np.ndarray | None
+    out: np.ndarray
+    every: int
+
+
 class Block(NamedTuple):
     """Units that are updated together: the weights (units, columns) of what is old, (units, units) of the new."""
 
@@ -58,8 +76,8 @@ class Block(NamedTuple):
 class NumpyEngine:
     """Sweep chains by NumPy."""
 
-    def __init__(self, chains: Chains):
-        self.blocks = list(_blocks(chains.model, _lines(chains.classes)))
+    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
+        self.model, self.blocks = model, list(_blocks(model, _lines(classes)))
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
@@ -67,23 +85,25 @@ class NumpyEngine:
             part = words[a : a + STRIP]
             part[:] = stream(key, np.arange(first + a, first + a + len(part), dtype=np.uint64))
 
-    def __call__(self, chains: Chains, k: np.ndarray, out: np.ndarray, every: int) -> None:
-        """Sweep by the first bits k (sweeps, n, chains) of u; `out` gets the states after each `every` sweeps."""
-        s = chains.s.astype(float)
+    def __call__(self, states: np.ndarray, sweeps: Sweeps) -> None:
+        """Sweep the states (n, chains), in place."""
+        s, place, beta2, field = states.astype(float), sweeps.place, 2 * sweeps.beta, sweeps.first_field
+        biases = self.model.biases if sweeps.biases is None else sweeps.biases
         with one_thread(), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            for t in range(len(k)):
+            for t, bits in enumerate(sweeps.k):
                 done = 0
                 for block in self.blocks:
-                    place, last = (chains.count + t) * len(s) + done, done + block.old.shape[0]
-                    _update(chains, block, s, _uniforms(chains.seeds, k[t, done:last], place))
-                    done = last
-                if len(out) and (t + 1) % every == 0:
-                    out[t // every] = s
-        chains.s[...] = s
+                    last = done + block.old.shape[0]
+                    _update(block, s, _uniforms(sweeps.seeds, bits[done:last], place + done), beta2, biases, field)
+                    done, field = last, None
+                place += len(s)
+                if len(sweeps.out) and (t + 1) % sweeps.every == 0:
+                    sweeps.out[t // sweeps.every] = s
+        states[...] = s
 
-    def energies(self, chains: Chains) -> np.ndarray:
+    def energies(self, states: np.ndarray) -> np.ndarray:
         """Return the energy of each chain (chains,)."""
-        return energy_of(chains.model, chains.s.T)
+        return energy_of(self.model, states.T)
 
 
 def _uniforms(seeds, k, place):
@@ -94,16 +114,18 @@ def _uniforms(seeds, k, place):
     return u
 
 
-def _update(chains, block, s, u):
-    """Set the units of a block in states s (n, chains), by numbers u (units, chains) between 0 and 65536."""
+def _update(block, s, u, beta2, biases, field):
+    """Set the units of a block in states s (n, chains), by numbers u (units, chains) between 0 and 65536.
+
+    `field` is what the weights send to the block, where that is known and the block is a whole class.
+    """
     units, columns, old, new = block
-    field, chains.first_class_field = chains.first_class_field, None
     h = old @ s[columns] if field is None or new is not None or len(field) != len(u) else field.copy()
-    h += chains.biases[units, None]
+    h += biases[units, None]
     least = 65536 - u
     np.divide(u, least, out=least)
     np.log(least, out=least)
-    least /= 2 * chains.beta
+    least /= beta2
     least -= h  # a unit turns +1 where what the units before in the block add is above this
     if new is None:
         s[units] = 1 - 2.0 * (least >= 0)

@@ -186,8 +186,9 @@ class Replicas:
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
         """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
         for _ in with_progress(range(count), "sweep"):
-            self.chains.beta[self.at] = self.beta
-            self.chains.sweep()
+            beta = np.empty(self.at.size)
+            beta[self.at] = self.beta
+            self.chains.sweep(beta=beta)
             energies = self.energies()
             yield energies
             self.exchange(energies, self.chains.count % 2)
@@ -216,8 +217,8 @@ def _cooled(model, rng, n_chains, n_sweeps):
     """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
     chains, beta, states = Chains(model, random_states(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
     while True:
-        chains.beta[:] = beta[-1]
-        energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in chains.draws(SETTLE)])
+        blocks = chains.draws(SETTLE, beta=beta[-1])
+        energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in blocks])
         states.append(chains.s.T.copy())
         if beta[-1] == 1 / model.temperature:
             return Ladder(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))

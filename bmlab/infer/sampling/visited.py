@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
+from ...sparsity import one_by_one
 from ...validation import check_count, generator
 from .chains import Chains
 from .gibbs import first_states
@@ -70,7 +71,7 @@ def visited(
     check_model(model)
     rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
-    chains = Chains(model, s.T, rng, sequential=True, n_sweeps=n_sweeps)
+    chains = Chains(model, s.T, rng, classes=one_by_one(model.n), n_sweeps=n_sweeps)
     early = _sweep_on(model, unique_states(model, s), chains, half)
     late = _sweep_on(model, unique_states(model, s[:0]), chains, n_sweeps - half)
     visits = (n_sweeps - half) * len(s)
