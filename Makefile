@@ -65,11 +65,13 @@ processors: setup  ## run notebooks, laws and climbs as other processors would (
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \
 		$(IN_VENV) tests/processors.py $(foreach name,$(ON),--on $(name)) notebooks $(LAWS) $(TESTS)
 
-lint: setup  ## check style, imports and types: ruff, import-linter, pyright (Node from the path, or Playwright's)
+lint: setup  ## check style, imports and types, of the docstrings' examples too: ruff, import-linter, pyright (Node from the path, or Playwright's)
 	@$(IN_VENV) -m ruff format --check .
 	@$(IN_VENV) -m ruff check .
 	@.venv/bin/lint-imports --no-logo --no-cache
-	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" $(IN_VENV) -m pyright
+	@$(IN_VENV) tests/test_examples.py build/examples.py
+	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" \
+		$(IN_VENV) -m pyright bmlab teaching/bmlab_teaching build/examples.py
 
 fuzz: setup  ## type what people type into every function, and count what came out
 	@$(ONE_THREAD) $(IN_VENV) tests/test_fuzz.py all

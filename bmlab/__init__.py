@@ -19,13 +19,13 @@ from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.dispatch import entropy, exact
-from .infer.exact.exact_sampling import ground_state, probabilities, sample
-from .infer.exact.planning import plan
+from .infer.exact.exact_sampling import GroundState, ground_state, probabilities, sample
+from .infer.exact.planning import Plan, plan
 from .infer.sampling.annealed_importance import ais
-from .infer.sampling.annealing import anneal
+from .infer.sampling.annealing import Annealed, anneal
 from .infer.sampling.combining import combine
 from .infer.sampling.gibbs import gibbs, sweep
-from .infer.sampling.tempering import temper
+from .infer.sampling.tempering import Ladder, temper
 from .infer.sampling.visited import visited
 from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import temperature_path
@@ -41,7 +41,7 @@ from .learn.fitting import fit
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
-from .learn.observations import moments
+from .learn.observations import Moments, moments
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
@@ -92,8 +92,13 @@ __all__ = [
 CORE = tuple(__all__)
 # Further: what the other notebooks and research need.
 __all__ += [
+    "Annealed",
     "Bracket",
     "Completion",
+    "GroundState",
+    "Ladder",
+    "Moments",
+    "Plan",
     "about",
     "ais",
     "anneal",

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from .budgets import check_memory
-from .validation import check_array, check_count, check_finite, check_spins, describe, is_sparse, some_values
+from .validation import ArrayLike, check_array, check_count, check_finite, check_spins, describe, is_sparse, some_values
 
 ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
 
@@ -51,27 +50,27 @@ def states(n: int) -> np.ndarray:
     return 2.0 * (codes & 1) - 1.0
 
 
-def symmetric(matrix: Any) -> Any:
+def symmetric(matrix: ArrayLike) -> Any:
     """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is.
 
     >>> bmlab.symmetric([[5, 1], [3, 5]])
     array([[0., 2.],
            [2., 0.]])
     """
-    matrix = check_entries("matrix", align_pairs("matrix", matrix, names_of(matrix)))
-    if matrix.ndim != 2 or len(set(matrix.shape)) > 1:
-        raise ValueError(f"matrix must be square to be made symmetric, found shape {matrix.shape}; pass shape (n, n)")
-    if is_sparse(matrix):
-        off = matrix.row != matrix.col
-        row, col, half = matrix.row[off], matrix.col[off], matrix.data[off] / 2
+    entries = check_entries("matrix", align_pairs("matrix", matrix, names_of(matrix)))
+    if entries.ndim != 2 or len(set(entries.shape)) > 1:
+        raise ValueError(f"matrix must be square to be made symmetric, found shape {entries.shape}; pass shape (n, n)")
+    if is_sparse(entries):
+        off = entries.row != entries.col
+        row, col, half = entries.row[off], entries.col[off], entries.data[off] / 2
         both = np.concatenate([half, half]), (np.concatenate([row, col]), np.concatenate([col, row]))
-        return scipy.sparse.csr_array(both, shape=matrix.shape)  # entries of one place are added
-    weights = (matrix + matrix.T) / 2
+        return scipy.sparse.csr_array(both, shape=entries.shape)  # entries of one place are added
+    weights = (entries + entries.T) / 2
     np.fill_diagonal(weights, 0.0)
     return weights
 
 
-def log_2cosh(x: ArrayLike) -> np.ndarray:
+def log_2cosh(x: np.ndarray) -> np.ndarray:
     """Return log(2 cosh x) = log(exp(x) + exp(-x)) without overflow: log Z of one unit in a field x = h/T."""
     x = np.abs(x)
     return x + np.log1p(np.exp(-2 * x))

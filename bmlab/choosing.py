@@ -15,6 +15,8 @@ a small change of the fields is amplified (1 - rho is the least curvature of mea
 estimate and no proof: docs/choosing.md has how often it holds.  So samples are always drawn as well.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -85,6 +85,7 @@ class Bounded(float):
 
 
 UNKNOWN = Bounded()
+NO_ERROR: Any = 0.0  # becomes an array in the shape of what it is the error of
 
 
 def _digits(x):
@@ -122,7 +123,7 @@ class Method(Protocol):
 class Estimate:
     """One method's answer about one machine of n units.
 
-    mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0: nothing was sampled)
+    mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0s: nothing was sampled)
     corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
                         where the machine's weights are sparse
     log_z               Bounded
@@ -140,8 +141,8 @@ class Estimate:
     mean: np.ndarray
     corr: np.ndarray | scipy.sparse.csr_array
     log_z: Bounded = UNKNOWN
-    mean_stderr: np.ndarray | float = 0.0
-    corr_stderr: np.ndarray | scipy.sparse.csr_array | float = 0.0
+    mean_stderr: np.ndarray = NO_ERROR
+    corr_stderr: np.ndarray | scipy.sparse.csr_array = NO_ERROR
     method: str = ""
     converged: bool = True
     message: str = ""
@@ -150,6 +151,10 @@ class Estimate:
     info: dict = field(default_factory=dict)
     model: BoltzmannMachine | None = None
     is_clamped: bool = False
+
+    def __post_init__(self):
+        errors = {"mean_stderr": self.mean, "corr_stderr": self.corr}
+        vars(self).update({name: _in_shape(getattr(self, name), values) for name, values in errors.items()})
 
     @property
     def covariance(self) -> np.ndarray:
@@ -169,6 +174,17 @@ class Estimate:
 
     def _repr_html_(self):
         return estimate_html(self)
+
+
+def _in_shape(error, values):
+    """Return one error of all values in their shape, sparse where they are; errors of each as they are."""
+    if np.ndim(error):
+        return error
+    if not is_sparse(values):
+        return np.broadcast_to(float(error), np.shape(values))
+    errors = values.copy()
+    errors.data[:] = error
+    return errors
 
 
 _silent = ContextVar("answers that have not converged are returned without a warning", default=False)

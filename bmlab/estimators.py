@@ -10,9 +10,10 @@ w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the sta
 from annealed importance sampling.  bmlab.sample() draws from their model_.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -28,13 +29,12 @@ from .learn.pseudolikelihood import log_conditionals, maximise_pseudolikelihood
 from .machines import restricted
 from .model import BoltzmannMachine
 from .threads import one_thread, one_thread_only
-from .validation import not_installed
+from .validation import check_count, check_number, check_positive, not_installed
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin
     from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedFeatures
     from sklearn.utils import check_random_state
-    from sklearn.utils._param_validation import Interval
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.parallel import Parallel, delayed
     from sklearn.utils.validation import check_is_fitted, validate_data
@@ -49,6 +49,19 @@ RUNS, TEMPERATURES = 200, 300  # of ais() where it costs more: for 64 pixels 0.2
 PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the biases finite
 
 
+def check_parameters(parameters: dict[str, Any]) -> None:
+    """Raise ValueError for a parameter of an estimator that is out of its range; n_jobs is joblib's."""
+    for name, value in parameters.items():
+        if name in ("alpha", "learning_rate"):
+            check_positive(name, value)
+        elif name in ("n_components", "batch_size", "n_iter"):
+            check_count(name, value)
+        elif name == "binarize" and value is not None:
+            check_number(name, value, 0.0)
+        elif name == "random_state":
+            check_random_state(value)
+
+
 class Binary:
     """Read X as -1/+1, and remember how its two values are written."""
 
@@ -56,20 +69,12 @@ class Binary:
     n_features_in_: int
     values_: np.ndarray
     score_samples: Callable[..., np.ndarray]
-    _validate_params: Callable[[], None]
-    _parameter_constraints: ClassVar = {
-        "alpha": [Interval(Real, 0, np.inf, closed="neither")],
-        "learning_rate": [Interval(Real, 0, np.inf, closed="neither")],
-        **{name: [Interval(Integral, 1, None, closed="left")] for name in ("n_components", "batch_size", "n_iter")},
-        "binarize": [Real, None],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-    }
+    get_params: Callable[[], dict[str, Any]]
 
     def _read(self, X, y: Any = "no_validation", *, learn: bool = False) -> Any:
         """Return -1/+1 (N, n), with y where it was given; to `learn` forgets all that was learned before."""
         if learn:
-            self._validate_params()
+            check_parameters(self.get_params())
         names_of(X)  # refuses a name that is there twice
         read: Any = validate_data(self, X, y, reset=learn)
         X, *rest = read if isinstance(read, tuple) else (read,)

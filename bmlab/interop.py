@@ -7,19 +7,21 @@ numbers; others are the units in the order of list(bqm.variables), and str() of 
 where at most half of the pairs are coupled, or a coupling is 0.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from .model import BoltzmannMachine, check_model
-from .validation import describe, import_optional
+from .validation import ArrayLike, describe, import_optional
 
 
 def from_bits(
-    weights: ArrayLike, biases: ArrayLike, *, temperature: float = 1.0, names: tuple[str, ...] = ()
+    weights: ArrayLike, biases: ArrayLike, *, temperature: float = 1.0, names: Iterable[str] = ()
 ) -> BoltzmannMachine:
     """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
 
@@ -28,8 +30,7 @@ def from_bits(
     >>> bmlab.from_bits([[0, 4], [4, 0]], [0, 0]).energy([[1, 1], [1, -1]])  # both on, and one
     array([-4.,  0.])
     """
-    given: Any = biases
-    of_bits = BoltzmannMachine(weights, given, temperature, names=names)
+    of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
     w, b, rows = of_bits.weights, of_bits.biases, of_bits.weights.sum(axis=1)
     return replace(of_bits, weights=w / 4, biases=b / 2 + rows / 4, offset=-rows.sum() / 8 - b.sum() / 2)
 

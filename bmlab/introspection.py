@@ -1,5 +1,7 @@
 """Introspection: the source code of a function, and the versions that a bug report needs."""
 
+from __future__ import annotations
+
 import inspect
 import os
 import platform

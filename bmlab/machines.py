@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from .arrays import align_columns, align_pairs, names_of, symmetric
 from .budgets import check_memory
 from .calls import show_call
 from .model import BoltzmannMachine
 from .validation import (
+    ArrayLike,
     check_array,
     check_count,
     check_flag,
@@ -41,7 +41,7 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
 
 
 def ising(
-    shape: int | Sequence[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
+    shape: int | Iterable[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
 ) -> BoltzmannMachine:
     """Couple nearest neighbours of a lattice of `shape` (a number, or one number a direction); sparse weights.
 

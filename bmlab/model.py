@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from .arrays import (
     align_columns,
@@ -37,6 +36,7 @@ from .files import check_path, read_arrays, write_arrays
 from .html import machine_html
 from .sparsity import ColourClasses, colour_classes
 from .validation import (
+    ArrayLike,
     check_names,
     check_no_bits,
     check_number,
@@ -61,7 +61,7 @@ ELSEWHERE = {  # what others call otherwise
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class BoltzmannMachine:
     """The parameters of a Boltzmann machine; never changed, only replaced.
 
@@ -86,24 +86,32 @@ class BoltzmannMachine:
     """
 
     weights: Any
-    biases: Any = None
-    temperature: float = 1.0
-    offset: float = 0.0
-    names: tuple[str, ...] = ()
-    couplings: np.ndarray | None = None
+    biases: np.ndarray
+    temperature: float
+    offset: float
+    names: tuple[str, ...]
+    couplings: np.ndarray | None
 
-    def __post_init__(self):
-        if self.biases is None:
+    def __init__(
+        self,
+        weights: ArrayLike,
+        biases: ArrayLike | None = None,
+        temperature: float = 1.0,
+        offset: float = 0.0,
+        names: Iterable[str] = (),
+        couplings: ArrayLike | None = None,
+    ):
+        if biases is None:
             raise ValueError("biases must be one number a unit, found none; pass np.zeros(n)")
-        n, weights, names = len(check_row("biases", self.biases)), self.weights, self.names
+        n = len(check_row("biases", biases))
         if isinstance(names, tuple) and not names:
-            names = names_of(weights) or names_of(self.biases)
+            names = names_of(weights) or names_of(biases)
         names = check_names(names, n)
-        temperature, offset = check_positive("temperature", self.temperature), check_number("offset", self.offset, 0.0)
+        temperature, offset = check_positive("temperature", temperature), check_number("offset", offset, 0.0)
         vars(self).update(temperature=temperature, offset=offset, names=names)
-        biases = align_columns("biases", self.biases, names, whole=True).copy()
+        biases = align_columns("biases", biases, names, whole=True).copy()
         self._hold(check_weights(align_pairs("weights", weights, names), n, names), biases)
-        mask = None if self.is_sparse else checked_couplings(self.couplings, n, names)
+        mask = None if self.is_sparse else checked_couplings(couplings, n, names)
         if mask is not None and (self.weights[~mask] != 0).any():
             i, j = np.argwhere((self.weights != 0) & ~mask)[0]
             raise ValueError(

@@ -5,13 +5,15 @@ question, each is a pure function of its arguments and done with one thread, and
 order.  Bits are those of one kind of processor and one version of NumPy.
 """
 
+from __future__ import annotations
+
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context, ContextVar
-from importlib import import_module
 from threading import current_thread
 from typing import Any
 
@@ -21,7 +23,8 @@ from .threads import has_threads, one_thread_only
 from .validation import describe
 
 PREFETCH = 4  # parts a worker that are handed out before the first of them is back
-_executor: ContextVar[Executor | None] = ContextVar("what does the parts; None for the cores here", default=None)
+# What does the parts, and how many of them at a time; None for the cores here.
+_executor: ContextVar[tuple[Executor, int] | None] = ContextVar("workers", default=None)
 nested = ContextVar("this is done inside a part", default=False)
 
 
@@ -52,10 +55,8 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 @contextmanager
 def _given(executor):
     """Let an executor do the parts, once it has done one: a dead one must not go unnoticed where nothing is shared."""
-    nested = _is_inside_a_job_of(executor)
-    if not nested:
-        executor.submit(abs, 0).result()
-    token = _executor.set(None if nested else executor)
+    inside = _is_inside_a_job_of(executor)
+    token = _executor.set(None if inside else (executor, _side_by_side(executor)))
     try:
         yield
     finally:
@@ -64,9 +65,27 @@ def _given(executor):
 
 def _is_inside_a_job_of(executor):
     """Whether this thread is one of the executor's workers: what it hands out could wait for itself for ever."""
-    if getattr(executor, "_client", None):  # of Dask
-        return hasattr(import_module("distributed.worker").thread_state, "execution_state")
+    dask = sys.modules.get("distributed")
+    if dask and isinstance(executor, dask.cfexecutor.ClientExecutor):
+        return _threads_of_cluster() is not None
     return nested.get() or current_thread() in getattr(executor, "_threads", ())
+
+
+def _side_by_side(executor):
+    """Return how many parts an executor does at a time, as it or the cluster of its first job tells."""
+    known = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
+    known.append(executor.submit(_threads_of_cluster, None).result())
+    return next((count for count in known if isinstance(count, int)), cores())
+
+
+def _threads_of_cluster(_=None):
+    """Return the threads of all workers of Dask, asked in a job of one of them; None anywhere else."""
+    dask: Any = sys.modules.get("distributed")
+    try:
+        inside = dask and dask.get_worker()
+    except ValueError:
+        return None
+    return sum(dask.get_client().nthreads().values()) if inside else None
 
 
 def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
@@ -74,9 +93,11 @@ def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generat
 
     Left early and closed, nothing is left waiting.  What a part raises names the part in a note.
     """
-    executor, done = _executor.get(), 0
-    local = executor is None or nested.get()
-    answers = map_threads(task, parts) if local else _submitted(executor, SingleThreaded(task), parts, worker_count())
+    given, done = _executor.get(), 0
+    if given is None or nested.get():
+        answers = map_threads(task, parts)
+    else:
+        answers = _submitted(given[0], SingleThreaded(task), parts, given[1])
     try:
         for answer in with_progress(answers, unit, len(parts)):
             yield answer
@@ -90,13 +111,8 @@ def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generat
 
 def worker_count() -> int:
     """Return how many parts are done at a time: as many as the executor has workers, or as there are cores."""
-    executor = _executor.get()
-    if nested.get():
-        return 1
-    if client := getattr(executor, "_client", None):  # of Dask
-        return max(1, sum(client.nthreads().values()))
-    found = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
-    return next((count for count in found if isinstance(count, int)), cores())
+    given = _executor.get()
+    return 1 if nested.get() else given[1] if given else cores()
 
 
 def parts_run_here() -> bool:

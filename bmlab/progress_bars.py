@@ -4,6 +4,8 @@ with bmlab.progress():
     bmlab.ais(machine, rng=rng)
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -8,12 +8,29 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from numbers import Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing
 import scipy
 
 LARGEST = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
+
+
+class Sparse(Protocol):
+    """An array or a matrix of scipy.sparse, of any format."""
+
+    @property
+    def nnz(self) -> int:
+        """How many numbers are stored."""
+        ...
+
+    def tocsr(self) -> Any:
+        """Return the same numbers by rows."""
+        ...
+
+
+ArrayLike = numpy.typing.ArrayLike | Sparse  # numbers at a door: lists, arrays, tables with names, or sparse
 
 
 def is_sparse(values: Any) -> bool:

@@ -27,7 +27,8 @@ from bmlab import widgets
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 # Records are answered, not typed; a Method is a type, a warning is raised.
-RECORDS = {"Bracket", "Completion", "Estimate", "Fit", "Bounded", "Method", "NotConverged", "Step"}
+RECORDS = {"Annealed", "Bracket", "Completion", "Estimate", "Fit", "GroundState", "Ladder", "Moments", "Plan", "Step"}
+RECORDS |= {"Bounded", "Method", "NotConverged"}
 
 
 @dataclass(frozen=True)

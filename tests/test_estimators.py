@@ -151,3 +151,19 @@ def test_grey_values_out_of_range_are_refused_by_fit_and_by_transform(least):
     for wrong in (255 * grey, grey - 0.5):
         with pytest.raises(ValueError, match="to 1 where binarize=None"):
             shell.transform(wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"alpha": 0}, "alpha must be positive and finite, found 0; try alpha="),
+        ({"binarize": "grey"}, "binarize must be a finite number, found 'grey'; try binarize=0"),
+        ({"n_iter": 0}, "n_iter must be at least 1, found 0; try n_iter="),
+        ({"random_state": "seed"}, "'seed' cannot be used to seed"),
+    ],
+)
+@each
+def test_a_parameter_out_of_range_is_refused_when_the_estimator_learns(kind, wrong, sentence):
+    if wrong.keys() <= kind().get_params().keys():
+        with pytest.raises(ValueError, match=sentence):
+            kind(**wrong).fit(*patterns())

@@ -21,7 +21,6 @@ from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import largest, unit_name
 from ..calls import show_call
@@ -38,7 +37,16 @@ from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
 from ..sparsity import entries
 from ..threads import one_thread
-from ..validation import check_choice, check_count, check_positive, check_share, describe, generator, is_sparse
+from ..validation import (
+    ArrayLike,
+    check_choice,
+    check_count,
+    check_positive,
+    check_share,
+    describe,
+    generator,
+    is_sparse,
+)
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import checked_biases, checked_moments, checked_rows, learning_pairs, named, ordered, padded
 from .record import OptimizerState, Step

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from ..arrays import align_columns, states
 from ..budgets import check_memory
@@ -26,7 +25,7 @@ from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine, energy_of, field_of
 from ..progress_bars import with_progress
 from ..threads import one_thread
-from ..validation import check_count, check_positive, generator
+from ..validation import ArrayLike, check_count, check_positive, generator
 from .observations import checked_rows, unique_patterns
 
 FEW = 10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states

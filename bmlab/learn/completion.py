@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import align_columns, names_of, units_of
 from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, check_values
 from ..progress_bars import with_progress
-from ..validation import describe
+from ..validation import ArrayLike, describe
 from .likelihood import log_ratio
 from .observations import unique_rows
 

@@ -21,14 +21,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..calls import show_call
 from ..machines import restricted
 from ..model import BoltzmannMachine
 from ..progress_bars import with_progress
 from ..threads import one_thread
-from ..validation import check_array, check_choice, check_count, check_flag, check_positive, describe, generator
+from ..validation import (
+    ArrayLike,
+    check_array,
+    check_choice,
+    check_count,
+    check_flag,
+    check_positive,
+    describe,
+    generator,
+)
 from .ascent import batches
 from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit

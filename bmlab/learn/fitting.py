@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from ..arrays import names_of
 from ..budgets import check_memory
@@ -24,7 +23,7 @@ from ..files import check_path, read_arrays, write_arrays
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import with_progress
-from ..validation import check_array, check_count, generator, is_sparse
+from ..validation import ArrayLike, check_array, check_count, generator, is_sparse
 from .ascent import ascend, check_drawn
 from .observations import Moments, checked_rows
 from .record import ALL_STEPS, Fit, OptimizerState, Step

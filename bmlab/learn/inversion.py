@@ -25,7 +25,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import names_of, symmetric, unit_name
 from ..estimate import Estimate, dense_corr, warn_unless_converged
@@ -33,7 +32,7 @@ from ..infer.variational import naive_mean_field, tap_equations
 from ..infer.variational.belief_propagation import bethe_response, graph_of
 from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
-from ..validation import check_share
+from ..validation import ArrayLike, check_share
 from .observations import check_each_varies, checked_units
 from .record import Fit
 

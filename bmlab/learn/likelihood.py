@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..estimate import (
     Bounded,
@@ -32,7 +31,7 @@ from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, energy_of, field_of
 from ..progress_bars import with_progress
 from ..threads import one_thread
-from ..validation import describe
+from ..validation import ArrayLike, describe
 from .clamped_batches import FEW, over_states, summed
 from .observations import Moments, checked_moments, checked_rows, unique_patterns, unique_rows
 
@@ -254,8 +253,7 @@ def _with_known(model, known, v, unknown, answer):
     else:
         both, inside = np.ix_(unknown, unknown), ...
     pairs[both] = answer.corr[inside]
-    if not np.isscalar(answer.corr_stderr):
-        errors[both] = answer.corr_stderr[inside]
+    errors[both] = answer.corr_stderr[inside]
     return replace(
         answer, mean=s, corr=as_corr(model, pairs), mean_stderr=error, corr_stderr=as_corr(model, errors, diagonal=0.0)
     )

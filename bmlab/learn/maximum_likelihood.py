@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from ..budgets import time_in_words
 from ..estimate import (
@@ -34,7 +33,7 @@ from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
 from ..sparsity import entries
 from ..threads import all_threads, one_thread
-from ..validation import check_positive
+from ..validation import ArrayLike, check_positive
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
     check_all_combinations,

@@ -15,14 +15,13 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import align_columns, check_entries, checked_couplings, names_of, unit_name, units_of
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import with_progress
 from ..sparsity import entries
-from ..validation import check_array, check_flag, check_spins, describe, is_sparse, some_values
+from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, is_sparse, some_values
 
 STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ABSENT = 1e-12  # a probability below is none: no data are so many
@@ -190,7 +189,9 @@ class Moments(Estimate):
     is_clamped: bool = True
 
 
-def moments(chunks: Iterable[Any], *, bits: bool = False, sample_weight: ArrayLike | None = None) -> Moments:
+def moments(
+    chunks: ArrayLike | Iterable[Any], *, bits: bool = False, sample_weight: ArrayLike | None = None
+) -> Moments:
     """Return the moments of all rows, for fit(), ascend(), maximize() and the inversions.
 
     chunks   arrays, sparse ones too, DataFrames or record batches (rows, units), one after the other, each read once:

@@ -18,14 +18,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..arrays import checked_couplings, log_2cosh, names_of, symmetric
 from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import with_progress
 from ..threads import one_thread
-from ..validation import check_positive
+from ..validation import ArrayLike, check_positive
 from .observations import check_all_combinations, check_each_varies, checked_units, checked_visible, unique_patterns
 from .quasi_newton import maximize_lbfgs, outcome
 from .record import Fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
     from ..infer.bounds.bracketing import Bracket
     from ..learn.record import Step
 
 
-def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) -> Axes:
+def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any) -> Axes:
     """Draw each y of `lines`, {name: y}, over x; the other keywords are those of ax.set: xlabel, ylabel, xscale, ...
 
     A line whose name begins with that of a method has its colour and marker, any other is black; a second line of the
@@ -34,13 +35,13 @@ def curves(x: Sequence, lines: Mapping[str, Sequence], ax: Axes, **labels: Any) 
         method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
-        ax.plot(x, y, label=name, markersize=4, markevery=-(-len(x) // 12), linewidth=1.8, **style)
+        ax.plot(x, y, label=name, markersize=4, markevery=-(-np.size(x) // 12), linewidth=1.8, **style)
         drawn[colour] += 1
     ax.set(**labels)
     return at_lines(ax)
 
 
-def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Sequence = (), mark: str = "") -> Axes:
+def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (), mark: str = "") -> Axes:
     """Draw each mean and each correlation, a line each: a frame for `awake`, filled as far as `asleep` has come.
 
     names of the units stand at the lines; `mark` is the name of the line to draw in orange, "Ada, Ben" for a pair.

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model import check_model
+from ..model import BoltzmannMachine, check_model
 from ..validation import check_array, check_positive, check_row, describe
 from .style import COLOURS, FAINT, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, UNMET, circle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 
-def states(rows: Any, ax: Axes, bars: Mapping[str, Sequence] | None = None, *, model: Any = None) -> Axes:
+def states(
+    rows: ArrayLike, ax: Axes, bars: Mapping[str, ArrayLike] | None = None, *, model: BoltzmannMachine | None = None
+) -> Axes:
     """Draw states (N, n) of up to four units in a row below the axes, and over each a bar for each of `bars`.
 
     bars   {name: (N,) numbers}; one alone has its numbers written on it, names of methods have their colours
@@ -52,10 +55,10 @@ def states(rows: Any, ax: Axes, bars: Mapping[str, Sequence] | None = None, *, m
 
 def glyph(
     ax: Axes,
-    state: Any,
+    state: ArrayLike,
     xy: tuple,
     *,
-    model: Any = None,
+    model: BoltzmannMachine | None = None,
     size: float = 30,
     offset: tuple = (0, 0),
     coords: Any = "data",
@@ -91,7 +94,7 @@ def glyph(
     return ax
 
 
-def flows(matrix: np.ndarray, ax: Axes, states: Any, *, model: Any = None) -> Axes:
+def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, model: BoltzmannMachine | None = None) -> Axes:
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
     The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
@@ -100,6 +103,7 @@ def flows(matrix: np.ndarray, ax: Axes, states: Any, *, model: Any = None) -> Ax
     >>> plot.flows(np.array([[0.9, 0.1], [0.2, 0.8]]), plt.subplot(), [[-1], [1]])
     <Axes: >
     """
+    matrix, states = check_array("matrix", matrix), check_array("states", states)
     n = len(matrix)
     net = np.clip(matrix - matrix.T, 0, None)
     net[net < np.abs(matrix).max(initial=0) / 1e6] = 0  # rounding

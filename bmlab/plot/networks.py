@@ -15,6 +15,7 @@ from .style import APART, DASHED, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, circle,
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 
 def network(
@@ -22,10 +23,10 @@ def network(
     ax: Axes,
     *,
     layers: Sequence[Sequence[int]] = (),
-    places: Any = None,
-    states: Any = None,
+    places: ArrayLike | str | None = None,
+    states: ArrayLike | None = None,
     held: Sequence[int] = (),
-    sizes: Any = None,
+    sizes: ArrayLike | None = None,
     messages: Mapping[tuple, Any] | None = None,
 ) -> Axes:
     """Draw units as discs and weights as lines: orange pulls together, dashed purple pushes apart, thicker is stronger.

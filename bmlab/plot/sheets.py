@@ -12,17 +12,18 @@ from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 
 def images(
-    rows: Any,
+    rows: ArrayLike,
     ax: Axes,
     shape: tuple[int, int] | None = None,
     columns: int = 10,
     limit: float = 1.0,
     *,
     names: Sequence[str] = (),
-    marked: Any = None,
+    marked: ArrayLike | None = None,
     kind: str = "units",
 ) -> Axes:
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit blue.

@@ -1,16 +1,18 @@
 """A machine that learns in the page what is drawn there."""
 
+from __future__ import annotations
+
 from functools import partial
 from itertools import islice
 
 import numpy as np
 import traitlets
-from numpy.typing import ArrayLike
 
 from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
 from ..plot.sheets import sides
+from ..validation import ArrayLike
 from .pictures import dreamt
 from .view import View, script
 

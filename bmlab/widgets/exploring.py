@@ -1,5 +1,7 @@
 """Sliders for a plain function that draws: explore(draw, T=(0.2, 4, 0.1))."""
 
+from __future__ import annotations
+
 import inspect
 import io
 import warnings
@@ -20,7 +22,7 @@ from .view import View, script
 SIZE = 6.4, 3.8  # of the figure that a slider draws, inches
 
 
-def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
+def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it where they start.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
@@ -32,7 +34,7 @@ def explore(draw: Callable, /, **controls: tuple | list) -> "Explorer":
     Raises ValueError for a control that is neither.
 
     >>> from bmlab.widgets import explore
-    >>> def draw(T=1.0, ax=None):
+    >>> def draw(ax, T=1.0):
     ...     ax.plot([0, 1], [0, np.tanh(1 / T)])
     >>> explore(draw, T=(0.5, 2.0, 0.5))
     explore(draw, T: 0.5 to 2)

@@ -1,5 +1,7 @@
 """A lattice machine at work in the page."""
 
+from __future__ import annotations
+
 import traitlets
 
 from ..validation import check_count, check_number, check_positive

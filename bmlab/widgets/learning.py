@@ -1,5 +1,7 @@
 """A machine that learns, watched."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import islice
 

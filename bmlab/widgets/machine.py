@@ -1,5 +1,7 @@
 """A small machine at work in the page."""
 
+from __future__ import annotations
+
 import traitlets
 
 from ..model import BoltzmannMachine, check_model

@@ -1,14 +1,15 @@
 """Machines that complete and name what is drawn in the page."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import traitlets
-from numpy.typing import ArrayLike
 
 from ..model import BoltzmannMachine, check_model
 from ..plot.sheets import sides
-from ..validation import check_row, describe
+from ..validation import ArrayLike, check_row, describe
 from .pictures import completed
 from .reading import Readers
 from .view import View, script
@@ -45,24 +46,24 @@ class PaintView(View):
         machines: Sequence[BoltzmannMachine],
         log_z: Sequence[float],
         *,
-        names: Iterable | None = None,
+        names: Iterable[object] | None = None,
         shape: tuple[int, int] | None = None,
         start: ArrayLike | None = None,
     ):
         height, width = _checked(machines, log_z, shape, start)
         names = range(len(machines)) if names is None else names
-        names = [str(name) for name in names] if np.iterable(names) else []
-        if len(names) != len(machines):
+        called = [str(name) for name in names] if np.iterable(names) else []
+        if len(called) != len(machines):
             raise ValueError(
-                f"names must be {len(machines)}, one a machine, found {len(names)}; leave them out for 0, 1, ..."
+                f"names must be {len(machines)}, one a machine, found {len(called)}; leave them out for 0, 1, ..."
             )
         start = np.zeros(height * width) if start is None else np.asarray(start)
         readers = Readers(machines, log_z)
         p, means = readers.read(start)
         super().__init__(
-            completed(start, p @ means[:, : len(start)], p, (height, width), names),
+            completed(start, p @ means[:, : len(start)], p, (height, width), called),
             shape=[height, width],
-            names=names,
+            names=called,
             start=start.astype(int).tolist(),
             weights=readers.weights.astype("<f4").tobytes(),
             biases=readers.biases.astype("<f4").tobytes(),

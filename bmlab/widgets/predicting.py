@@ -4,6 +4,8 @@ The question and its options stand in the text above, the answer in a <details> 
 without a script, a <details> that anybody can open; a page that runs the cell gets the buttons too (predict.js).
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,13 +5,15 @@
 All are answered side by side: m <- tanh((W m + b)/T), half a step at a time, known units held.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ..model import BoltzmannMachine
 from ..threads import one_thread
+from ..validation import ArrayLike
 
 
 class Readers:

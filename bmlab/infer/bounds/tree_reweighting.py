@@ -17,6 +17,8 @@ There dB/dr_e = -I_e, the mutual information of the pair, and log w moves along 
 are 1 and the bound is exact.  Wainwright, Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -7,6 +7,8 @@ planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cuts
 for more.  Every algorithm is right to rounding, at any temperature.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from time import perf_counter
 from typing import Any

@@ -23,6 +23,8 @@ sign.  A better guess of the means would have chosen a valley: its chains hardly
 much alike, would look certain.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -12,12 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...calls import show_call
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
-from ...validation import check_array, generator
+from ...validation import ArrayLike, check_array, generator
 from .chains import Chains
 from .gibbs import first_states
 

@@ -16,14 +16,13 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...arrays import read_only
 from ...budgets import memory_to_spend
 from ...model import BoltzmannMachine
 from ...progress_bars import with_progress
 from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
-from ...validation import check_choice
+from ...validation import ArrayLike, check_choice
 from .numpy_engine import NumpyEngine, Sweeps
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws

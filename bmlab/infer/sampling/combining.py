@@ -8,6 +8,8 @@ Where runs are 32 or more, or disagree, or do not know their own error, the spre
 of annealed importance sampling are averaged, not its log Z: the mean of exp(log Z) has no bias, that of log Z has.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -16,14 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...arrays import align_columns
 from ...budgets import check_memory
 from ...calls import show_call
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
-from ...validation import check_choice, check_count, check_spins, generator
+from ...validation import ArrayLike, check_choice, check_count, check_spins, generator
 from .averages import average
 from .chains import Chains
 from .diagnostics import LEAST, RHAT

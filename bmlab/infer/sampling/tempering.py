@@ -27,13 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
 
 from ...calls import show_call
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
-from ...validation import check_array, check_count, describe, generator
+from ...validation import ArrayLike, check_array, check_count, describe, generator
 from .averages import average
 from .chains import Chains
 from .diagnostics import RHAT, mean_and_stderr

@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...sparsity import one_by_one
-from ...validation import check_count, generator
+from ...validation import ArrayLike, check_count, generator
 from .chains import Chains
 from .gibbs import first_states
 

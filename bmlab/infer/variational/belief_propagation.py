@@ -31,7 +31,7 @@ from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
 from ...sparsity import entries
-from ...validation import check_count, check_positive
+from ...validation import ArrayLike, check_count, check_positive
 from .coordinate_descent import stopping_message
 from .free_bounds import within_free_bounds
 from .linear_response import Response, TreeBranches, couplings, linear_response
@@ -66,11 +66,7 @@ class Convergence(NamedTuple):
 
 
 def bethe(
-    model: BoltzmannMachine,
-    *,
-    start: scipy.sparse.csr_array | None = None,
-    tolerance: float = 1e-13,
-    max_sweeps: int = 1000,
+    model: BoltzmannMachine, *, start: ArrayLike | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
 ) -> Estimate:
     """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 

@@ -3,6 +3,8 @@
 m(T_1) -> m(T_2) -> ...,      each temperature begun at the answer of the one before.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 
 import numpy as np

@@ -7,6 +7,8 @@ lowest given the others, and G falls with every update; coupled units updated al
 sweeps converge slowly, Newton's step is tried, and taken if G falls.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +19,7 @@ from ...arrays import align_columns
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of
 from ...progress_bars import with_progress
-from ...validation import check_count, check_positive
+from ...validation import ArrayLike, check_count, check_positive
 from .linear_response import Response, linear_response, positive_solver
 
 SAME = 1e-6  # means that differ by less are one fixed point
@@ -100,7 +102,7 @@ def stopping_message(name: str, found: Any, response: Response, doubt: str, way_
 def descend(
     model: BoltzmannMachine,
     functional: Functional,
-    start: np.ndarray | None = None,
+    start: ArrayLike | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
@@ -138,7 +140,7 @@ def sweep_down(m: np.ndarray, update: Callable, rows: list) -> float:
     return float(np.abs(m - before).max(initial=0))
 
 
-def first_means(model: BoltzmannMachine, start: np.ndarray | None, starts: int) -> np.ndarray:
+def first_means(model: BoltzmannMachine, start: ArrayLike | None, starts: int) -> np.ndarray:
     """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
     starts = check_count("starts", starts)
     local_field = model.biases / model.temperature

@@ -12,6 +12,8 @@ A product has no correlations; linear response (linear_response.py) predicts the
     A = diag(1/(1 - m^2)) - W/T.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,7 +23,7 @@ import scipy
 from ...arrays import align_columns
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...validation import check_row
+from ...validation import ArrayLike, check_row
 from .coordinate_descent import Functional, descend, solution
 from .linear_response import couplings
 
@@ -29,7 +31,7 @@ from .linear_response import couplings
 def mean_field(
     model: BoltzmannMachine,
     *,
-    start: np.ndarray | None = None,
+    start: ArrayLike | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
@@ -62,7 +64,7 @@ def mean_field(
     )
 
 
-def free_energy(model: BoltzmannMachine, m: np.ndarray) -> float:
+def free_energy(model: BoltzmannMachine, m: ArrayLike) -> float:
     """Return F(m) of independent units with means m (n,); it is at least -T log Z for every m in [-1, 1]^n.
 
     >>> round(bmlab.free_energy(bmlab.toy(), [0, 0, 0]), 4)  # -3 log 2

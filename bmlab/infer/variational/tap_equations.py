@@ -18,6 +18,8 @@ smaller than the second warns of an error; a small one promises nothing: in the 
 near 0, and log Z is far too large, which info["inconsistency"] shows.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +27,7 @@ import scipy
 
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
+from ...validation import ArrayLike
 from .coordinate_descent import BEYOND, Functional, descend, solution
 from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums
@@ -35,7 +38,7 @@ ROUNDS = 50  # of Newton's method for one unit; three to five are usual
 def tap(
     model: BoltzmannMachine,
     *,
-    start: np.ndarray | None = None,
+    start: ArrayLike | None = None,
     starts: int = 1,
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
