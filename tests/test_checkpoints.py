@@ -61,7 +61,7 @@ RNG = np.random.default_rng(1)
 @pytest.mark.parametrize(
     ("infer", "sentence"),
     [
-        (gibbs_with(np.random.default_rng(0)), r"infer holds a Generator, .*; write methods as functions of a module"),
+        (gibbs_with(np.random.default_rng(0)), r"infer draws from a generator of its own, .*; bind the rng of fit\(\)"),
         (partial(bmlab.temper, rng=RNG, n_chains=3, burn_in=5, n_sweeps=9), "cannot hold a Ladder"),
     ],
     ids=["another generator", "ladder"],
@@ -72,20 +72,48 @@ def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_p
     assert not (tmp_path / "a.bm").exists()
 
 
-def of_this_module(model, start=None):
-    return bmlab.exact(model)
+def test_functions_are_not_compared_and_the_run_goes_on_by_the_new_one(tmp_path):
+    """A lambda has no name that tells it from others; what it answered stands in the steps."""
+    bmlab.fit(
+        blank(4), DATA, lambda model, start=None: bmlab.exact(model), steps=3, rate=0.1, checkpoint=tmp_path / "a"
+    )
+    rest = bmlab.fit(blank(4), DATA, bmlab.bethe, steps=5, rate=0.1, checkpoint=tmp_path / "a")
+    assert [step.free.method for step in rest.steps] == ["exact", "bethe", "bethe"]
 
 
-def test_methods_that_share_a_name_are_refused_when_the_run_begins(tmp_path):
-    """Another lambda, or another function made inside one, would go on with the run of the first."""
+PLAIN = {"rate": 0.1, "batch": 3, "rng": 0}
+OTHERS = {
+    "model": {"model": blank(5)},
+    "numbers": {"model": bmlab.sherrington_kirkpatrick(4, rng=0)},
+    "names": {"model": bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=list("abcd"))},
+    "data": {"data": -DATA},
+    "rows": {"data": DATA[:-1]},
+    "rate": {"rate": 0.2},
+    "rates": {"rate": np.full(3, 0.1)},
+    "free_start": {"free_start": "fresh"},
+    "couplings": {"couplings": np.eye(4)[::-1]},
+    "biases": {"biases": np.arange(4) < 2},
+    "penalty": {"penalty": 0.1},
+    "l1": {"l1": 0.1},
+    "momentum": {"momentum": 0.5},
+    "batch": {"batch": 4},
+    "rng": {"rng": 1},
+}
 
-    def inner(model, start=None):
-        return bmlab.exact(model)
 
-    for infer in (lambda model, start=None: bmlab.exact(model), inner, partial(inner)):
-        with pytest.raises(ValueError, match=r"infer holds a .*; write methods as functions of a module"):
-            bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
-    bmlab.fit(blank(4), DATA, of_this_module, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_run_of_other_numbers_or_words_is_refused(name, tmp_path):
+    """Equal numbers are the same run, however they are written; any other is refused in one sentence that names it."""
+
+    def climb(data=DATA, **options):
+        options = {"model": blank(4), **PLAIN, "steps": 3, "checkpoint": tmp_path / "a.bm"} | options
+        return bmlab.fit(data=data, **options)
+
+    climb()
+    climb(data=DATA.astype(int).tolist(), rate=np.float64(0.1), penalty=0)
+    known = {"numbers": "model", "names": "model", "rows": "data", "rates": "rate"}.get(name, name)
+    with pytest.raises(ValueError, match=rf"belongs to another run \(other {known}\); delete it"):
+        climb(**OTHERS[name])
 
 
 def test_moments_go_on_as_rows_do(tmp_path):

@@ -1,7 +1,8 @@
 """Learning (notebooks 05 to 09): clamped minus free.
 
 likelihood, clamped_batches                     the two phases, and their difference
-ascent, fitting, record                         the loop, drained, and gone on with after a crash
+ascent, fitting, record                         the loop, and drained
+checkpoints                                     a step saved and loaded, to go on with after a crash
 observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
 quasi_newton                                    L-BFGS, Newton's steps, and what can be said of where they end

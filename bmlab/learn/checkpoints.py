@@ -1,0 +1,125 @@
+"""Checkpoints: a Step saved and loaded, so that a run that was killed goes on as if it had not been, to the bit.
+
+The file (.npz) holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
+Reading it runs no code.  What the run was given in numbers and words is kept as digests, and must be the same when it
+goes on; functions are not compared.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from hashlib import sha256
+from inspect import signature
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+from ..arrays import names_of
+from ..estimate import Bounded, Estimate
+from ..files import check_path, read_arrays, write_arrays
+from ..model import BoltzmannMachine
+from ..validation import check_array, generator, is_sparse
+from .observations import Moments
+from .record import OptimizerState, Step
+
+RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, OptimizerState, Bounded)}
+LEFT = {(kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")}  # for people, and in the Step
+
+
+class Checkpoint:
+    """The file of one run: its path, the generator that the run draws from, and digests of what it was given."""
+
+    def __init__(
+        self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
+    ):
+        self.path, self.bits = check_path("checkpoint", path), None if rng is None else generator(rng).bit_generator
+        for name, method in methods.items():
+            _check_generators(name, method, rng)
+        self.digests = {name: _digest(name, value) for name, value in {"model": model, "data": data, **options}.items()}
+        self.digests["rng"] = str(rng) if isinstance(rng, Integral) else type(self.bits).__name__
+
+    def save(self, step: Step) -> None:
+        """Write the Step and the state of the generator, wholly or not at all."""
+        arrays, random = {}, self.bits and self.bits.state
+        text = json.dumps(_packed([self.digests, step, random], arrays))
+        write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
+
+    def load(self) -> Step | None:
+        """Return the Step that was saved and set the generator to what it was; None where there is no file.
+
+        Raises ValueError where the file is torn, or is of another run.
+        """
+        if not self.path.exists():
+            return None
+        arrays = read_arrays(self.path, "checkpoint", "begin again")
+        try:
+            digests, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            other = ", ".join(name for name in self.digests if digests.get(name) != self.digests[name])
+        except Exception as error:  # whatever a reader says of parts that were not written by save()
+            raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
+        if other:
+            raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
+        if self.bits is not None:
+            self.bits.state = random
+        return step
+
+
+def _check_generators(name, method, rng):
+    """Raise ValueError where a generator is bound to a method, and is not the one whose state is saved."""
+    while isinstance(method, partial):
+        for bound in (*method.args, *method.keywords.values()):
+            if isinstance(bound, (np.random.Generator, np.random.BitGenerator)) and bound is not rng:
+                raise ValueError(
+                    f"{name} draws from a generator of its own, whose state no checkpoint keeps; bind the rng of fit() "
+                    "to it: fit(..., functools.partial(bmlab.gibbs, rng=rng), rng=rng)"
+                )
+        method = method.func
+
+
+def _digest(name, value):
+    """Return a digest of numbers or words, the same in every run, however equal numbers are written."""
+    arrays: dict[str, np.ndarray] = {}
+    is_plain = value is None or isinstance(value, str) or type(value).__name__ in RECORDS
+    text = _packed(value if is_plain else check_array(name, value), arrays)
+    parts = [f"{a.dtype}{a.shape}".encode() + a.tobytes() for a in arrays.values()]
+    return sha256(json.dumps([text, names_of(value)]).encode() + b"".join(parts)).hexdigest()
+
+
+def _packed(value, arrays):
+    """Return a value as JSON, its arrays put under names; of an Estimate `info` and `model` stay behind."""
+    kind = type(value).__name__
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
+        arrays[f"array {len(arrays)}"] = np.asarray(value)
+        return {"array": f"array {len(arrays) - 1}"}
+    if is_sparse(value):  # Bethe's messages
+        w: Any = scipy.sparse.csr_array(value)
+        return {"sparse": [_packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
+    if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
+        return {kind: [_packed(part, arrays) for part in value]}
+    if kind in RECORDS:
+        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if (kind, name) not in LEFT}
+    if isinstance(value, dict):
+        return {kind: {name: _packed(part, arrays) for name, part in value.items()}}
+    raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
+
+
+def _unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Return what _packed() was given."""
+    if not isinstance(told, dict):
+        return told
+    ((kind, held),) = told.items()
+    if kind == "array":
+        return arrays[held]
+    if isinstance(held, dict):
+        parts = {name: _unpacked(part, arrays) for name, part in held.items()}
+        return parts if kind == "dict" else RECORDS[kind](**parts)
+    parts = [_unpacked(part, arrays) for part in held]
+    if kind == "sparse":
+        return scipy.sparse.csr_array(tuple(parts[:3]), shape=parts[3])
+    return tuple(parts) if kind == "tuple" else parts
