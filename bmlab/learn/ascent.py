@@ -48,7 +48,7 @@ from ..validation import (
     is_sparse,
 )
 from .likelihood import clamped_at, clamped_rows, gradient
-from .observations import checked_biases, checked_moments, checked_rows, learning_pairs, named, ordered, padded
+from .observations import checked_biases, checked_moments, checked_visible, learning_pairs, named, padded
 from .record import OptimizerState, Step
 
 LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -77,22 +77,28 @@ def ascend(
 
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
-    _check(infer, free_start, clamped_phase, penalty, l1, momentum)
+    _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng)
     step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=OptimizerState(-1))
     model, mask = learning_pairs(step.model, couplings)
     step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
-    check_drawn(rng, batch)
-    data, batch = _checked(model, data, batch, rng, free_start, clamped_phase)
+    rows, moments = _checked(model, data, infer, batch, rng, free_start, clamped_phase)
+    batch = None if batch is None else check_count("batch", batch, 1, len(rows))
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
-    phase = _clamped_phase(model, data, infer, clamped_phase, batch)
     warm = free_start == "previous"
-    for size, rows in islice(zip(_rates(rate), _rows(data, batch, seed), strict=False), number + 1, None):
+    for size, some in islice(zip(_rates(rate), _rows(rows, batch, seed), strict=False), number + 1, None):
         before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
+        start = before.clamped.state if warm and not batch else None
         with no_convergence_warnings():
-            seen = phase(model, rows, before.clamped.state if warm and not batch else None)
-            start = rows if free_start == "data" else before.free.state if warm else None
+            if moments is not None:
+                seen = clamped_at(model, moments)
+            elif clamped_phase is None:
+                seen = clamped_rows(model, padded(model, some), infer, start)
+            else:
+                seen = call_method("clamped_phase", clamped_phase, model, some, start=start)
+                seen = replace(seen, is_clamped=True)
+            start = some if free_start == "data" else before.free.state if warm else None
             free = call_method("infer", infer, model, start=start)
         d_weights, d_biases = gradient(model, seen, free)  # clamped minus free, over T
         if penalty:
@@ -110,20 +116,6 @@ def ascend(
         yield step
 
 
-def _clamped_phase(model, data, infer, clamped_phase, batch):
-    """Return ask(model, rows, start) -> Estimate; data that hide nothing are asked once, then moved by clamped_at()."""
-    if isinstance(data, Estimate):
-        return lambda model, rows, start: clamped_at(model, data)
-    if clamped_phase is not None:
-        return lambda model, rows, start: replace(
-            call_method("clamped_phase", clamped_phase, model, rows, start=start), is_clamped=True
-        )
-    if batch is None and data.shape[1] == model.n and not np.isnan(data).any():
-        once = clamped_rows(model, data, infer)
-        return lambda model, rows, start: clamped_at(model, once)
-    return lambda model, rows, start: clamped_rows(model, padded(model, rows), infer, start)
-
-
 def _rates(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
     before, one = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
@@ -133,11 +125,11 @@ def _rates(rate):
         before = size
 
 
-def _rows(data, batch, seed):
+def _rows(rows, batch, seed):
     """Yield the rows of each step."""
     if not batch:
-        return repeat(data)
-    return (data[order] for order in batches(len(data), batch, np.random.default_rng(seed)))
+        return repeat(rows)
+    return (rows[order] for order in batches(len(rows), batch, np.random.default_rng(seed)))
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -201,8 +193,8 @@ def _gradient_norm(model, d_weights, d_biases, l1):
     return length
 
 
-def _check(infer, free_start, clamped_phase, penalty, l1, momentum):
-    """Raise ValueError for options out of range."""
+def _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng):
+    """Raise ValueError for options out of range, an rng that is none, and a seed that nothing draws from."""
     check_choice("free_start", free_start, ("previous", "fresh", "data"))
     check_learning_method("infer", infer, "model", start=None)
     if clamped_phase is not None:
@@ -210,27 +202,24 @@ def _check(infer, free_start, clamped_phase, penalty, l1, momentum):
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("l1", l1, 0.01, zero=True)
     check_share("momentum", momentum)
-
-
-def check_drawn(rng: Any, batch: Any) -> None:
-    """Raise ValueError for an rng that is none, or for a seed that nothing draws from."""
     if rng is not None and batch is None and generator(rng) is not rng:
         raise ValueError(f"rng={describe(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
 
 
-def _checked(model, data, batch, rng, free_start, clamped_phase) -> Any:
-    """Return the data, moments or rows (N, v), and how many rows a step has, or None for all.
+def _checked(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple[Any, Estimate | None]:
+    """Return the rows (N, v), None of moments, and the moments, where they are the same at each step.
 
     Raises ValueError for options that do not go together.
     """
     if isinstance(data, Estimate):
         if batch is not None or clamped_phase or free_start == "data":
             raise ValueError("batch, clamped_phase and free_start='data' ask for rows, found moments; pass the rows")
-        return check_possible(checked_moments(model, data)), None
-    data = ordered(model, data)
-    checked_rows(model, data)
-    if free_start == "data" and np.isnan(data).any():
+        return None, check_possible(checked_moments(model, data))
+    rows = checked_visible(model, data, missing=True)
+    whole = rows.shape[1] == model.n and not np.isnan(rows).any()
+    if free_start == "data" and np.isnan(rows).any():
         raise ValueError("free_start='data' begins at rows of the data, and some have nan; use free_start='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
-    return data, None if batch is None else check_count("batch", batch, 1, len(data))
+    alike = whole and batch is None and clamped_phase is None
+    return rows, clamped_rows(model, rows, infer) if alike else None

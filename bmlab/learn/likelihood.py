@@ -57,7 +57,11 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
     """Return clamped() for rows (N, n), nan where a unit is hidden, checked before."""
     if start is not None and not isinstance(start, list):
         raise ValueError(f"start must be the `state` of a clamped() answer, found {describe(start)}; leave it out")
-    groups = _group_by_unknown(np.isnan(rows), model, infer)
+    unknown = np.isnan(rows)
+    hidden = _closed_form_units(model, unknown)
+    if hidden is not None:
+        return _closed_form(model, rows, hidden)
+    groups = _group_by_unknown(unknown, model, infer)
     if len(groups) == 1:
         return _with_same_unknown(model, rows, groups[0][0], infer, start)
     answers = [
@@ -70,14 +74,9 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 
 def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    return replace(answer, log_z=_of_moments(model, answer.mean, answer.corr), model=model, is_clamped=True)
-
-
-def _of_moments(model, mean, corr):
-    """Return log Z of a machine clamped to data with these moments."""
-    pairs = (corr * model.weights).sum() / 2  # w_ii = 0
-    log_z = float(pairs + model.biases @ mean - model.offset) / model.temperature
-    return Bounded(log_z, 0.0, log_z, log_z)
+    pairs = (answer.corr * model.weights).sum() / 2  # w_ii = 0
+    log_z = float(pairs + model.biases @ answer.mean - model.offset) / model.temperature
+    return replace(answer, log_z=Bounded(log_z, 0.0, log_z, log_z), model=model, is_clamped=True)
 
 
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
@@ -152,8 +151,10 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
     """
     rows = checked_rows(model, data)
     check_method("infer", infer, "model")
-    log_z = np.empty(len(rows))
-    for unknown, where in _group_by_unknown(np.isnan(rows), model, infer):
+    log_z, unknown = np.empty(len(rows)), np.isnan(rows)
+    hidden = _closed_form_units(model, unknown)
+    groups = _group_by_unknown(unknown, model, infer) if hidden is None else [(hidden, np.arange(len(rows)))]
+    for unknown, where in groups:
         if unknown is None:
             log_z[where] = over_states(model, np.nan_to_num(rows[where]), np.ones(len(where)))[1]
         elif _coupled(model, unknown):
@@ -170,10 +171,14 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
     return log_z - call_method("infer", infer, model).log_z.value
 
 
+def _closed_form_units(model, unknown):
+    """Return the units that each row hides, where they are the same and not coupled to each other; None elsewhere."""
+    hidden = np.flatnonzero(unknown[0])
+    return hidden if (unknown == unknown[0]).all() and not _coupled(model, hidden) else None
+
+
 def _group_by_unknown(unknown, model, infer):
     """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for those to be summed."""
-    if (unknown == unknown[0]).all() and not _coupled(model, np.flatnonzero(unknown[0])):
-        return [(np.flatnonzero(unknown[0]), np.arange(len(unknown)))]
     few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
     first, which, _ = unique_rows(unknown[~few])
     sets = unknown[~few][first]
@@ -193,14 +198,14 @@ def _with_same_unknown(model, rows, unknown, infer, start):
         return summed(model, rows)
     if _coupled(model, unknown):
         return _pattern_by_pattern(model, rows, unknown, infer, start)
-    with one_thread():
-        return _closed_form(model, rows, unknown)
+    return _closed_form(model, rows, unknown)
 
 
 def _closed_form(model, rows, unknown):
     """Averages of the data, or of <s | v>, whose products factorise too."""
-    s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
-    corr = as_corr(model, pair_sums(model, s) / len(s))
+    with one_thread():
+        s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
+        corr = as_corr(model, pair_sums(model, s) / len(s))
     message = "the clamped phase is a closed form"
     answer = Estimate(s.mean(0), corr, method="clamped", message=message, is_clamped=True)
     if log_z is None:

@@ -50,13 +50,14 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
     return np.atleast_2d(rows)
 
 
-def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = False) -> np.ndarray:
+def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = False, missing: bool = False) -> np.ndarray:
     """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine.
 
-    Expected values, anywhere between -1 and 1, are taken where they make sense.
+    Expected values, anywhere between -1 and 1, are taken where they make sense; nan where entries may be missing.
     """
     data = ordered(model, data)
-    data = data if expected else check_spins("data", data)
+    if not expected:
+        check_spins("data", np.where(np.isnan(data), 1.0, data) if missing else data)
     if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
@@ -66,9 +67,7 @@ def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = Fals
 
 def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
-    data = ordered(model, data)
-    checked_visible(model, np.where(np.isnan(data), 1.0, data))
-    return padded(model, data)
+    return padded(model, checked_visible(model, data, missing=True))
 
 
 def padded(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
