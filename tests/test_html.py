@@ -96,3 +96,13 @@ def test_no_name_becomes_a_tag():
     for shown in (model, bmlab.exact(model), bmlab.fit(model, bmlab.states(3), steps=2, rate=0.1)):
         tags = set(Cells(shown._repr_html_()).tags)
         assert tags <= {"div", "b", "table", "thead", "tbody", "tr", "th", "td", "svg", "polyline"}
+
+
+def test_whole_numbers_have_no_decimals_and_facts_stand_apart_from_means():
+    answer = bmlab.gibbs(machine(3), rng=0, n_sweeps=50)
+    cells = Cells(answer._repr_html_()).cells
+    for key, value in answer.info.items():
+        if isinstance(value, int):
+            assert cells[cells.index(key) + 1] == f"{value:,}"
+    last_mean, first_fact = cells.index(NAMES[-1]), cells.index("log Z")
+    assert last_mean < first_fact and "of the answer" in cells[last_mean:first_fact]

@@ -1,12 +1,17 @@
-"""Whatever the package answers can be pickled and copied, as notebooks, pools of processes and joblib do."""
+"""Whatever the package answers can be pickled and copied, as notebooks, pools of processes and joblib do.
+
+It shows itself in a line, and nobody writes on its arrays.
+"""
 
 import inspect
 import pickle
 from copy import deepcopy
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 
+import numpy as np
 import pytest
 from fuzz_cases import CASES
+from scipy import sparse
 from test_fuzz import alike, call, public
 
 import bmlab
@@ -49,3 +54,95 @@ def test_the_copy_of_a_machine_cannot_be_changed_either(dense):
     for twin in (pickle.loads(pickle.dumps(model)), deepcopy(model)):
         weights = twin.weights if dense else twin.weights.data
         assert not weights.flags.writeable and not twin.biases.flags.writeable
+
+
+# What one sees, and what nobody changes: of every record of every answer, and of all records inside.
+
+LINE = 300  # characters
+LATTICE, RANDOM = bmlab.ising((6, 7), coupling=0.3), bmlab.sherrington_kirkpatrick(18, rng=0)
+SPARSE = replace(bmlab.medium(), weights=sparse.csr_array(bmlab.medium().weights))
+NAMED = replace(RANDOM, names=tuple(f"a unit with quite a long name, number {k}" for k in range(18)))
+CONSTANT = bmlab.BoltzmannMachine(np.zeros((1, 1)), [0.0])
+MACHINES = {"lattice": LATTICE, "random": RANDOM, "sparse": SPARSE, "named": NAMED, "one unit": CONSTANT}
+METHODS = ("exact", "mean_field", "tap", "bethe", "trw")
+SHORT = {"n_chains": 4, "n_sweeps": 60}
+DRAWING = {"gibbs": SHORT, "temper": SHORT | {"burn_in": 10}, "visited": SHORT, "auto": {"n_sweeps": 60}, "bracket": {}}
+DRAWING |= {"ais": {"n_chains": 10, "n_temperatures": 20}}
+
+
+def answers_about(model):
+    """Yield what all functions that take a machine answer about it."""
+    for name in METHODS:
+        yield getattr(bmlab, name)(model)
+    for name, options in DRAWING.items():
+        yield getattr(bmlab, name)(model, rng=0, **options)
+    data = bmlab.sample(model, 50, rng=0)
+    yield from (bmlab.plan(model), bmlab.ground_state(model), bmlab.anneal(model, [2.0, 1.0], rng=0))
+    yield from (bmlab.clamped(model, data), bmlab.moments(data), bmlab.fit(model, data, steps=2, rate=0.01))
+    yield bmlab.fit(model, data, bmlab.mean_field, steps=2, rate=0.01, momentum=0.5)
+    yield bmlab.complete(model, np.where(np.arange(model.n) < model.n - 1, data[:3], np.nan))
+
+
+def records_in(answer):
+    """Yield an answer and the records in it."""
+    is_record = is_dataclass(answer) or hasattr(answer, "_fields")
+    if is_record and type(answer).__module__.startswith("bmlab."):
+        yield answer
+    for part in parts_of(answer):
+        yield from records_in(part)
+
+
+def arrays_in(answer):
+    if isinstance(answer, np.ndarray):
+        yield answer
+    elif sparse.issparse(answer):
+        yield from (answer.data, answer.indices, answer.indptr)
+    for part in parts_of(answer):
+        yield from arrays_in(part)
+
+
+def parts_of(answer):
+    if isinstance(answer, dict):
+        return answer.values()
+    if isinstance(answer, (list, tuple)):
+        return answer
+    return vars(answer).values() if is_dataclass(answer) else ()
+
+
+@pytest.fixture(scope="module", params=["all functions", *MACHINES])
+def answered(request):
+    with bmlab.estimate.no_convergence_warnings():
+        if request.param == "all functions":
+            return [answer for _, answer in answers()]
+        return [*answers_about(MACHINES[request.param])]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_record_shows_itself_in_a_line(answered):
+    shown = {repr(record): type(record) for answer in answered for record in records_in(answer)}
+    assert len(shown) > 10 and not [text for text in shown if len(text) > LINE or "\n" in text]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_array_of_a_record_can_be_written_on(answered):
+    records = [record for answer in answered for record in records_in(answer)]
+    records += [pickle.loads(pickle.dumps(record)) for record in records if isinstance(record, bmlab.Estimate)]
+    wrong = {type(record).__name__ for record in records for array in arrays_in(record) if array.flags.writeable}
+    assert records and not wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_errors_have_the_shape_of_what_they_are_errors_of(answered):
+    estimates = [record for answer in answered for record in records_in(answer) if isinstance(record, bmlab.Estimate)]
+    assert estimates
+    for estimate in estimates:
+        assert estimate.mean_stderr.shape == estimate.mean.shape and estimate.corr_stderr.shape == estimate.corr.shape
+        assert sparse.issparse(estimate.corr_stderr) == sparse.issparse(estimate.corr)
+
+
+def test_what_was_given_to_an_answer_can_still_be_written_on():
+    mean, corr = np.zeros(2), sparse.eye_array(2, format="csr")
+    answer = bmlab.Estimate(mean, corr, info={"rows": mean})
+    mean[0], corr.data[0] = 1, 2
+    with pytest.raises(ValueError, match="read-only"):
+        answer.mean[0] = 1

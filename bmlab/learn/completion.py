@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import align_columns, names_of, units_of
+from ..arrays import align_columns, names_of, sealed, units_of
 from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, check_values
@@ -37,6 +37,9 @@ class Completion:
     mean: np.ndarray
     mean_stderr: np.ndarray
     answers: list[Estimate]
+
+    def __post_init__(self):
+        vars(self).update(sealed(vars(self)))
 
     def __repr__(self):
         mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import sealed
 from ..estimate import Bounded, Estimate
 from ..html import fit_html
 from ..model import BoltzmannMachine
-from ..validation import is_sparse
+from ..validation import is_sparse, summary
 from .likelihood import check_phases, log_likelihood
 
 ALL_STEPS = "all steps were made"
@@ -22,6 +23,8 @@ class OptimizerState(NamedTuple):
     number: int = 0  # of the step, from 0
     velocity: tuple = ()  # (W, b): what rate times the next move is
     seed: int | None = None  # of the order of the rows, where they come in batches
+
+    __repr__ = summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,7 @@ class Step:
 
     def __post_init__(self):
         check_phases(self.clamped, self.free)
+        vars(self).update(loop=sealed(self.loop))
 
     def __repr__(self):
         return (

@@ -20,6 +20,7 @@ penalty, steps, fold, taught and unseen (nats an image), stderr.
 
 import csv
 import warnings
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -109,9 +110,7 @@ def rounded(ask):
 
     def answer(*model_and_data, start=None):
         found = ask(*model_and_data, start=start)
-        for average in found.mean, found.corr:
-            np.round(average, 6, out=average)
-        return found
+        return replace(found, mean=np.round(found.mean, 6), corr=np.round(found.corr, 6))
 
     return answer
 

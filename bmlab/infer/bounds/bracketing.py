@@ -49,6 +49,9 @@ class Bracket(NamedTuple):
     upper_by: str
     bounds: dict[str, float]
 
+    def __repr__(self):
+        return f"Bracket({self.log_z}, by {self.lower_by} and {self.upper_by})"
+
     @property
     def width(self) -> float:
         """Nats between the ends."""

@@ -30,7 +30,7 @@ from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
 from ...threads import one_thread
-from ...validation import check_count, check_positive, describe
+from ...validation import check_count, check_positive, describe, summary
 from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of
 from .spanning_trees import best_tree, edge_appearance_probabilities
 
@@ -45,6 +45,8 @@ class TreeDistribution(NamedTuple):
     messages: np.ndarray
     n: int
     edges: np.ndarray
+
+    __repr__ = summary
 
 
 class Bound(NamedTuple):

@@ -29,6 +29,7 @@ import scipy
 
 from ...model import BoltzmannMachine
 from ...progress_bars import with_progress
+from ...validation import summary
 
 SIGNS = np.array([-1.0, 1.0])
 
@@ -38,6 +39,8 @@ class Order(NamedTuple):
 
     units: list[int]
     scopes: list[list[int]]
+
+    __repr__ = summary
 
     @property
     def width(self) -> int:

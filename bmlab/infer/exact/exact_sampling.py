@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import states
+from ...arrays import sealed, states
 from ...budgets import check_memory
 from ...calls import show_call
 from ...model import BoltzmannMachine, check_model
 from ...threads import one_thread
-from ...validation import check_count, generator
+from ...validation import check_count, generator, summary
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
 from .dispatch import part_of, with_stable_fallback
@@ -32,6 +32,8 @@ class GroundState(NamedTuple):
 
     energy: float
     state: np.ndarray
+
+    __repr__ = summary
 
 
 @show_call("bmlab.sample(model, 100, rng=0)")
@@ -103,4 +105,4 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     # without the offset, in which digits would drown
     cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)
     state = sample(cold, 1, rng=np.random.default_rng(0))[0]
-    return GroundState(float(model.energy(state)), state)
+    return sealed(GroundState(float(model.energy(state)), state))

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from ...arrays import sealed
 from ...budgets import memory_to_spend, size_in_words, time_in_words
 from ...model import BoltzmannMachine, check_model
 from ...parallel import parts_run_here, worker_count
 from ...sparsity import Pattern
-from ...validation import check_choice
+from ...validation import check_choice, summary
 from .cutset_conditioning import COLUMNS, TILE, cutset_of
 from .elimination import best_order
 from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units
@@ -56,6 +57,8 @@ class Part(NamedTuple):
     seconds: float
     pieces: float = 1
     side_by_side: float = 1
+
+    __repr__ = summary
 
 
 class Plan(NamedTuple):
@@ -98,6 +101,9 @@ class Plan(NamedTuple):
         count = max((part.side_by_side for part in self.parts), default=1)
         return time_in_words(self.seconds) + (f" on {count:g} workers" if count > 1 else "")
 
+    def __repr__(self):
+        return f"Plan({self})"
+
     def __str__(self):
         apart = f" in {len(self.parts)} parts" if len(self.parts) > 1 else ""
         pieces, shared = max((part.pieces for part in self.parts), default=1), ""
@@ -122,7 +128,7 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
     all_pairs = wants_all(model, pairs)
     check_choice("want", want, WANTED)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
-        found = Plan((_without_search(np.arange(model.n)),))
+        found = sealed(Plan((_without_search(np.arange(model.n)),)))
     else:
         found = _searched(Pattern(model.weights), all_pairs)
     return Plan(tuple(_priced(part, want, not model.biases.any()) for part in found.parts))
@@ -150,7 +156,7 @@ def _priced(part, want, even):
 @lru_cache(maxsize=8)
 def _searched(pattern, all_pairs):
     """The plan of a pattern of couplings; learning needs it again at every step."""
-    return Plan(tuple(_cheapest(units, pattern.graph, all_pairs) for units in _components(pattern.graph)))
+    return sealed(Plan(tuple(_cheapest(units, pattern.graph, all_pairs) for units in _components(pattern.graph))))
 
 
 def _components(graph):

@@ -39,7 +39,7 @@ from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_conve
 from ...model import BoltzmannMachine, check_model
 from ...progress_bars import with_progress
 from ...threads import one_thread
-from ...validation import check_count, generator, is_sparse
+from ...validation import check_count, generator, is_sparse, summary
 from .chains import Chains
 from .diagnostics import widened
 from .gibbs import check_chains
@@ -58,6 +58,8 @@ class Runs(NamedTuple):
     s: np.ndarray
     log_weights: np.ndarray
     betas: np.ndarray
+
+    __repr__ = summary
 
 
 @show_call("bmlab.ais(model, rng=0)")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import sealed
 from ...calls import show_call
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
@@ -30,6 +31,9 @@ class Annealed(NamedTuple):
 
     energies: np.ndarray
     states: np.ndarray
+
+    def __repr__(self):
+        return f"Annealed(energy={self.energy:.6g}, the lowest of {len(self.energies)} chains)"
 
     @property
     def energy(self) -> float:
@@ -72,7 +76,7 @@ def anneal(
         now = chains.energies()
         better = now < energies
         states[better], energies[better] = chains.s.T[better], now[better]
-    return Annealed(energy_of(model, states), states)
+    return sealed(Annealed(energy_of(model, states), states))
 
 
 def _checked(schedule):

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...validation import summary
+
 RHAT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
 LEAST = 400  # effective draws below which R-hat and ESS are too noisy themselves to be trusted: Vehtari et al.
 GROUPS = 32  # independent groups whose spread is the error
@@ -32,6 +34,8 @@ class Halves(NamedTuple):
     mean: np.ndarray
     between: np.ndarray
     within: np.ndarray
+
+    __repr__ = summary
 
     @property
     def rhat(self) -> float:

@@ -32,7 +32,7 @@ from ...calls import show_call
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
-from ...validation import ArrayLike, check_array, check_count, describe, generator
+from ...validation import ArrayLike, check_array, check_count, describe, generator, summary
 from .averages import average
 from .chains import Chains
 from .diagnostics import RHAT, mean_and_stderr
@@ -160,6 +160,8 @@ class Ladder(NamedTuple):
 
     temperatures: np.ndarray
     s: np.ndarray
+
+    __repr__ = summary
 
 
 class Replicas:

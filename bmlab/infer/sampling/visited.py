@@ -22,7 +22,7 @@ from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...sparsity import one_by_one
-from ...validation import ArrayLike, check_count, generator
+from ...validation import ArrayLike, check_count, generator, summary
 from .chains import Chains
 from .gibbs import first_states
 
@@ -40,6 +40,8 @@ class Visited(NamedTuple):
     key: np.ndarray
     energy: np.ndarray
     visits: np.ndarray
+
+    __repr__ = summary
 
 
 @show_call("bmlab.visited(model, rng=0)")
