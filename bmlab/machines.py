@@ -29,7 +29,7 @@ from .validation import (
 def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
-    The glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
+    The spin glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
 
     >>> bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))
     BoltzmannMachine(n=100, couplings=4950, T=1)
@@ -43,7 +43,7 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
 def ising(
     shape: int | Iterable[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
 ) -> BoltzmannMachine:
-    """Couple nearest neighbours of a lattice of `shape` (a number, or one number a direction); sparse weights.
+    """Couple nearest neighbours of a lattice of `shape`, a number or one a direction (the Ising model); sparse weights.
 
     Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
     ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
@@ -81,7 +81,7 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
 
 
 def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
-    """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer.
+    """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer: an RBM.
 
     The visible units come first, and no learner couples two units of a layer.  Smolensky (1986), Parallel Distributed
     Processing 1, ch. 6 ("harmonium").

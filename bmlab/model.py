@@ -2,7 +2,10 @@
 
     E(s) = -1/2 s'Ws - b's + offset          p(s) = exp(-E(s)/T) / Z          Z = sum_s exp(-E(s)/T)
 
-Unit i feels the others through its field h_i = sum_j w_ij s_j + b_i:  p(s_i = +1 | the others) = 1/(1 + exp(-2 h_i/T)).
+Z is the partition function.  Unit i feels the others through its field h_i = sum_j w_ij s_j + b_i:
+
+    p(s_i = +1 | the others) = 1/(1 + exp(-2 h_i/T))
+
 Clamped units turn into biases of the free units, and their own energy into the offset.
 
 Ackley, Hinton and Sejnowski (1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.

@@ -85,12 +85,25 @@ def _letters(text):
     return re.sub(r"[^a-z]", "", text.lower())
 
 
-def test_every_function_that_is_named_is_public():
-    named = re.findall(r"^- (.*?):", (ROOT / "docs" / "package.md").read_text(), re.MULTILINE)
-    functions = [function for name in named for function in re.findall(r"`(\w+)`", name)]
-    assert len(functions) > 40
-    for function in functions:
-        assert hasattr(bmlab, function), function
+PACKAGE = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
+
+
+def test_the_list_of_the_package_names_all_that_is_public_core_first():
+    core, further = (
+        {name for head in re.findall(r"^- (.*?):", part, re.MULTILINE) for name in re.findall(r"`(\w+)`", head)}
+        for part in PACKAGE.split("\n## Further")
+    )
+    assert core == {*bmlab.CORE} - {"__version__"}
+    assert further == {*bmlab.__all__, *bmlab.PARTS} - {*bmlab.CORE}
+
+
+def test_each_word_of_the_index_is_in_the_file_that_it_points_to():
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| `(bmlab/.*?\.py)` \|$", PACKAGE, re.MULTILINE)
+    assert len(rows) > 20
+    for words, names, path in rows:
+        text = (ROOT / path).read_text(encoding="utf-8").lower()
+        assert all(word.lower() in text for word in words.split(", ")), path
+        assert all(name in bmlab.__all__ for name in re.findall(r"`(\w+)`", names)), names
 
 
 def test_no_syllabus_gives_a_notebook_before_what_it_needs():

@@ -66,7 +66,7 @@ class Bound(NamedTuple):
 def trw(
     model: BoltzmannMachine, *, start: TreeDistribution | None = None, max_steps: int = 100, tolerance: float = 0.01
 ) -> Estimate:
-    """Answer by a mixture of all spanning trees, whose weights are moved up to `max_steps` times.
+    """Answer by tree-reweighted belief propagation: a mixture of all spanning trees, moved up to `max_steps` times.
 
     start     the `state` of a former answer for as many units; kept where the same units are coupled
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not

@@ -44,7 +44,7 @@ class Order(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The largest scope: the largest table has 2^(width + 1) numbers."""
+        """The largest scope, at best the treewidth: the largest table has 2^(width + 1) numbers."""
         return max(map(len, self.scopes), default=0)
 
     @property

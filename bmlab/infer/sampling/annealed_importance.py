@@ -71,7 +71,7 @@ def ais(
     n_chains: int = 1000,
     n_temperatures: int = 1000,
 ) -> Estimate:
-    """Answer by `n_chains` independent annealing runs of `n_temperatures` steps, each with its weight.
+    """Answer by annealed importance sampling: `n_chains` runs of `n_temperatures` steps, each with its weight.
 
     start     is accepted and ignored: the runs must begin where Z is known
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)

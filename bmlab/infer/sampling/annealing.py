@@ -55,7 +55,7 @@ def anneal(
     start: ArrayLike | None = None,
     n_chains: int | None = None,
 ) -> Annealed:
-    """Cool `n_chains` chains along `schedule`, one sweep at each of its temperatures; return the best states met.
+    """Cool `n_chains` chains along `schedule`, a sweep each (simulated annealing); return the best states met.
 
     schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part.  From
               twice a typical field to a fifth of the smallest energy that a turned unit costs, np.geomspace(hot, cold,

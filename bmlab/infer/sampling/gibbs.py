@@ -96,7 +96,7 @@ def gibbs(
     backend: str = "auto",
     n_draws: int = 0,
 ) -> Estimate:
-    """Answer by averaging over `n_sweeps` of `n_chains` chains side by side, after `burn_in` sweeps.
+    """Answer by Gibbs sampling: average over `n_sweeps` of `n_chains` chains side by side, after `burn_in` sweeps.
 
     start     states (chains, n) to go on from, or (chains, v) for the first v units only: the others then get one
               sweep given these.  None: random states.  The last states are the Estimate's `state`.

@@ -59,7 +59,7 @@ def temper(
     burn_in: int = 500,
     n_sweeps: int = 4000,
 ) -> Estimate:
-    """Answer by averaging over `n_sweeps` of `n_chains` independent ladders of replicas, after `burn_in` sweeps.
+    """Answer by parallel tempering (replica exchange): average over `n_sweeps` of `n_chains` ladders, after `burn_in`.
 
     start         the `state` of a former answer, to go on from; it brings its temperatures along
     temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot

@@ -68,7 +68,7 @@ class Convergence(NamedTuple):
 def bethe(
     model: BoltzmannMachine, *, start: ArrayLike | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
 ) -> Estimate:
-    """Answer by belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
+    """Answer by loopy belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
 
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.

@@ -36,7 +36,7 @@ def mean_field(
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
 ) -> Estimate:
-    """Answer by the product that minimises F, one unit after the other; log Z = -F/T is a proven lower bound.
+    """Answer by naive mean field: the product that minimises F, unit after unit; log Z = -F/T is a proven lower bound.
 
     start     means (n,) to begin from; None: tanh(b/T).  Different starts can end in different valleys of F.
     starts    how many, best an odd number: the first as above, the others along + and - the eigenvectors of W with the

@@ -43,7 +43,7 @@ def tap(
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
 ) -> Estimate:
-    """Answer by the means that minimise the free energy to second order in the couplings.
+    """Answer by the TAP equations: the means that minimise the free energy to second order in the couplings.
 
     start, starts, max_sweeps, corr   as in mean_field()
     converged as in mean_field(); and log_z within its free bounds (free_bounds.py)
