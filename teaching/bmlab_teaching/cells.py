@@ -60,15 +60,20 @@ def packed(value) -> str:
 
 def parts_of(value: Any, depth: int) -> Any:
     """Return a value in what JSON holds: itself, or {its kind: its parts}."""
-    import numpy
-
-    import bmlab
-
     if type(value) in (bool, int, float, str, types.NoneType):
         return value
 
     def inside(values):
         return [parts_of(one, depth + 1) for one in values]
+
+    if depth < DEEPEST and isinstance(value, dict):
+        return {"dict": inside(value.items())}
+    if depth < DEEPEST and (isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__")):
+        kind = "tuple" if isinstance(value, tuple) else "set" if isinstance(value, set | frozenset) else "list"
+        return {kind: inside(itertools.islice(value, MANY) if kind == "list" and hasattr(value, "__next__") else value)}
+    import numpy  # a third of a second: not before there is something that may be of its kind
+
+    import bmlab
 
     if isinstance(value, bmlab.BoltzmannMachine):
         return {"machine": text_of(value)}
@@ -84,11 +89,6 @@ def parts_of(value: Any, depth: int) -> Any:
         array = numpy.array(array.tolist()) if array.dtype == object else array
         if DTYPE.fullmatch(array.dtype.str):
             return {"array": [array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode()]}
-    elif depth < DEEPEST and isinstance(value, dict):
-        return {"dict": inside(value.items())}
-    elif depth < DEEPEST and (isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__")):
-        kind = "tuple" if isinstance(value, tuple) else "set" if isinstance(value, set | frozenset) else "list"
-        return {kind: inside(itertools.islice(value, MANY) if kind == "list" and hasattr(value, "__next__") else value)}
     raise TypeError(NOT_PLAIN.format(type(value).__name__))
 
 
@@ -106,10 +106,6 @@ def plain(text: str) -> Any:
 
 def value_of(parts: Any) -> Any:
     """Return the value that parts_of() took apart."""
-    import numpy
-
-    import bmlab
-
     if isinstance(parts, list):
         raise TypeError(NOT_PLAIN.format(list))
     if not isinstance(parts, dict):
@@ -123,6 +119,8 @@ def value_of(parts: Any) -> Any:
         dtype, shape, data = inside
         if not DTYPE.fullmatch(dtype):
             raise TypeError(NOT_PLAIN.format(dtype))
+        import numpy
+
         array = numpy.ndarray(shape, dtype, base64.b64decode(data))
         return (array.view("u1") != 0 if array.dtype == bool else array.copy())[()]  # a truth value is 0 or 1
     if kind == "sparse":
@@ -135,8 +133,12 @@ def value_of(parts: Any) -> Any:
     if kind == "machine":
         return machine_of(inside)
     if kind == "generator":
+        import numpy
+
         return numpy.random.default_rng(inside)
     if kind == "bounded":
+        import bmlab
+
         return bmlab.Bounded(*map(float, inside))
     raise TypeError(NOT_PLAIN.format(kind))
 

@@ -1,6 +1,8 @@
 """What is proved before anybody is graded, and what travels between an answer and its test."""
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from scipy import sparse
 from small_course import answered, graded, hand_in, short_notebook, walled
 
 import bmlab
+from bmlab_teaching import cells
 from bmlab_teaching.cells import LARGEST, packed, plain
 from bmlab_teaching.course import handout
 from bmlab_teaching.proofs import passed_by_nulls
@@ -82,6 +85,13 @@ def test_what_travels_arrives_as_it_was_in_kind_and_numbers():
     assert (bounds.stderr, bounds.lower, bounds.upper) == (0.1, 2, 3)
     matrix = plain(packed(sparse.csr_array(np.eye(3))))
     assert np.array_equal(matrix.toarray(), np.eye(3))
+
+
+def test_what_is_no_array_travels_without_the_packages():
+    """They take a third of a second of each process, and many an answer is a number."""
+    value = {"a": [1, 2.5, None], "b": ("x", {True})}
+    text = f"import sys, cells\nassert cells.plain(cells.packed({value})) == {value}\nassert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", text], cwd=Path(cells.__file__).parent, check=True)
 
 
 def test_what_arrives_is_ones_own():
