@@ -42,7 +42,7 @@ from bmlab_teaching.working_copies import (
 SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
-MATRIX = "transition_matrix"
+MATRICES = ("transition_matrix", "side_by_side")
 GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
 
 
@@ -91,13 +91,13 @@ def namespace(name):
     for place, source in kept.items():
         if not exercise(cells[place]) or "@widgets.blank" in source:
             exec(source, made)
-    if MATRIX in made:
-        made[MATRIX] = asked_once(made[MATRIX])
+    for key in made.keys() & MATRICES:
+        made[key] = asked_once(made[key])
     return made
 
 
 def asked_once(transition_matrix):
-    """The function of notebook 03, which takes half a second; answers and tests ask it about the same samplers."""
+    """A function of notebook 03 that takes a part of a second; answers and tests ask it about the same samplers."""
     known = {}
 
     def asked(sweep, model):
