@@ -56,7 +56,7 @@ lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebo
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env --nbval-cell-timeout=120 notebooks tests teaching/tests
+		--nbval --nbval-current-env notebooks tests teaching/tests
 
 check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, the core's own tests
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(CORE:%=tests/test_%.py)

@@ -71,7 +71,7 @@ def skipped(variables):
 
 def differing(variables, asked, log):
     """Run pytest under the variables: its closing line, and one line for each cell or test that fails."""
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]
+    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env"]
     command += ["-rfE", "--color=no", "-p", "no:cacheprovider", *asked]
     with open(log, "w", encoding="utf-8") as out:
         subprocess.run(command, cwd=ROOT, env=os.environ | variables, stdout=out, stderr=subprocess.STDOUT)

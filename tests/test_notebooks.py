@@ -252,7 +252,7 @@ def with_a_digit_changed(notebook, row, column):
 
 def nbval(folder):
     """Run nbval on every notebook below a folder: the set of (outcome, notebook, number of the code cell)."""
-    options = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--color=no", "-q", "-rpfEsxX"]
+    options = ["--nbval", "--nbval-current-env", "--color=no", "-q", "-rpfEsxX"]
     options.append(f"--nbval-sanitize-with={NOTEBOOKS / 'nbval.cfg'}")
     command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
     command += [f"--rootdir={folder}", *folder.rglob("*.ipynb")]

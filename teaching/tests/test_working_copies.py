@@ -83,7 +83,7 @@ def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders
 @pytest.mark.parametrize("version", [student_version, working_copies.working_copy])
 def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_goes_on(folders, version):
     notebook = version(folders[0] / "one.ipynb")
-    client = NotebookClient(notebook, kernel_name="python3", timeout=60, allow_errors=True)
+    client = NotebookClient(notebook, kernel_name="python3", allow_errors=True)
     client.execute()
     first, second = (
         [f"Exercise {number} is still open: write {name} above its test."]
@@ -111,7 +111,7 @@ def executed(copy):
     """The copy after all of its cells were run in its folder."""
     notebook = nbformat.read(copy, 4)
     where = {"metadata": {"path": str(copy.parent)}}
-    return NotebookClient(notebook, timeout=60, allow_errors=True, resources=where).execute()
+    return NotebookClient(notebook, allow_errors=True, resources=where).execute()
 
 
 def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
