@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+PATIENCE = 900  # seconds that anything may take on a busy machine: what works is never waited for so long
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

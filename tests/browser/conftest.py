@@ -47,7 +47,7 @@ def serve(tmp_path_factory):
                 start_new_session=True,
             )
         servers.append(server)
-        for _ in range(900):  # the first start on a busy machine compiles what it imports
+        for _ in range(5 * chromium.PATIENCE):  # the first start on a busy machine compiles what it imports
             try:
                 urllib.request.urlopen(address + "/api")
                 return address
@@ -84,6 +84,7 @@ class Notebook:
         self.context = browser.new_context(
             **({"viewport": {"width": 1100, "height": 900}, "has_touch": True} | options)
         )
+        self.context.set_default_timeout(1000 * chromium.PATIENCE)
         self.page, self.errors, self.outside = self.context.new_page(), [], []
         self.page.on(
             "console", lambda m: m.type == "error" and not m.text.startswith(UNANSWERED) and self.errors.append(m.text)
@@ -164,7 +165,7 @@ class Notebook:
 
     def view(self, name):
         found = self.page.locator(f".bmlab-{name}")
-        found.wait_for(timeout=30_000)
+        found.wait_for()
         found.scroll_into_view_if_needed()
         return found
 

@@ -5,6 +5,7 @@ notebook that is opened again without running shows its picture.
 import re
 
 import pytest
+from chromium import PATIENCE
 
 from bmlab.widgets.drawing import LETTERS
 
@@ -48,14 +49,14 @@ def text_of(view, selector=".bml-note"):
     return " ".join(view.locator(selector).all_inner_texts())
 
 
-def until(notebook, view, words, seconds=20):
+def until(notebook, view, words):
     """Wait until the view says these words."""
-    view.get_by_text(words).first.wait_for(timeout=1000 * seconds)
+    view.get_by_text(words).first.wait_for()
 
 
-def eventually(notebook, holds, seconds=20):
-    """Wait until something holds; AssertionError where it does not in time."""
-    for _ in range(10 * seconds):
+def eventually(notebook, holds):
+    """Wait until something holds; AssertionError where it never does."""
+    for _ in range(10 * PATIENCE):
         if holds():
             return
         notebook.page.wait_for_timeout(100)
@@ -271,11 +272,11 @@ def test_it_learns_at_once_and_dreams_what_it_is_shown(shown):
         dreams[:] = wall.evaluate(DREAMT)
         return letters <= set(dreams) and sum(dream in letters for dream in dreams) > 15
 
-    eventually(notebook, dreamt, seconds=60)
+    eventually(notebook, dreamt)
     assert len(dreams) == 30
     view.get_by_role("button", name="Unlearn").click()
     until(notebook, view, "the second half alone")
-    eventually(notebook, lambda: not letters & set(wall.evaluate(DREAMT)), seconds=60)
+    eventually(notebook, lambda: not letters & set(wall.evaluate(DREAMT)))
 
 
 def test_a_fourth_pattern_is_drawn_and_a_cell_is_held_in_every_dream(shown):

@@ -6,7 +6,7 @@ import zipfile
 
 import nbformat
 import pytest
-from chromium import missing
+from chromium import PATIENCE, missing
 from conftest import HERE, Visit, served
 from test_site import SOURCES, secrets
 
@@ -69,7 +69,7 @@ def test_a_notebook_opens_and_only_python_is_asked_of_others(browser):
     with served(LITE, "make lite") as address:
         visit = Visit(browser, address)
         page = visit.open("lab/index.html?path=00_start.ipynb")
-        page.get_by_role("heading", name="What is a Boltzmann machine").first.wait_for(timeout=60_000)
-        page.get_by_role("alert").filter(has_text="Python cannot start here").wait_for(timeout=30_000)
+        page.get_by_role("heading", name="What is a Boltzmann machine").first.wait_for(timeout=1000 * PATIENCE)
+        page.get_by_role("alert").filter(has_text="Python cannot start here").wait_for(timeout=1000 * PATIENCE)
         visit.context.close()
     assert visit.outside and not [url for url in visit.outside if not url.startswith(PYTHON)]
