@@ -185,7 +185,7 @@ class BoltzmannMachine:
 
     @cached_property
     def colours(self) -> ColourClasses:
-        """Classes of units (indices) that are not coupled inside, see couplings.py."""
+        """Classes of units (indices) that are not coupled inside, see sparsity.py."""
         return colour_classes(self.weights, self.weight_count)
 
     def field(self, s: ArrayLike) -> np.ndarray:

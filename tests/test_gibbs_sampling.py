@@ -44,13 +44,10 @@ def test_a_sweep_sets_unit_after_unit_by_the_rule(rule):
     assert (bmlab.sweep(model, s, u) == bmlab.plain.sweep(model, s, u)).all()
 
 
-def test_kind_and_size_choose_the_loop():
-    """A dense glass as CSR walks as the array does, a lattice by its lists; Numba where it is worth its import."""
+def test_the_kind_of_a_machine_chooses_the_loop():
+    """A dense glass as CSR walks as the array does, a lattice by its lists."""
     stored = bmlab.BoltzmannMachine(scipy.sparse.csr_array(GLASS.weights), GLASS.biases)
     assert not chains.densified(stored).is_sparse and chains.densified(bmlab.ising((4, 4))).is_sparse
-    for n_sweeps, engine in ((100, "numpy"), (10_000, "numba")):
-        walk = chains.Chains(bmlab.toy(), np.ones((3, 100)), np.random.default_rng(0), n_sweeps=n_sweeps)
-        assert walk.backend == engine
 
 
 def test_nothing_of_chains_is_assigned_from_outside():

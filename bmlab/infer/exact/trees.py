@@ -14,6 +14,8 @@ Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.2.  Plai
 other is all that a chain allows, and for one number they are twenty times as fast as NumPy's.
 """
 
+from __future__ import annotations
+
 from math import exp, log1p
 
 import numpy as np

@@ -155,7 +155,7 @@ def _first_chains(model, first, rng, n_chains, n_sweeps):
     up = scipy.special.expit(2 * first / model.temperature)[:, None]
     classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
     s = np.where(rng.random((model.n, n_chains)) < up, 1, -1)
-    return Chains(model, s, rng, classes=classes, n_sweeps=n_sweeps)
+    return Chains(model, s, rng, classes=classes, n_sweeps=n_sweeps, new_biases=True)
 
 
 def _first_log_z(model, first):

@@ -23,11 +23,15 @@ from ...model import BoltzmannMachine
 from ...progress_bars import with_progress
 from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...validation import ArrayLike, check_choice
-from .numpy_engine import NumpyEngine, Sweeps
+from .numpy_engine import NumpyEngine, Sweeps, lines
 
 BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
-LONG, WIDE = 2**19, 2**13  # updates of a call, or units of all chains, from which on Numba is worth its import
-LAYER = 128  # units of each class from which on NumPy's products are faster than kept fields
+# What a sweep costs, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: a block of units,
+# each of its units where they are coupled, each number.  Numba: each number, a weight of its row, a field summed anew.
+NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
+NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD = 1.2e-8, 3e-11, 1.2e-8
+MULTIPLY_ADDS = 1.5e10  # a second, of both
+NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
 ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles
 BACKENDS = ("auto", "numpy", "numba")
 
@@ -36,7 +40,7 @@ class Chains:
     """States s (n, chains) of -1/+1, moved by sweeps; one stream of random numbers, whatever the engine.
 
     classes   of units that are not coupled: they turn together, one class after the other; None: model.colours
-    n_sweeps  how many are planned: it helps to choose the engine
+    n_sweeps  how many are planned, and new_biases, whether each has its own: they help to choose the engine
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Chains:
         classes: ColourClasses | None = None,
         backend: str = "auto",
         n_sweeps: int = 1,
+        new_biases: bool = False,
     ):
         check_choice("backend", backend, BACKENDS)
         self.model, self._s = densified(model), np.array(s, dtype=np.int8, order="C")
@@ -56,7 +61,9 @@ class Chains:
         drawn = rng.integers(0, 2**64 - 1, 1 + n_chains, dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
-        self.backend = choose_engine(self.model, self.classes, n_chains, n_sweeps) if backend == "auto" else backend
+        if backend == "auto":
+            backend = choose_engine(self.model, self.classes, n_chains, n_sweeps, new_biases)
+        self.backend = backend
         engine = NumpyEngine if self.backend == "numpy" else _numba().NumbaEngine
         self._engine: Any = engine(self.model, self.classes, n_chains)
 
@@ -123,12 +130,38 @@ def densified(model: BoltzmannMachine) -> BoltzmannMachine:
     return model._with(model.weights.toarray(), model.biases)
 
 
-def choose_engine(model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int) -> str:
-    """Return the engine for a call: by its size and the kind of machine, never by what was done before."""
-    size = model.n * n_chains
-    small = size < WIDE and size * n_sweeps < LONG
-    layers = 0 < len(classes) <= model.n // LAYER and min(map(len, classes)) > LAYER
-    return "numpy" if small or (layers and not model.is_sparse) or not _has_numba() else "numba"
+_saved = 0.0  # seconds that Numba would have saved so far, in calls for which it is faster
+
+
+def choose_engine(
+    model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int, new_biases: bool = False
+) -> str:
+    """Return the faster engine for a call; both walk alike, so that only time depends on it.
+
+    Numba is imported once all calls together would have saved what that costs, as one buys what one has rented often.
+    """
+    global _saved
+    numba = numba_seconds(model, n_chains, new_biases)
+    saved = n_sweeps * (numpy_seconds(model, classes, n_chains) - numba)
+    if saved <= 0:
+        return "numpy"
+    _saved += saved
+    return "numba" if _saved > NUMBA_IMPORT and _has_numba() else "numpy"
+
+
+def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int) -> float:
+    """Return what a sweep costs: calls of Python for each block of units, then numbers and products."""
+    blocks = lines(classes)
+    coupled = sum(map(len, blocks)) if len(blocks) < len(classes) else 0
+    calls = NUMPY_BLOCK * len(blocks) + NUMPY_UNIT * coupled
+    return calls + n_chains * (NUMPY_NUMBER * model.n + model.weight_count / MULTIPLY_ADDS)
+
+
+def numba_seconds(model: BoltzmannMachine, n_chains: int, new_biases: bool = False) -> float:
+    """Return what a sweep costs: numbers, the rows of units that flip, and all fields where biases are new."""
+    row = model.weight_count / max(1, model.n) if model.is_sparse else model.n
+    fields = NUMBA_FIELD + row / MULTIPLY_ADDS if new_biases else 0.0
+    return n_chains * model.n * (NUMBA_NUMBER + NUMBA_WEIGHT * row + fields)
 
 
 @cache

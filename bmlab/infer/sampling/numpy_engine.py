@@ -77,7 +77,7 @@ class NumpyEngine:
     """Sweep chains by NumPy."""
 
     def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
-        self.model, self.blocks = model, list(_blocks(model, _lines(classes)))
+        self.model, self.blocks = model, list(_blocks(model, lines(classes)))
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
@@ -137,7 +137,7 @@ def _update(block, s, u, beta2, biases, field):
     s[units] = -least
 
 
-def _lines(classes):
+def lines(classes):
     """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
     units, ends, cuts = classes.order, classes.offsets, [0]
     while cuts[-1] < len(units):
@@ -146,10 +146,10 @@ def _lines(classes):
     return [units[begin:end] for begin, end in pairwise(cuts)]
 
 
-def _blocks(model: BoltzmannMachine, lines) -> Iterator[Block]:
+def _blocks(model: BoltzmannMachine, in_lines) -> Iterator[Block]:
     """Yield the Block of each line of units, none of which comes twice."""
     full = not model.is_sparse and model.weight_count > MOST * model.weights.size
-    for line in lines:
+    for line in in_lines:
         first, count = int(line[0]), len(line)
         units = slice(first, first + count) if (line == np.arange(first, first + count)).all() else line  # a view
         rows: Any = model.weights[units]

@@ -9,6 +9,8 @@ front of the parent of j, the first unit p of S, whose own rows hold the rest of
 elimination; to solve for each column takes n solutions.  Takahashi, Fagan and Chen (1973), Proc. 8th PICA Conf., 63.
 """
 
+from __future__ import annotations
+
 import numpy as np
 import scipy
 

@@ -1,0 +1,73 @@
+"""Which engine Chains takes: the one that costs less by the count of its operations; no clock is read."""
+
+import numpy as np
+import pytest
+
+import bmlab
+from bmlab.infer.sampling import chains
+from bmlab.infer.sampling.chains import choose_engine, numba_seconds, numpy_seconds
+from bmlab.sparsity import one_by_one
+
+RESTRICTED = {
+    (v, h): bmlab.restricted(np.ones((v, h)), np.zeros(v), np.zeros(h)) for v, h in ((784, 100), (784, 500), (64, 20))
+}
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A process in which nothing has been sampled yet."""
+    monkeypatch.setattr(chains, "_saved", 0.0)
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """A process in which Numba has paid for its import."""
+    monkeypatch.setattr(chains, "_saved", chains.NUMBA_IMPORT)
+
+
+@pytest.mark.parametrize(("n", "n_chains", "n_sweeps"), [(100, 1, 5000), (10, 20, 2600), (100, 10, 500), (3, 1, 1)])
+def test_few_chains_walk_in_compiled_loops(imported, n, n_chains, n_sweeps):
+    """NumPy pays for its calls of Python however few the chains are."""
+    model = bmlab.sherrington_kirkpatrick(n, rng=0)
+    assert choose_engine(model, model.colours, n_chains, n_sweeps) == "numba"
+
+
+@pytest.mark.parametrize("layers", RESTRICTED)
+def test_layers_with_other_biases_at_each_sweep_are_products(imported, layers):
+    """As annealed importance sampling has them: Numba would sum all fields anew each time."""
+    model = RESTRICTED[layers]
+    assert choose_engine(model, model.colours, 200, 200, new_biases=True) == "numpy"
+
+
+def test_numba_is_imported_when_it_would_have_saved_its_import(fresh):
+    """Calls that are short one by one are not short together: what NumPy loses never passes twice that price."""
+    model = bmlab.sherrington_kirkpatrick(10, rng=0)
+    lost = 20 * (numpy_seconds(model, model.colours, 5) - numba_seconds(model, 5))
+    taken = [choose_engine(model, model.colours, 5, 20) for _ in range(int(2 * chains.NUMBA_IMPORT / lost))]
+    assert taken[0] == "numpy"
+    assert taken[-1] == "numba"
+    assert taken == sorted(taken, reverse=True)
+    assert taken.count("numpy") * lost <= chains.NUMBA_IMPORT
+
+
+def test_the_choice_costs_least_over_a_grid(imported):
+    """Whatever the machine, and never more than a block of calls where the units of a line turn together."""
+    for n in (2, 30, 300):
+        for model in (bmlab.sherrington_kirkpatrick(n, rng=0), bmlab.ising(n)):
+            for classes in (model.colours, one_by_one(n)):
+                for n_chains in (1, 30, 3000):
+                    for new in (False, True):
+                        costs = {
+                            "numpy": numpy_seconds(model, classes, n_chains),
+                            "numba": numba_seconds(model, n_chains, new),
+                        }
+                        assert choose_engine(model, classes, n_chains, 10, new) == min(costs, key=costs.get)
+
+
+def test_both_engines_are_priced_by_what_they_do():
+    """Twice the chains cost less than twice as much in NumPy, and just that in Numba; colours spare calls."""
+    lattice, glass = bmlab.ising((8, 8)), bmlab.sherrington_kirkpatrick(64, rng=0)
+    assert numpy_seconds(glass, glass.colours, 20) < 2 * numpy_seconds(glass, glass.colours, 10)
+    assert numba_seconds(glass, 20) == pytest.approx(2 * numba_seconds(glass, 10))
+    assert numpy_seconds(lattice, lattice.colours, 1) < numpy_seconds(lattice, one_by_one(64), 1)
+    assert numba_seconds(lattice, 1) < numba_seconds(glass, 1) < numba_seconds(glass, 1, new_biases=True)
