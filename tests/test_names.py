@@ -81,6 +81,7 @@ TAKERS = {
     "pcd": learnt(pcd, HALF),
     "moments": lambda data: learnt(partial(bmlab.maximize, penalty=0.1), MODEL)(bmlab.moments([data])),
     "moments, later": lambda data: bmlab.moments([FRAME, data]).corr,
+    "Step": lambda data: bmlab.Step(MODEL, bmlab.moments([data]), bmlab.exact(MODEL)).mismatch,
 }
 FREE = {  # without a machine: whatever the names, the units are the columns
     "pseudolikelihood": lambda data: by_units(bmlab.pseudolikelihood(data, penalty=0.1)),

@@ -13,6 +13,7 @@ from ..html import fit_html
 from ..model import BoltzmannMachine
 from ..validation import is_sparse, summary
 from .likelihood import check_phases, log_likelihood
+from .observations import Moments, checked_moments
 
 ALL_STEPS = "all steps were made"
 
@@ -31,7 +32,7 @@ class OptimizerState(NamedTuple):
 class Step:
     """A model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
 
-    Raises ValueError where the two are swapped.
+    Moments with names are put in the order of the model's.  Raises ValueError where the two are swapped.
 
     >>> machine = bmlab.toy()
     >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
@@ -48,6 +49,8 @@ class Step:
 
     def __post_init__(self):
         check_phases(self.clamped, self.free)
+        if isinstance(self.clamped, Moments):  # by the names of its columns
+            vars(self)["clamped"] = checked_moments(self.model, self.clamped)
         vars(self).update(loop=sealed(self.loop))
 
     def __repr__(self):
