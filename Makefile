@@ -83,7 +83,7 @@ coverage: setup  ## print how many lines of bmlab the tests run, and which they 
 	@$(IN_VENV) -m coverage combine --quiet
 	@$(IN_VENV) -m coverage report
 
-test-class: setup  ## grade a class of 120 awkward submissions (some minutes)
+test-class: setup  ## grade a class of 120 awkward submissions (some minutes; NOTEBOOK=03_gibbs_sampling: of another notebook)
 	@$(ONE_THREAD) STUDENTS=120 $(IN_VENV) -m pytest -rP teaching/tests/test_class.py
 
 test-browser: setup  ## drive the notebooks and the live views in Chromium (chromium on the path, or CHROMIUM=...)

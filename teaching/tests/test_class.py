@@ -1,6 +1,7 @@
 """A class with every awkward case in it, graded in one command: everyone has the points they deserve.
 
-`make test` grades one student a case, of a notebook with two short exercises; `make test-class` 120 of notebook 01.
+`make test` grades one student a case, of a notebook with two short exercises; `make test-class` 120 of notebook 01, or
+of the one that NOTEBOOK names.
 """
 
 import os
@@ -25,7 +26,7 @@ pytestmark = walled
 def graded(tmp_path_factory):
     """The folder of a class that was graded, the class, its notebook, and a function that grades it again."""
     folder = tmp_path_factory.mktemp("class")
-    source = NOTEBOOKS / "01_theory.ipynb" if STUDENTS else short_notebook(folder)
+    source = NOTEBOOKS / f"{os.environ.get('NOTEBOOK', '01_theory')}.ipynb" if STUDENTS else short_notebook(folder)
     made = make_class(folder, source, STUDENTS)
     if not STUDENTS:
         (folder / "graded/warm").mkdir(parents=True)  # no caches: these exercises need none
