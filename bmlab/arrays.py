@@ -77,7 +77,7 @@ def log_2cosh(x: np.ndarray) -> np.ndarray:
     return x + np.log1p(np.exp(-2 * x))
 
 
-def combined_field(x: ArrayLike, y: ArrayLike) -> np.ndarray:
+def combined_field(x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
     """Return atanh(tanh x tanh y), for numbers of any size: what a unit in a field y exerts by a coupling x."""
     plus, minus = np.abs(np.add(x, y)), np.abs(np.subtract(x, y))
     return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2

@@ -52,10 +52,10 @@ def describe(value: Any) -> str:
     return text if isinstance(value, (list, tuple, dict)) and len(text) < 60 else _a(type(value).__name__)
 
 
-def summary(record: Any) -> str:
-    """Return the repr of a named tuple, with what is long in it by its size alone."""
-    parts = (f"{name}={_short(getattr(record, name))}" for name in record._fields)
-    return f"{type(record).__name__}({', '.join(parts)})"
+def summary(self: Any) -> str:
+    """Return the repr of a named tuple, with what is long in it by its size alone: its __repr__."""
+    parts = (f"{name}={_short(getattr(self, name))}" for name in self._fields)
+    return f"{type(self).__name__}({', '.join(parts)})"
 
 
 def _short(value):
