@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 MOST_UNITS = 20  # of a table; a larger machine shows its strongest couplings instead
-MOST_COUPLINGS = 10
+MOST_COUPLINGS = 10  # rows of that list
 SAME_SIGN, OPPOSITE_SIGN = "217, 115, 13", "132, 89, 184"  # plot.TOGETHER and plot.APART as red, green, blue
 
 

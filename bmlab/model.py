@@ -341,6 +341,11 @@ def field_of(model: BoltzmannMachine, x: np.ndarray) -> np.ndarray:
     return (x.reshape(math.prod(x.shape[:-1]), model.n) @ model.weights).reshape(x.shape) + model.biases
 
 
+def with_offset(model: BoltzmannMachine, log_z: Any) -> Any:
+    """Return log Z of a machine from that of its weights and biases alone: the energy of clamped units is put back."""
+    return log_z - model.offset / model.temperature
+
+
 def energy_of(model: BoltzmannMachine, x: np.ndarray) -> np.ndarray:
     """Return the energy of any numbers x (..., n), in shape (...); of few units by strips of rows, which is faster."""
     strip = STRIP // max(1, model.n**2)

@@ -243,3 +243,10 @@ def test_what_others_call_otherwise_is_pointed_to(ask, says):
 def test_a_machine_without_biases_is_told_to_have_some():
     with pytest.raises(ValueError, match=r"biases must be .*; pass np.zeros\(n\)"):
         bmlab.BoltzmannMachine([[0, 1], [1, 0]])
+
+
+def test_the_energy_of_clamped_units_is_put_back_in_one_place():
+    """Outside of model.py nothing divides an offset by a temperature: with_offset() does."""
+    for file in (ROOT / "bmlab").rglob("*.py"):
+        divided = re.findall(r"offset\)? / \w+\.temperature", file.read_text("utf-8"))
+        assert len(divided) == (file.name == "model.py"), file

@@ -51,7 +51,7 @@ from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import checked_biases, checked_moments, checked_visible, learning_pairs, named, padded
 from .record import OptimizerState, Step
 
-LONG = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
+THREADED_SIZE = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
 UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
 UNSEEN = replace(UNASKED, is_clamped=True)
 
@@ -181,7 +181,7 @@ def _gradient_norm(model, d_weights, d_biases, l1):
     if l1:
         w = _at_couplings(model, model.weights)
         d = np.where(w, d - l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - l1, 0))
-    with one_thread() if d.size > LONG else nullcontext():
+    with one_thread() if d.size > THREADED_SIZE else nullcontext():
         length = float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
     if np.isnan(length) and not is_sparse(d_weights) and np.isnan(d_weights).any():
         i, j = np.argwhere(np.isnan(d_weights))[0]

@@ -28,7 +28,9 @@ from ..threads import one_thread
 from ..validation import ArrayLike, check_count, check_positive, generator
 from .observations import checked_rows, unique_patterns
 
-FEW = 10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
+SUMMED_UNITS = (
+    10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
+)
 AT_ONCE = 2**20  # states of rows that are held at a time
 
 

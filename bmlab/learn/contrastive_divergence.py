@@ -42,7 +42,7 @@ from .observations import checked_visible, named
 from .record import ALL_STEPS, Fit
 
 ONE = np.float32(1)
-SMALL = 0.01  # of T: the spread of the weights that tell hidden units apart
+SYMMETRY_NOISE = 0.01  # of T: the spread of the weights that tell hidden units apart
 
 
 @show_call("bmlab.pcd(model, data, rng=0, steps=100, rate=0.1)")
@@ -195,7 +195,7 @@ def _told_apart(model, visible, rng):
     if not len(stuck):
         return model
     weights = model.weights.copy()
-    weights[:visible, stuck] += rng.normal(scale=SMALL * model.temperature, size=(visible, len(stuck)))
+    weights[:visible, stuck] += rng.normal(scale=SYMMETRY_NOISE * model.temperature, size=(visible, len(stuck)))
     weights[stuck, :visible] = weights[:visible, stuck].T
     return replace(model, weights=weights)
 

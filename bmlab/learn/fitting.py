@@ -19,10 +19,9 @@ from ..validation import ArrayLike, check_count
 from .ascent import ascend
 from .checkpoints import Checkpoint
 from .observations import checked_rows
-from .record import ALL_STEPS, Fit, Step
+from .record import ALL_STEPS, AT_REST, Fit, Step
 
-HELD = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
-AT_REST = 1e-6  # the tolerance of maximize()
+BYTES_A_WEIGHT = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
 
 
 @show_call("bmlab.fit(model, data, steps=100, rate=0.1)")
@@ -105,7 +104,7 @@ def _check_kept(step, count):
     """Raise ValueError where so many steps do not fit into the memory."""
     model = step.model if isinstance(step, Step) else step
     check_model(model)
-    size = HELD * (model.weight_count if model.is_sparse else model.n**2)
+    size = BYTES_A_WEIGHT * (model.weight_count if model.is_sparse else model.n**2)
     check_memory(f"{count:,} steps of {model.n:,} units would be kept", count * size, "pass every=100, or more")
 
 

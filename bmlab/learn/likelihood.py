@@ -28,11 +28,11 @@ from ..estimate import (
     pair_sums,
 )
 from ..infer.exact.dispatch import exact
-from ..model import BoltzmannMachine, check_model, energy_of, field_of
+from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
 from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, describe
-from .clamped_batches import FEW, over_states, summed
+from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, checked_moments, checked_rows, unique_patterns, unique_rows
 
 
@@ -75,7 +75,7 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
     pairs = (answer.corr * model.weights).sum() / 2  # w_ii = 0
-    log_z = float(pairs + model.biases @ answer.mean - model.offset) / model.temperature
+    log_z = with_offset(model, float(pairs + model.biases @ answer.mean) / model.temperature)
     return replace(answer, log_z=Bounded(log_z, 0.0, log_z, log_z), model=model, is_clamped=True)
 
 
@@ -179,7 +179,7 @@ def _closed_form_units(model, unknown):
 
 def _group_by_unknown(unknown, model, infer):
     """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for those to be summed."""
-    few = (unknown.sum(1) <= FEW) & (infer is exact and not model.is_sparse)
+    few = (unknown.sum(1) <= SUMMED_UNITS) & (infer is exact and not model.is_sparse)
     first, which, _ = unique_rows(unknown[~few])
     sets = unknown[~few][first]
     rest = [(np.flatnonzero(s), np.flatnonzero(~few)[which == k]) for k, s in enumerate(sets)]

@@ -45,13 +45,13 @@ from .observations import (
     named,
 )
 from .quasi_newton import FAR, NUDGE, UPWARD, maximize_lbfgs, outcome, upward
-from .record import Fit, OptimizerState, Step
+from .record import AT_REST, Fit, OptimizerState, Step
 
-CALLS, LONGEST = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
+CALLS, LONGEST_CLIMB = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
 SADDLES = 10  # from which a climb goes on to a higher place
 STEP_OFF = 0.1  # how far a saddle is left, in fields
-ROUNDING = 1e-12  # of log Z, in units of its size: a rise that is less is none
-SMALL = 0.3  # weight/T that a hidden unit begins with, where it would have none
+LOG_Z_ROUNDING = 1e-12  # of log Z, in units of its size: a rise that is less is none
+FIRST_WEIGHT = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
 def maximize(
@@ -62,7 +62,7 @@ def maximize(
     couplings: ArrayLike | None = None,
     biases: ArrayLike | None = None,
     penalty: float = 0.0,
-    tolerance: float = 1e-6,
+    tolerance: float = AT_REST,
 ) -> Fit:
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
@@ -88,7 +88,7 @@ def maximize(
            [0.5493, 0.    ]])
     """
     check_positive("penalty", penalty, 0.01, zero=True)
-    check_positive("tolerance", tolerance, 1e-6)
+    check_positive("tolerance", tolerance, AT_REST)
     check_learning_method("infer", infer, "model", start=None)
     model, mask = learning_pairs(named(model, data), couplings)
     pairs, learns = _pairs(model, mask), checked_biases(biases, model.n, model.names)
@@ -112,10 +112,10 @@ def maximize(
 def _check_cost(model, pairs):
     """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
     price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
-    if CALLS * price.seconds > LONGEST:
+    if CALLS * price.seconds > LONGEST_CLIMB:
         raise ValueError(
-            f"maximize() would ask exact() some {CALLS} times at {price.time}, and stops at {time_in_words(LONGEST)} "
-            "in all; use pseudolikelihood(), or pcd() where units are hidden"
+            f"maximize() would ask exact() some {CALLS} times at {price.time}, and stops at "
+            f"{time_in_words(LONGEST_CLIMB)} in all; use pseudolikelihood(), or pcd() where units are hidden"
         )
 
 
@@ -150,7 +150,7 @@ def _break_hidden_symmetry(theta, pairs, hidden):
     for unit in hidden:
         own = np.flatnonzero((row == unit) | (col == unit))
         if not theta[own].any():
-            theta[own] = SMALL * np.sin(1 + unit + np.arange(len(own)) * (1 + unit))
+            theta[own] = FIRST_WEIGHT * np.sin(1 + unit + np.arange(len(own)) * (1 + unit))
     return theta
 
 
@@ -225,7 +225,7 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
         start = max((top.theta + sign * STEP_OFF * way for sign in (1, -1)), key=lambda there: rise(there)[0])
     value, slope, _ = rise(top.theta)
     step = replace(last, loop=OptimizerState(top.number))
-    higher = _rises_beside(rise, top.theta, value, slope, ROUNDING * (1 + abs(step.free.log_z)))
+    higher = _rises_beside(rise, top.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
     return step, top, higher or bend > UPWARD
 
 

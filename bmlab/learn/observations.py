@@ -23,7 +23,7 @@ from ..progress_bars import with_progress
 from ..sparsity import entries
 from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, is_sparse, some_values
 
-STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
+COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ABSENT = 1e-12  # a probability below is none: no data are so many
 
 
@@ -225,7 +225,7 @@ def moments(
             share = None if weight is None else weight[count : count + rows]
             if share is not None and len(share) < rows:
                 raise ValueError(f"sample_weight has {len(share)} numbers left for {rows} rows; pass one a row")
-            for a in range(0, rows, step := max(1, STRIP // max(1, x.shape[1]))):
+            for a in range(0, rows, step := max(1, COUNTED_STRIP // max(1, x.shape[1]))):
                 strip: Any = x[a : a + step]
                 s = _signs(strip.toarray() if is_sparse(strip) else strip, bits)
                 c = None if share is None else share[a : a + step, None]

@@ -29,8 +29,8 @@ from .observations import check_all_combinations, check_each_varies, checked_uni
 from .quasi_newton import maximize_lbfgs, outcome
 from .record import Fit
 
-TOLERANCE = 1e-6  # of the largest component of the slope
-BLOCK = 2**18  # fields at a time: of many data they would fill the memory
+TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component of the slope, where AT_REST is its length
+FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the memory
 
 
 def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0) -> Fit:
@@ -95,7 +95,7 @@ def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, 
 
 
 def _sums_of_rows(s, share, w) -> Any:
-    rows = max(BLOCK // s.shape[1], 256)
+    rows = max(FIELDS_AT_ONCE // s.shape[1], 256)
     blocks = [_by_units(s[k : k + rows], share[k : k + rows], w) for k in range(0, len(s), rows)]
     return tuple(sum(parts) for parts in zip(*blocks, strict=True))
 

@@ -21,7 +21,7 @@ import scipy
 
 from ..progress_bars import counting_bar
 
-STEPS = 5000
+LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500 (maximize)
 MEMORY = 20  # moves that L-BFGS remembers
 NEWTON = 30  # steps at most; towards infinity each divides the slope by e
 PRODUCTS = 200  # of H and a vector in one of these
@@ -45,7 +45,7 @@ class Optimum(NamedTuple):
 def maximize_lbfgs(
     rise: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
 ) -> Optimum:
-    """Maximise until the slope is no longer than `tolerance`, STEPS are made, or doubles end it.
+    """Maximise until the slope is no longer than `tolerance`, LBFGS_STEPS are made, or doubles end it.
 
     rise    parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
     fields  a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
@@ -64,12 +64,12 @@ def maximize_lbfgs(
         if steep <= tolerance:
             raise StopIteration
 
-    options = {"gtol": 0, "ftol": 0, "maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": MEMORY}
+    options = {"gtol": 0, "ftol": 0, "maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": MEMORY}
     minimize = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
     downhill(found.x)
     theta, steep = found.x, float(steep)
-    if steep > tolerance and found.nit < STEPS:
+    if steep > tolerance and found.nit < LBFGS_STEPS:
         theta, steep, _ = newton(rise, theta, tolerance)
     moved = 0.0 if steep * scale > COARSE else fields(theta - far)
     if moved > FAR and steep * scale > FINE:

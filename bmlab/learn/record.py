@@ -16,6 +16,7 @@ from .likelihood import check_phases, log_likelihood
 from .observations import Moments, checked_moments
 
 ALL_STEPS = "all steps were made"
+AT_REST = 1e-6  # nats a unit of a parameter: the Euclidean length of a slope at a maximum; doubles end it near 1e-14
 
 
 class OptimizerState(NamedTuple):

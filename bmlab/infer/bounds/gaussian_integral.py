@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, with_offset
 from ...progress_bars import with_progress
 from ...threads import one_thread
 
@@ -43,7 +43,7 @@ def gaussian_bound(model: BoltzmannMachine, max_steps: int = STEPS) -> float:
             bound, gradient, hessian = trial
             if gain < ENOUGH:
                 break
-    return float(bound - model.offset / model.temperature)
+    return float(with_offset(model, bound))
 
 
 def _first(j, b):

@@ -16,7 +16,7 @@ through the same lines.  Saul and Jordan (1996), NIPS 8, 486; Wainwright and Jor
 import numpy as np
 import scipy
 
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, with_offset
 from ...threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
@@ -46,7 +46,7 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STE
             method="L-BFGS-B",
             options={"maxiter": min(max_steps, STEPS)},
         )
-    return float(-found.fun - model.offset / model.temperature)
+    return float(with_offset(model, -found.fun))
 
 
 def _minus_bound(x, j, b, above):

@@ -27,7 +27,7 @@ import scipy
 
 from ...arrays import combined_field, log_2cosh
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, with_offset
 from ...progress_bars import with_progress
 from ...threads import one_thread
 from ...validation import check_count, check_positive, describe, summary
@@ -85,9 +85,9 @@ def trw(
         check_count("max_steps", max_steps, 0),
         check_positive("tolerance", tolerance, 0.01, zero=True),
     )
-    bounds, offset = [], model.offset / model.temperature
+    bounds = []
     for found in with_progress(tighten(model, start), "step", max_steps + 1):
-        bounds.append(found[1].value - offset)
+        bounds.append(with_offset(model, found[1].value))
         if found[2] <= tolerance or len(bounds) > max_steps:
             break
     mixture, best, gap = found

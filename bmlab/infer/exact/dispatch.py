@@ -18,7 +18,7 @@ import scipy
 
 from ...arrays import log_2cosh
 from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, with_offset
 from ...sparsity import entries
 from ...validation import check_choice, check_positive
 from . import elimination
@@ -121,7 +121,7 @@ def solve_part(
 
 
 def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
-    log_z = float(log_z - model.offset / model.temperature)
+    log_z = float(with_offset(model, log_z))
     return Estimate(
         np.minimum(np.maximum(mean, -1), 1),
         corr,

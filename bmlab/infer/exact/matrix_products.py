@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, with_offset
 from ...parallel import map_executor
 from ...progress_bars import with_progress
 from ...threads import all_threads, one_thread
@@ -29,7 +29,7 @@ from .small_tables import up_to_pairs
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
 PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
 LARGER_UNITS = 36  # beyond 2^PARTS parts of those: ten seconds, and half a GiB
-PARTS = 13
+PARTS = 13  # units held before parts grow: 2^13 parts, of a second or two each
 SAFE_ENERGY = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
 SAFE_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
@@ -187,7 +187,7 @@ def _part(model, k, moments, number):
     """Return the Sums of the machine conditioned on its first k units at the state of a number, with their energy."""
     free = model.clamp(np.arange(k), _signs(k, number))
     sums = _in_range(free, moments)
-    return sums._replace(log_z=sums.log_z - free.offset / free.temperature)
+    return sums._replace(log_z=with_offset(free, sums.log_z))
 
 
 def _in_range(model, moments):

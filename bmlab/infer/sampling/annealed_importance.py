@@ -36,7 +36,7 @@ from ...arrays import log_2cosh
 from ...budgets import check_memory
 from ...calls import show_call
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, with_offset
 from ...progress_bars import with_progress
 from ...threads import one_thread
 from ...validation import check_count, generator, is_sparse, summary
@@ -44,12 +44,12 @@ from .chains import Chains
 from .diagnostics import widened
 from .gibbs import check_chains
 
-PILOT = 5  # the pilot has so many times fewer chains and steps
+PILOT_SHARE = 5  # the pilot has so many times fewer chains and steps
 MOST_PILOT = 2002  # and no more chains than that
-ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
+MEAN_FIELD_ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 LARGEST_FIRST_BIAS = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
-SHARE = 0.2  # of the chains that must count for the error bar to be believed
-FEWEST = 10  # and no fewer than that: every share of a few is a large one
+EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to be believed
+EFFECTIVE_RUNS = 10  # and no fewer than that: every share of a few is a large one
 
 
 class Runs(NamedTuple):
@@ -126,8 +126,8 @@ def _summed_gain(pull, rest, first, low, high):
 
 def _schedule(model, first, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
-    even = np.linspace(0, 1, n_temperatures // PILOT + 2)
-    pilot = _first_chains(model, first, rng, min(n_chains // PILOT + 2, MOST_PILOT), len(even))
+    even = np.linspace(0, 1, n_temperatures // PILOT_SHARE + 2)
+    pilot = _first_chains(model, first, rng, min(n_chains // PILOT_SHARE + 2, MOST_PILOT), len(even))
     spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
     length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
@@ -136,7 +136,7 @@ def _schedule(model, first, rng, n_chains, n_temperatures):
 def _first_biases(model):
     """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
     weak, a = 0.5 * model.temperature / max(_spectral_radius(model), 0.5 * model.temperature), model.biases
-    for _ in range(ROUNDS):
+    for _ in range(MEAN_FIELD_ROUNDS):
         a = model.biases + weak * (model.weights @ np.tanh(a / model.temperature))
     return a.clip(-LARGEST_FIRST_BIAS * model.temperature, LARGEST_FIRST_BIAS * model.temperature)
 
@@ -159,7 +159,7 @@ def _first_chains(model, first, rng, n_chains, n_sweeps):
 
 
 def _first_log_z(model, first):
-    return log_2cosh(first / model.temperature).sum() - model.offset / model.temperature
+    return with_offset(model, log_2cosh(first / model.temperature).sum())
 
 
 def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
@@ -174,8 +174,8 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))
     doubts = {
-        ": its error bar is too small. Raise n_temperatures": ess < SHARE * count,
-        f": fewer than {FEWEST} are too few to tell. Raise n_chains": ess < FEWEST,
+        ": its error bar is too small. Raise n_temperatures": ess < EFFECTIVE_SHARE * count,
+        f": fewer than {EFFECTIVE_RUNS} are too few to tell. Raise n_chains": ess < EFFECTIVE_RUNS,
     }
     advice = next((doubt for doubt, holds in doubts.items() if holds), "")
     return Estimate(
@@ -186,7 +186,7 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
         converged=not advice,
-        message=f"ais() rests on {ess:.1f} of its {count} runs, where {SHARE:.0%} are asked for{advice}.",
+        message=f"ais() rests on {ess:.1f} of its {count} runs, where {EFFECTIVE_SHARE:.0%} are asked for{advice}.",
         state=runs,
         info={"ess": ess},
         model=model,

@@ -28,7 +28,7 @@ from .diagnostics import GROUPS, Halves, agreement, halves_of, mean_and_stderr
 INDEPENDENT = 3  # effective draws of the slowest unit in a part of time, for its neighbours to know little of it
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
-STRIP = 128  # columns of a matrix that are looked at together
+COLUMN_STRIP = 128  # columns of a matrix that are looked at together
 GATHERED = 2**23  # states of units whose products are taken together, at the most
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
 CACHED = 2**16  # bytes of couplings that are taken together
@@ -114,9 +114,9 @@ def _of_one_sweep(model, states):
 def _products(s):
     """Return the means of s_i s_j over the rows of s (chains, n), in single precision; strips stay in the cache."""
     found = np.empty((s.shape[1], s.shape[1]))
-    with one_thread() if len(found) > STRIP else nullcontext():
-        for a in range(0, len(found), STRIP):
-            np.divide(s[:, a : a + STRIP].T @ s, len(s), out=found[a : a + STRIP], dtype=float)
+    with one_thread() if len(found) > COLUMN_STRIP else nullcontext():
+        for a in range(0, len(found), COLUMN_STRIP):
+            np.divide(s[:, a : a + COLUMN_STRIP].T @ s, len(s), out=found[a : a + COLUMN_STRIP], dtype=float)
     return found
 
 

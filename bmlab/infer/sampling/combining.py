@@ -21,7 +21,7 @@ from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import same_machine
 from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
-from .diagnostics import GROUPS, LEAST, RHAT, all_halves, mean_and_stderr
+from .diagnostics import EFFECTIVE_DRAWS, GROUPS, RHAT, all_halves, mean_and_stderr
 from .tempering import TRIPS, Ladder
 
 TRY = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
@@ -94,7 +94,7 @@ def _of_chains(runs):
     corr, corr_stderr = averaged([_numbers(run.corr) for run in runs], [_numbers(run.corr_stderr) for run in runs])
     log_z, stderr = averaged([run.log_z.value for run in runs], [run.log_z.stderr for run in runs])
     trips = float(np.average([run.info.get("round_trips", np.inf) for run in runs], weights=n_draws))
-    agree = bool(rhat < RHAT and trips >= TRIPS and (ess >= LEAST or first.method != "gibbs"))
+    agree = bool(rhat < RHAT and trips >= TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
     return Estimate(
         mean,
         _laid_out(first.corr, corr),

@@ -15,10 +15,12 @@ import scipy
 from ...validation import summary
 
 RHAT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
-LEAST = 400  # effective draws below which R-hat and ESS are too noisy themselves to be trusted: Vehtari et al.
+EFFECTIVE_DRAWS = (
+    400  # effective draws below which R-hat and ESS are too noisy themselves to be trusted: Vehtari et al.
+)
 GROUPS = 32  # independent groups whose spread is the error
 SHORTEST = 4  # draws of a chain that say anything
-STRIP = 2**18  # numbers that are looked at together
+SPAN_STRIP = 2**18  # numbers that are looked at together
 
 
 class Halves(NamedTuple):
@@ -53,7 +55,7 @@ def halves_of(spans: np.ndarray) -> Halves:
     count, draws = 2 * spans.shape[1], spans.shape[2] // 2
     if draws < 2:
         return Halves(count, draws, *[np.full(len(spans), np.nan)] * 3)
-    strips = np.array_split(spans, max(1, spans.size // STRIP))  # they may be large
+    strips = np.array_split(spans, max(1, spans.size // SPAN_STRIP))  # they may be large
     means = np.concatenate([halves(x).mean(-1, dtype=float) for x in strips])
     within = np.concatenate([halves(x.astype(float)).var(-1, ddof=1).mean(-1) for x in strips])
     return Halves(count, draws, means.mean(-1), means.var(-1, ddof=1), within)
@@ -111,7 +113,7 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
     moved = np.flatnonzero(np.ptp(spans, axis=(1, 2)) > 0)
     if not len(moved):  # many chains agree; one alone is stuck, for all that it knows
         return (np.nan, np.nan) if alone else (1.0, float(spans.shape[1] * spans.shape[2]))
-    worst, least, step = [], [], max(1, STRIP // spans[0].size)
+    worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
     for some in np.split(moved, range(step, len(moved), step)):
         x = spans[some].astype(float)
         single = x.var((1, 2)) if variance is None else variance[some]

@@ -25,10 +25,12 @@ from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from ...validation import ArrayLike, check_choice, check_count, check_spins, generator
 from .averages import average
 from .chains import Chains
-from .diagnostics import LEAST, RHAT
+from .diagnostics import EFFECTIVE_DRAWS, RHAT
 
 CHAINS = 100  # where neither start nor n_chains tells
-HELD = 120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
+BYTES_A_UNIT = (
+    120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
+)
 ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
@@ -129,7 +131,7 @@ def gibbs(
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
     found = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
-    agree = bool(found.rhat < RHAT and found.ess >= LEAST)
+    agree = bool(found.rhat < RHAT and found.ess >= EFFECTIVE_DRAWS)
     return warn_unless_converged(
         Estimate(
             found.mean,
@@ -161,7 +163,7 @@ def _keeping(blocks, draws, measured, kept):
 def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
     """Raise ValueError where so many chains, and what is kept of each, are more than the memory to spend."""
     check_memory(
-        f"{n_chains:,} chains of {model.n:,} units would be kept", HELD * model.n * n_chains, "use fewer chains"
+        f"{n_chains:,} chains of {model.n:,} units would be kept", BYTES_A_UNIT * model.n * n_chains, "use fewer chains"
     )
 
 

@@ -28,8 +28,10 @@ from ...threads import one_thread
 from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
-SHARE = 2**18  # updates that are worth a thread
-BLOCK = 32  # chains of a block: their fields stay in the first-level cache; and those that a lattice's loop is worth
+UPDATES_A_THREAD = 2**18  # updates that are worth a thread
+CHAIN_BLOCK = (
+    32  # chains of a block: their fields stay in the first-level cache; and those that a lattice's loop is worth
+)
 EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
 
 
@@ -44,7 +46,7 @@ class NumbaEngine:
         self.age: int | None = None  # sweeps since the fields were summed; None where they are not those of the states
         if model.is_sparse or model.weight_count < LISTED_SHARE * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
-            self.near = lattice_neighbours(self.weights) if n_chains >= BLOCK else None
+            self.near = lattice_neighbours(self.weights) if n_chains >= CHAIN_BLOCK else None
             places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
             self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # of one type: compiled once
         else:
@@ -106,7 +108,7 @@ def _in_threads(kernel, arrays, states, sweeps, line):
     def part(ends):
         kernel(*arrays, states, sweeps.k, line, beta2, sweeps.seeds, place, sweeps.out, sweeps.every, *ends)
 
-    threads = max(1, min(sweeps.k.size // SHARE, count // BLOCK))
+    threads = max(1, min(sweeps.k.size // UPDATES_A_THREAD, count // CHAIN_BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
     ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
     for _ in map(part, ends) if threads == 1 else map_threads(part, ends):
@@ -170,9 +172,9 @@ def _copied(s, out, t, every, first, last):
 @_compiled
 def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
     """Sweep chains begin to end of a full machine, whose fields h (chains, n) change with each flip."""
-    n, width, flips = _U(len(s)), _U(weights.shape[1]), np.empty(BLOCK, np.uint64)
-    for first in range(_U(begin), _U(end), _U(BLOCK)):
-        last = min(_U(end), first + _U(BLOCK))
+    n, width, flips = _U(len(s)), _U(weights.shape[1]), np.empty(CHAIN_BLOCK, np.uint64)
+    for first in range(_U(begin), _U(end), _U(CHAIN_BLOCK)):
+        last = min(_U(end), first + _U(CHAIN_BLOCK))
         for t in range(len(k)):
             for r in range(n):
                 i = _U(line[r])
@@ -187,9 +189,9 @@ def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
 @_compiled
 def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
     """Sweep as _dense; of a sparse machine (CSR) a flip changes the fields of its neighbours."""
-    n, flips = _U(len(s)), np.empty(BLOCK, np.uint64)
-    for first in range(_U(begin), _U(end), _U(BLOCK)):
-        last = min(_U(end), first + _U(BLOCK))
+    n, flips = _U(len(s)), np.empty(CHAIN_BLOCK, np.uint64)
+    for first in range(_U(begin), _U(end), _U(CHAIN_BLOCK)):
+        last = min(_U(end), first + _U(CHAIN_BLOCK))
         for t in range(len(k)):
             for r in range(n):
                 i = _U(line[r])

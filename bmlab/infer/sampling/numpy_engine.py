@@ -26,9 +26,9 @@ from ...model import BoltzmannMachine, energy_of
 from ...sparsity import ColourClasses
 from ...threads import one_thread
 
-BLOCK = 32  # coupled units whose fields are taken from one product
-STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
-MOST = 0.9  # share of weights that are not 0, above which a product takes all columns
+UNIT_BLOCK = 32  # coupled units whose fields are taken from one product
+STREAM_STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
+DENSE_SHARE = 0.9  # share of weights that are not 0, above which a product takes all columns
 
 
 def stream(seed, place):
@@ -81,8 +81,8 @@ class NumpyEngine:
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
-        for a in range(0, len(words), STRIP):
-            part = words[a : a + STRIP]
+        for a in range(0, len(words), STREAM_STRIP):
+            part = words[a : a + STREAM_STRIP]
             part[:] = stream(key, np.arange(first + a, first + a + len(part), dtype=np.uint64))
 
     def __call__(self, states: np.ndarray, sweeps: Sweeps) -> None:
@@ -138,17 +138,17 @@ def _update(block, s, u, beta2, biases, field):
 
 
 def lines(classes):
-    """Return the units in lines to be taken together: large classes as they are, small ones up to BLOCK units."""
+    """Return the units in lines to be taken together: large classes as they are, small ones up to UNIT_BLOCK units."""
     units, ends, cuts = classes.order, classes.offsets, [0]
     while cuts[-1] < len(units):
-        fit, one = np.searchsorted(ends, [cuts[-1] + BLOCK, cuts[-1]], side="right") - [1, 0]
+        fit, one = np.searchsorted(ends, [cuts[-1] + UNIT_BLOCK, cuts[-1]], side="right") - [1, 0]
         cuts.append(int(ends[max(fit, one)]))
     return [units[begin:end] for begin, end in pairwise(cuts)]
 
 
 def _blocks(model: BoltzmannMachine, in_lines) -> Iterator[Block]:
     """Yield the Block of each line of units, none of which comes twice."""
-    full = not model.is_sparse and model.weight_count > MOST * model.weights.size
+    full = not model.is_sparse and model.weight_count > DENSE_SHARE * model.weights.size
     for line in in_lines:
         first, count = int(line[0]), len(line)
         units = slice(first, first + count) if (line == np.arange(first, first + count)).all() else line  # a view

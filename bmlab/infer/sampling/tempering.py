@@ -41,11 +41,17 @@ from .gibbs import check_chains
 LADDERS = 32  # where neither start nor n_chains tells
 RUNGS = 10  # that a ladder is thought to have before it is chosen
 TRIPS = 10  # round trips a ladder that are asked for
-RECENT, ROUNDS = 100, 20  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
-BLOCK = 2**20  # numbers in a block of states kept until they are summed
+RECENT, BENNETT_ROUNDS = (
+    100,
+    20,
+)  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
+STATES_AT_ONCE = 2**20  # numbers in a block of states kept until they are summed
 REJECTED = 0.5  # share of swaps
 SETTLE = 20  # sweeps at each temperature of the first cooling
-EVENED, PILOT = 3, 100  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
+EVENED, PILOT_SWEEPS = (
+    3,
+    100,
+)  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
 
 
 @show_call("bmlab.temper(model, rng=0)")
@@ -170,7 +176,7 @@ class Replicas:
     at (n_chains, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
     """
 
-    def __init__(self, model: BoltzmannMachine, ladder: Ladder, rng: np.random.Generator, n_sweeps: int = PILOT):
+    def __init__(self, model: BoltzmannMachine, ladder: Ladder, rng: np.random.Generator, n_sweeps: int = PILOT_SWEEPS):
         self.model, self.rng, self.temperatures = model, rng, ladder.temperatures
         self.beta = 1 / ladder.temperatures
         self.at = np.arange(np.prod(ladder.s.shape[:2])).reshape(ladder.s.shape[:2])
@@ -206,7 +212,9 @@ def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
 
 
-def choose_ladder(model: BoltzmannMachine, rng: np.random.Generator, n_chains: int, n_sweeps: int = PILOT) -> Ladder:
+def choose_ladder(
+    model: BoltzmannMachine, rng: np.random.Generator, n_chains: int, n_sweeps: int = PILOT_SWEEPS
+) -> Ladder:
     """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
     ladder = _cooled(model, rng, n_chains, n_sweeps)
     for _ in range(EVENED):
@@ -230,7 +238,7 @@ def _cooled(model, rng, n_chains, n_sweeps):
 def _equalised_rejection(model, rng, ladder, n_sweeps):
     """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
     replicas = Replicas(model, ladder, rng, n_sweeps)
-    rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT)], axis=0)
+    rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
     barrier = np.append(0, np.cumsum(rejected + 1e-9))
     rungs = 1 + int(np.ceil(barrier[-1] / REJECTED))
     beta = np.interp(np.linspace(0, barrier[-1], rungs), barrier, replicas.beta)
@@ -256,7 +264,7 @@ def balanced(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     """Return M (rungs - 1,) such that both averages of f are about equal, from energies (draws, rungs)."""
     step, level = -np.diff(beta), energies.mean(0)
     middle = (level[:-1] + level[1:]) / 2
-    for _ in range(ROUNDS):
+    for _ in range(BENNETT_ROUNDS):
         cold, hot = np.logaddexp.reduce(bennett(step, middle, energies), axis=1)
         middle = middle + (cold - hot) / step
     return middle
@@ -279,7 +287,7 @@ class ExchangeStatistics:
     def cold_states(self, n_sweeps: int) -> Iterator[np.ndarray]:
         """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
         chains = self.replicas.chains
-        size = max(1, BLOCK // (chains.s.size + 1))
+        size = max(1, STATES_AT_ONCE // (chains.s.size + 1))
         for done in with_progress(range(0, n_sweeps, size), "stretch"):
             states = []
             for energies in self.replicas.sweeps(min(size, n_sweeps - done)):

@@ -29,8 +29,8 @@ from .gibbs import first_states
 KEEP = 2**20  # distinct states kept of each half, those of lowest energy
 ROWS = 2**14  # states unpacked at a time
 MISSED = 0.01  # of the second half's draws: no more may be new
-FEWEST = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
-FEW = f", of which fewer than {FEWEST} tell nothing; the bound holds. Raise n_sweeps."
+VISITS_TO_TELL = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
+TOO_FEW_VISITS = f", of which fewer than {VISITS_TO_TELL} tell nothing; the bound holds. Raise n_sweeps."
 ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
 
 
@@ -77,7 +77,7 @@ def visited(
     late = _sweep_on(model, unique_states(model, s[:0]), chains, n_sweeps - half)
     visits = (n_sweeps - half) * len(s)
     missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / visits)
-    advice = ADVICE if missed > MISSED else FEW if visits < FEWEST else ", at most 1 % as asked for."
+    advice = ADVICE if missed > MISSED else TOO_FEW_VISITS if visits < VISITS_TO_TELL else ", at most 1 % as asked for."
     seen = union(early, late)
     log_z = log_sum(model, seen)
     mean, corr = _moments(model, seen, log_z)
@@ -87,7 +87,7 @@ def visited(
             corr,
             Bounded(log_z, lower=log_z),
             method="visited",
-            converged=missed <= MISSED and visits >= FEWEST,
+            converged=missed <= MISSED and visits >= VISITS_TO_TELL,
             message=f"visited() still met new states in {missed:.1%} of its last visits{advice}",
             state=chains.s.T.astype(float),
             info={"missed": missed, "states": len(seen.key), "dropped": (1 + n_sweeps) * len(s) - seen.visits.sum()},

@@ -28,7 +28,7 @@ import scipy
 
 from ...arrays import align_pairs, check_entries, combined_field, log_2cosh
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, with_offset
 from ...progress_bars import with_progress
 from ...sparsity import entries
 from ...validation import ArrayLike, check_count, check_positive
@@ -192,7 +192,7 @@ def _beliefs(model, graph, u):
     total_field = model.biases / model.temperature + np.bincount(graph.row, u, model.n)
     log_z, p = pair_table(graph.j, total_field[graph.row] - u, total_field[graph.col] - u[graph.back])
     degree = np.diff(graph.indptr)
-    total = log_z.sum() / 2 + (1 - degree) @ log_2cosh(total_field) - model.offset / model.temperature
+    total = with_offset(model, log_z.sum() / 2 + (1 - degree) @ log_2cosh(total_field))
     return np.tanh(total_field), float(total), p
 
 

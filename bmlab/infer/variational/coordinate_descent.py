@@ -17,7 +17,7 @@ import scipy
 
 from ...arrays import align_columns
 from ...estimate import Bounded, Estimate, as_corr
-from ...model import BoltzmannMachine, field_of
+from ...model import BoltzmannMachine, field_of, with_offset
 from ...progress_bars import with_progress
 from ...validation import ArrayLike, check_count, check_positive
 from .linear_response import Response, linear_response, positive_solver
@@ -58,7 +58,7 @@ class Descent(NamedTuple):
 
 def solution(model: BoltzmannMachine, functional: Functional, found: Descent) -> Estimate:
     """Return the lowest fixed point as an Estimate, with linear response."""
-    m, free = found.means[0], found.values + model.offset / model.temperature
+    m, free = found.means[0], -with_offset(model, -found.values)
     response = linear_response(model, m, *functional.curvature(m))
     doubt = (
         "the bound on log Z holds, the means may not"

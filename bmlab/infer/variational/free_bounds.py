@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import log_2cosh
 from ...estimate import Estimate
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, with_offset
 from .coordinate_descent import descend
 from .naive_mean_field import free_energy_functional
 
@@ -22,13 +22,13 @@ ROUNDING = 1e-11  # of log Z, in units of the terms that it is the sum of
 def couplings_bound(model: BoltzmannMachine) -> float:
     """Return the upper bound on log Z as if each coupling were satisfied."""
     alone = log_2cosh(model.biases / model.temperature).sum()
-    return float(abs(model.weights).sum() / model.temperature / 2 + alone - model.offset / model.temperature)
+    return float(with_offset(model, abs(model.weights).sum() / model.temperature / 2 + alone))
 
 
 def product_bound(model: BoltzmannMachine) -> float:
     """Return the lower bound on log Z by mean field from its usual start."""
     found = descend(model, free_energy_functional(model, lambda field, *_: np.tanh(field)))
-    return float(-found.values[0] - model.offset / model.temperature)
+    return float(with_offset(model, -found.values[0]))
 
 
 def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -> Estimate:
@@ -36,7 +36,7 @@ def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -
     if not answer.converged:
         return answer
     upper = couplings_bound(model)
-    rounding = ROUNDING * (1 + abs(upper) + 2 * abs(model.offset / model.temperature))
+    rounding = ROUNDING * (1 + abs(upper) + 2 * abs(with_offset(model, 0.0)))
     if answer.log_z > upper + rounding:
         proof = f"sum |w|/T + sum log 2 cosh(b/T) proves that it is at most {upper:.6g}"
     elif answer.log_z < (lower := product_bound(model)) - rounding:

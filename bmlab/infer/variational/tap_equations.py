@@ -26,7 +26,7 @@ import numpy as np
 import scipy
 
 from ...estimate import Estimate, warn_unless_converged
-from ...model import BoltzmannMachine, check_model
+from ...model import BoltzmannMachine, check_model, with_offset
 from ...validation import ArrayLike
 from .coordinate_descent import BEYOND, Functional, descend, solution
 from .free_bounds import within_free_bounds
@@ -69,7 +69,7 @@ def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.n
     independent = (
         scipy.special.entr((1 + m) / 2).sum()
         + scipy.special.entr((1 - m) / 2).sum()
-        + (model.biases @ m - model.offset) / model.temperature
+        + with_offset(model, model.biases @ m / model.temperature)
     )
     first, second = (j * m[row] * m[col]).sum() / 2, (j**2 * v[row] * v[col]).sum() / 4
     if last < 3:
