@@ -39,6 +39,7 @@ class Kit:
         cells = {record(cell)["grade_id"]: cell.source for cell in self.source.cells if record(cell)}
         self.right = {one.answer: MARKS.sub("", cells[one.answer]) for one in self.exercises}
         self.first = self.exercises[0]
+        self.test = cells[self.first.tests[0]]
         self.last = next(one for one in self.exercises[1:] if self.right[one.answer].startswith("def "))
 
     def answered(self, *names: str, before: str = "", after: str = ""):
@@ -224,7 +225,7 @@ class Class:
 
     def data(self, case: str) -> bytes:
         """The bytes of a case, with the name that is known only now."""
-        first = min(names(self.kit.right[self.kit.first.answer]).made)
+        first = min(names(self.kit.right[self.kit.first.answer]).made & names(self.kit.test).needed)
         return CASES[case].make(self.kit).replace(b"{first}", first.encode())
 
     def deserve(self, student: str, case: str) -> None:

@@ -396,7 +396,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     ),
     "a function that ends its process": (RIGHT | {"double": "import os\ndef double(x):\n    os._exit(0)"}, (1, 0), "its process ended"),
     "a process that ends each time it is started": (
-        RIGHT | {"first": "first = base\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()",
+        RIGHT | {"first": "first = 7\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()",
                  "double": "import time\ntime.sleep(0.5)\ndef double(x):\n    return 2 * x"},
         (0, 0), "its process ended",
     ),
