@@ -216,10 +216,10 @@ def turned_round(part):
 
 
 def uncalled(name):
-    """Return an edit: of `module.name(x)` only x is left."""
+    """Return an edit: of `name(..., x)`, of a module or not, only the last argument is left."""
 
     def edit(node):
-        return node.args[0] if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name else None
+        return node.args[-1] if isinstance(node, ast.Call) and _named(node.func) == name else None
 
     return edit
 
@@ -307,11 +307,11 @@ independent = {name: partial(law.law_no_weights, method) for name, method in law
 responding = partial(
     test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
 )
-by_temperature, by_offset = undivided("temperature"), unadded("offset")
+by_temperature, by_offset = undivided("temperature"), uncalled("with_offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
     Edit("learn.likelihood:_summed_out", by_temperature, test_likelihood.law_log_prob),
-    Edit("infer.exact.dispatch", by_temperature, right),
+    Edit("infer.exact.dispatch", by_temperature, partial(law.law_no_weights, law.on(law.as_sparse, bmlab.exact))),
     Edit("infer.exact.cutset_conditioning", by_temperature, algorithms),
     Edit("infer.exact.elimination", by_temperature, algorithms),
     Edit("infer.variational.naive_mean_field", by_temperature, partial(law.law_bounds, bmlab.mean_field)),
@@ -330,7 +330,7 @@ EDITS = [
     Edit("infer.sampling.chains", by_temperature, independent["gibbs"]),
     Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
     Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.test_annealed_keeps_the_best_of_the_walk),
-    Edit("model:clamp", by_offset, partial(law.law_same, bmlab.exact, law.clamped)),
+    Edit("model:clamp", unadded("offset"), partial(law.law_same, bmlab.exact, law.clamped)),
     Edit("infer.exact.dispatch", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
     Edit("infer.variational.belief_propagation", by_offset, independent["bethe"]),

@@ -86,16 +86,24 @@ class TreeBranches(NamedTuple):
         assert steps is not None, "a triangle with ones on its diagonal has an inverse"
         return steps.solve(self.conditional_variance[:, None] * inverse(steps.solve(columns)), trans="T")
 
-    def put_back(self, keys: np.ndarray, at_couplings: np.ndarray, diagonal: np.ndarray) -> None:
-        """Write N_lp and N_ll of the leaves, given those of the others, to arrays whose couplings have sorted keys."""
-        n = np.int64(len(diagonal))
-        there, back = (
-            np.searchsorted(keys, a * n + b) for a, b in ((self.leaf, self.parent), (self.parent, self.leaf))
-        )
-        for k in range(len(self.leaf) - 1, -1, -1):
-            leaf, rho, of_parent = self.leaf[k], self.rho[k], diagonal[self.parent[k]]
-            at_couplings[there[k]] = at_couplings[back[k]] = rho * of_parent
-            diagonal[leaf] = self.conditional_variance[leaf] + rho**2 * of_parent
+    def put_back(
+        self, row: np.ndarray, col: np.ndarray, at_couplings: np.ndarray, diagonal: np.ndarray, inverse: Callable
+    ) -> None:
+        """Write N at the leaves' couplings (row, col) and on their diagonal, given N of the others, and its inverse."""
+        n = len(diagonal)
+        parent = np.full(n, -1)
+        parent[self.leaf] = self.parent
+        for leaf, above, rho in zip(self.leaf[::-1], self.parent[::-1], self.rho[::-1], strict=True):
+            diagonal[leaf] = self.conditional_variance[leaf] + rho**2 * diagonal[above]
+        rho = np.zeros(n)
+        rho[self.leaf] = self.rho
+        up, down = parent[row] == col, parent[col] == row
+        at_couplings[up] = (rho[row] * diagonal[col])[up]
+        at_couplings[down] = (rho[col] * diagonal[row])[down]
+        others = np.flatnonzero(((parent[row] >= 0) | (parent[col] >= 0)) & ~(up | down))  # stored, with a weight of 0
+        for k in np.unique(col[others]):
+            here = others[col[others] == k]
+            at_couplings[here] = self.solve_leaves(np.eye(n, 1, -k), inverse)[row[here], 0]
 
 
 def couplings(model: BoltzmannMachine) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -168,7 +176,7 @@ def _inverse_at_couplings(model, curvature, branches):
     row, col = coupled_pairs(model)
     at_couplings, diagonal = selected_inverse(factor, row, col)
     if branches:
-        branches.put_back(row * np.int64(model.n) + col, at_couplings, diagonal)
+        branches.put_back(row, col, at_couplings, diagonal, factor.solve)
     return at_couplings, diagonal, is_positive_definite(factor)
 
 
