@@ -4,19 +4,19 @@ Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each 
 
     a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
 
-which leaves the product of all p_k as it is.  So a state leaves its valley where there are none (beta = 0: units are
-tossed like coins), and comes back to another one: Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607.  Even and odd
-pairs take turns, and the rungs stand where neighbours swap about half of the time, near which round trips cost least:
-Syed and others (2022), J. R. Stat. Soc. B 84, 321.
+which leaves the product of all p_k as it is.  So a state leaves its valley at high temperatures, which have none (at
+beta = 0 units are coins), and comes back to another one: Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607.  Even and
+odd pairs take turns, and the rungs stand where neighbours swap about half of the time, near which round trips cost
+least: Syed and others (2022), J. R. Stat. Soc. B 84, 321.
 
-The replicas know log Z, by thermodynamic integration of d log Z / d beta = -<E> from Z = 2^n at beta = 0:
+From Z = 2^n at beta = 0, by thermodynamic integration in steps of Bennett's acceptance ratio (BAR), follows log Z:
 
     log Z_0 = n log 2 + sum_k d_k,      d_k = log(Z_k / Z_{k+1}) = -D_k M_k + log <f(D_k (M_k - E))>_{k+1}
                                                                            - log <f(D_k (E - M_k))>_k
 
 with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)), whatever M_k is (Bennett 1976, J. Comput. Phys. 22, 245,
 eq. 7).  There is no discretisation error, and the noise is seen by comparing ladders.  It is least where the two
-averages are equal, D_k M_k = -d_k; elsewhere, in the cold, one may rest on states that nobody ever sees.
+averages are equal, D_k M_k = -d_k; elsewhere one of them may rest on states that are never drawn.
 """
 
 from __future__ import annotations

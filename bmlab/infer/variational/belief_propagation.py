@@ -36,13 +36,13 @@ from .coordinate_descent import stopping_message
 from .free_bounds import within_free_bounds
 from .linear_response import Response, TreeBranches, couplings, linear_response
 
-LOOPS = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
-COOL = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
-CALM = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
+LOOPY_ADVICE = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
+RESTART_ADVICE = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
+RESTLESS_SWEEPS = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
 
 
 class Graph(NamedTuple):
-    """The couplings as directed edges in rows: edge e goes from row[e] to col[e], its reverse is back[e].
+    """The couplings, each twice: j[e] = w/T of row[e] and col[e]; message e goes from col[e] to row[e], back[e] back.
 
     order is such that in every tree each unit comes before its parent; rows begin at indptr.
     branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
@@ -100,12 +100,12 @@ def bethe(
         Bounded(log_z),
         method="bethe",
         converged=found.settled and not response.doubt,
-        message=stopping_message("bethe", found, response, LOOPS, COOL),
+        message=stopping_message("bethe", found, response, LOOPY_ADVICE, RESTART_ADVICE),
         state=_as_matrix(model, graph, u),
         info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
         model=model,
     )
-    return warn_unless_converged(within_free_bounds(model, answer, COOL))
+    return warn_unless_converged(within_free_bounds(model, answer, RESTART_ADVICE))
 
 
 def graph_of(model: BoltzmannMachine) -> Graph:
@@ -182,7 +182,7 @@ def _settle(graph, u, local_field, tolerance, max_sweeps):
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Convergence(moved, sweeps, True)
         waited, best = (0, moved) if moved < best else (waited + 1, best)
-        if waited > CALM:
+        if waited > RESTLESS_SWEEPS:
             step, waited = step / 2, 0
     return Convergence(moved, max_sweeps, False)
 
@@ -233,15 +233,15 @@ def response_of(
 def pair_covariance(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the covariance, Pearson's rho and 1 - rho^2 of two units with the probabilities p (4, ...), coupled by j.
 
-    Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other sign is
-    no double any more is correlated with none.
+    Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other
+    sign underflows is correlated with none.
     """
     a, b, c, d = p
     up, down, up_other, down_other = a + b, c + d, a + c, b + d
-    spread = np.sqrt(up * down) * np.sqrt(up_other * down_other)
-    half = np.sign(j) * np.maximum(a * d, b * c) * -np.expm1(-4 * np.abs(j))
-    moves = spread > 1e-150
-    rho = np.divide(half, spread, out=np.zeros_like(half), where=moves)
+    deviations = np.sqrt(up * down) * np.sqrt(up_other * down_other)  # the product of both, over 4
+    determinant = np.sign(j) * np.maximum(a * d, b * c) * -np.expm1(-4 * np.abs(j))  # a d - b c
+    varies = deviations > 1e-150
+    rho = np.divide(determinant, deviations, out=np.zeros_like(determinant), where=varies)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rest = np.where(moves, (a * b / up + c * d / down) / (up_other * down_other), 1.0)
-    return 4 * half, rho, np.maximum(rest, 1e-290)
+        rest = np.where(varies, (a * b / up + c * d / down) / (up_other * down_other), 1.0)
+    return 4 * determinant, rho, np.maximum(rest, 1e-290)
