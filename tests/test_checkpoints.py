@@ -72,13 +72,22 @@ def test_what_cannot_go_on_is_refused_when_the_run_begins(infer, sentence, tmp_p
     assert not (tmp_path / "a.bm").exists()
 
 
-def test_functions_are_not_compared_and_the_run_goes_on_by_the_new_one(tmp_path):
-    """A lambda has no name that tells it from others; what it answered stands in the steps."""
-    bmlab.fit(
-        blank(4), DATA, lambda model, start=None: bmlab.exact(model), steps=3, rate=0.1, checkpoint=tmp_path / "a"
-    )
-    rest = bmlab.fit(blank(4), DATA, bmlab.bethe, steps=5, rate=0.1, checkpoint=tmp_path / "a")
-    assert [step.free.method for step in rest.steps] == ["exact", "bethe", "bethe"]
+def of_this_module(model, start=None):
+    return bmlab.exact(model)
+
+
+def test_functions_are_known_by_their_names(tmp_path):
+    """Another lambda, or another function made inside one, would go on with the run of the first: they are refused."""
+
+    def inner(model, start=None):
+        return bmlab.exact(model)
+
+    for infer in (lambda model, start=None: bmlab.exact(model), inner, partial(inner)):
+        with pytest.raises(ValueError, match="which no checkpoint can tell from another; write it as a function of a"):
+            bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+    bmlab.fit(blank(4), DATA, of_this_module, steps=3, rate=0.1, checkpoint=tmp_path / "a.bm")
+    with pytest.raises(ValueError, match=r"belongs to another run \(other infer\)"):
+        bmlab.fit(blank(4), DATA, bmlab.exact, steps=5, rate=0.1, checkpoint=tmp_path / "a.bm")
 
 
 PLAIN = {"rate": 0.1, "batch": 3, "rng": 0}

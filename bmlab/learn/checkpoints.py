@@ -2,7 +2,7 @@
 
 The file (.npz) holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
 Reading it runs no code.  What the run was given in numbers and words is kept as digests, and must be the same when it
-goes on; functions are not compared.
+goes on.  A function is known by its name, so that one without a name, a lambda, is refused at the start.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ class Checkpoint:
         self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
     ):
         self.path, self.bits = check_path("checkpoint", path), None if rng is None else generator(rng).bit_generator
-        for name, method in methods.items():
-            _check_generators(name, method, rng)
         self.digests = {name: _digest(name, value) for name, value in {"model": model, "data": data, **options}.items()}
+        self.digests |= {name: _name_of(name, method, rng) for name, method in methods.items()}
         self.digests["rng"] = str(rng) if isinstance(rng, Integral) else type(self.bits).__name__
 
     def save(self, step: Step) -> None:
@@ -68,8 +67,8 @@ class Checkpoint:
         return step
 
 
-def _check_generators(name, method, rng):
-    """Raise ValueError where a generator is bound to a method, and is not the one whose state is saved."""
+def _name_of(name, method, rng):
+    """Return a method's name; ValueError where it has none, or a generator whose state is not saved."""
     while isinstance(method, partial):
         for bound in (*method.args, *method.keywords.values()):
             if isinstance(bound, (np.random.Generator, np.random.BitGenerator)) and bound is not rng:
@@ -78,6 +77,12 @@ def _check_generators(name, method, rng):
                     "to it: fit(..., functools.partial(bmlab.gibbs, rng=rng), rng=rng)"
                 )
         method = method.func
+    found = "" if method is None else getattr(method, "__qualname__", type(method).__qualname__)
+    if "<" in found:
+        raise ValueError(
+            f"{name} is {found}, which no checkpoint can tell from another; write it as a function of a module"
+        )
+    return found
 
 
 def _digest(name, value):
