@@ -220,7 +220,7 @@ def _variable_elimination(units, graph, all_pairs, seconds):
         return None
     n, entries = len(units), order.entries
     columns = n if all_pairs else 0
-    by_unit = 5e-5 + 1.5e-8 * n if all_pairs else 2e-5 if order.width > 1 else 4e-6  # seconds of Python
+    by_unit = 5e-5 + 1.5e-8 * n if all_pairs else 2e-5 if order.width > 1 else 8e-6  # seconds of Python
     seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + by_unit * n
     buffers = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
     return Part(units, "variable elimination", order, (1 + columns) * entries, buffers, seconds)

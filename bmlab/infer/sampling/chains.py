@@ -29,7 +29,7 @@ BATCH = 2**20  # updates whose random bits are drawn at a time, and the most num
 # What a sweep costs, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: a block of units,
 # each of its units where they are coupled, each number.  Numba: each number, a weight of its row, a field summed anew.
 NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
-NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD = 1.2e-8, 3e-11, 1.2e-8
+NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD = 1.2e-8, 3e-11, 3e-9
 MULTIPLY_ADDS = 1.5e10  # a second, of both
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
 ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles

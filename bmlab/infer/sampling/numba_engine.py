@@ -29,9 +29,7 @@ from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 UPDATES_A_THREAD = 2**18  # updates that are worth a thread
-CHAIN_BLOCK = (
-    32  # chains of a block: their fields stay in the first-level cache; and those that a lattice's loop is worth
-)
+CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; from so many on a lattice has its own loop
 EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
 
 
