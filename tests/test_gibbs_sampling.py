@@ -70,7 +70,7 @@ def test_nothing_of_chains_is_assigned_from_outside():
 def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweeps, every, batch, gathered, monkeypatch):
     """However many sweeps are drawn at a time, and however many states are multiplied at a time."""
     monkeypatch.setattr(chains, "BATCH", batch)
-    monkeypatch.setattr(averages, "GATHERED", gathered)
+    monkeypatch.setattr(averages, "BATCH_STATES", gathered)
     options = {"rng": 2, "n_chains": n_chains, "burn_in": 3}
     answer = bmlab.gibbs(model, n_sweeps=n_sweeps, every=every, n_draws=n_sweeps // every, **options)
     all_states = bmlab.gibbs(model, n_sweeps=n_sweeps, n_draws=n_sweeps, **options).draws

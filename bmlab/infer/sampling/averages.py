@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,9 +28,10 @@ INDEPENDENT = 3  # effective draws of the slowest unit in a part of time, for it
 SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 RECORD = 2**19  # numbers kept of all chains together, between these limits
 COLUMN_STRIP = 128  # columns of a matrix that are looked at together
-GATHERED = 2**23  # states of units whose products are taken together, at the most
+BATCH_STATES = 2**24  # states of units whose pairs are counted together, and of so many sweeps
+BATCH_SWEEPS = 8, 1024  # at least and at most: eight fill a byte, 1,024 are long enough
 JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
-CACHED = 2**16  # bytes of couplings that are taken together
+CACHED = 2**18  # bytes of words that are compared together
 
 
 class Averages(NamedTuple):
@@ -62,7 +62,7 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins
     n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
     n_parts = min(n_spans, -(-GROUPS // count))
-    held = 16.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
+    held = 8.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
     check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", held, "use fewer chains")
     part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
@@ -79,11 +79,8 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     units, pairs, sizes = (_joined(sums, ess / (INDEPENDENT * count)) for sums in (units, pairs, sizes))
     mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
     corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
-    if model.is_sparse:
-        place = _upper_pairs(model)[2]
-        corr, corr_stderr = corr[place], corr_stderr[place]
-    errors = mean_stderr, as_corr(model, corr_stderr, diagonal=0.0)
-    return Averages(mean, as_corr(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
+    errors = mean_stderr, _both_ways(model, corr_stderr, diagonal=0.0)
+    return Averages(mean, _both_ways(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
 
 
 def _joined(sums, independent):
@@ -132,24 +129,24 @@ def _binomial_stderr(mean, count):
 
 
 def _sums(model, blocks, groups, part, n_sweeps):
-    """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j over each part and group."""
+    """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j, i < j, over each part and group."""
     n_spans, n_chains, done = len(part), groups[-1], 0
     record = np.zeros((n_spans, model.n, n_chains), np.float32)
-    upper = _upper_pairs(model)[:2] if model.is_sparse else ()
-    pairs = np.zeros((part[-1] + 1, len(groups) - 1, *([len(upper[0])] if upper else [model.n] * 2)))
-    for block in _batched(blocks, min(model.n * len(groups), GATHERED // (model.n + 1)) // n_chains):
+    row, col = _upper_pairs(model)
+    pairs = np.zeros((part[-1] + 1, len(groups) - 1, len(row)))
+    for block in _batched(blocks, np.clip(BATCH_STATES // max(1, model.n * n_chains), *BATCH_SWEEPS)):
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
         for k, draws in _split_by_label(span, block):
             for a in range(0, len(draws), 127):  # so many fit into eight bits, where sums are fast
                 record[k] += draws[a : a + 127].sum(0, dtype=np.int8)
         for p, draws in _split_by_label(part[span], block):
-            _add_coupled(pairs[p], draws, groups, *upper) if upper else _add_pairs(pairs[p], draws, groups)
+            _add_pairs(pairs[p], draws, groups, row, col)
         done += len(block)
     return record, pairs
 
 
 def _batched(blocks, enough):
-    """Join blocks until they hold `enough` sweeps: a product of few draws costs what it writes."""
+    """Join blocks until they hold `enough` sweeps: what a sweep costs falls with their number."""
     waiting = []
     for block in blocks:
         waiting.append(block)
@@ -166,33 +163,52 @@ def _split_by_label(label, block):
     yield from zip(labels, np.split(block, firsts[1:]), strict=True)
 
 
-def _add_pairs(sums, draws, groups):
-    """Add s_i s_j over the draws (sweeps, n, chains) of each group; in single precision, where such sums are exact."""
-    s = draws.swapaxes(0, 1).astype(np.float32)  # (n, sweeps, chains)
-    with one_thread():
-        for own, (begin, end) in zip(sums, pairwise(groups), strict=True):
-            x = s[:, :, begin:end].reshape(len(s), (end - begin) * len(draws))
-            own += x @ x.T
-
-
 def _upper_pairs(model):
+    """Return the pairs i < j, (row, col): all, or of a sparse machine the coupled ones."""
+    return _lower_and_upper(model)[0] if model.is_sparse else np.triu_indices(model.n, 1)
+
+
+def _lower_and_upper(model):
     """Return the coupled pairs i < j of a sparse machine, and which of them each stored coupling is."""
     row, col = coupled_pairs(model)
     pair = np.minimum(row, col) * np.int64(model.n) + np.maximum(row, col)
     upper, place = np.unique(pair, return_inverse=True)
-    return *np.divmod(upper, max(1, model.n)), place
+    return np.divmod(upper, max(1, model.n)), place
 
 
-def _add_coupled(sums, draws, groups, row, col):
-    """Add s_i s_j of coupled pairs over the draws of each group: how many are alike minus how many are not.
+def _both_ways(model, values, diagonal=1.0):
+    """Return numbers of the pairs i < j as a matrix with `diagonal`, laid out as in Estimate."""
+    if model.is_sparse:
+        return as_corr(model, values[_lower_and_upper(model)[1]], diagonal)
+    matrix = np.zeros((model.n, model.n))
+    matrix[_upper_pairs(model)] = values
+    return as_corr(model, matrix + matrix.T, diagonal)
 
-    Eight sweeps are packed into a byte; what differs is counted by the bits of an exclusive or.
+
+def _add_pairs(sums, draws, groups, row, col):
+    """Add s_i s_j over the draws of each group: how many are alike minus how many are not.
+
+    What differs is counted by the bits of an exclusive or, up to 64 sweeps in a word.
     """
-    bits = np.zeros((-(-len(draws) // 8), *draws.shape[1:]), np.uint8)
-    for t, s in enumerate(draws):
-        bits[t // 8] |= (s > 0).view(np.uint8) << np.uint8(t % 8)
-    step, sizes = max(1, CACHED // (draws.shape[2] * len(bits))), len(draws) * np.diff(groups)[:, None]
+    if not len(row):
+        return
+    words = _packed(draws)
+    firsts, sizes = groups[:-1] * (words.shape[1] // groups[-1]), len(draws) * np.diff(groups)[:, None]
+    step = max(1, CACHED // words[0].nbytes)
     for a in range(0, len(row), step):
         here = slice(a, a + step)
-        apart = np.bitwise_count(bits[:, row[here]] ^ bits[:, col[here]]).sum(0, dtype=np.int32)
-        sums[:, here] += sizes - 2 * np.add.reduceat(apart, groups[:-1], axis=1).T
+        apart = np.bitwise_count(words[row[here]] ^ words[col[here]])
+        sums[:, here] += sizes - 2 * np.add.reduceat(apart, firsts, axis=1, dtype=np.int32).T
+
+
+def _packed(draws):
+    """Return the states (sweeps, n, chains) as bits of words (n, chains * words), of 8 to 64 bits each."""
+    width = min(8, 1 << ((len(draws) - 1) // 8).bit_length())  # bytes of a word
+    bits = np.zeros((-(-len(draws) // (8 * width)) * width, *draws.shape[1:]), np.uint8)
+    up = np.empty(bits.shape, bool)  # one for all, for new memory costs more than these sums
+    for t in range(8):
+        here = slice(len(draws[t::8]))
+        bit = np.greater(draws[t::8], 0, out=up[here]).view(np.uint8)
+        bit *= np.uint8(1 << t)
+        bits[here] |= bit
+    return np.ascontiguousarray(np.moveaxis(bits, 0, -1)).reshape(draws.shape[1], -1).view(f"u{width}")

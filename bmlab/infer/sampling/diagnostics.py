@@ -116,9 +116,9 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
     worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
     for some in np.split(moved, range(step, len(moved), step)):
         x = spans[some].astype(float)
-        single = x.var((1, 2)) if variance is None else variance[some]
-        worst.append(np.nan_to_num(split_rhat(halves(x)), nan=np.inf, posinf=np.inf).max())
-        least.append(np.nan_to_num(effective_size(halves(x)) * single / x.var((1, 2), ddof=1)).min())
+        single, split = x.var((1, 2)) if variance is None else variance[some], halves(x)
+        worst.append(np.nan_to_num(split_rhat(split), nan=np.inf, posinf=np.inf).max())
+        least.append(np.nan_to_num(effective_size(split) * single / x.var((1, 2), ddof=1)).min())
     return float(max(worst)), float(min(least))
 
 
@@ -141,13 +141,14 @@ def effective_size(x: np.ndarray) -> np.ndarray:
     The sum over all lags of the autocorrelation rho_t ends where a pair rho_2k + rho_2k+1 falls below 0, and no pair
     may be larger than the one before: Geyer (1992), Statistical Science 7, 473.
     """
-    chains, draws = x.shape[-2:]
+    (chains, draws), mean = x.shape[-2:], x.mean(-1)
     padded = 1 << (2 * draws - 1).bit_length()
-    power = np.abs(np.fft.rfft(x - x.mean(-1, keepdims=True), padded)) ** 2
-    covariance = np.fft.irfft(power.mean(-2))[..., :draws] / draws
+    waves = np.fft.rfft(x - mean[..., None], padded)
+    power = (waves.real**2 + waves.imag**2).mean(-2)
+    covariance = np.fft.irfft(power)[..., :draws] / draws
     within = covariance[..., :1] * draws / (draws - 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # series that stand still
-        rho = 1 - (within - covariance) / (covariance[..., :1] + x.mean(-1).var(-1, ddof=1)[..., None])
+        rho = 1 - (within - covariance) / (covariance[..., :1] + mean.var(-1, ddof=1)[..., None])
     rho[..., 0] = 1
     pairs = rho[..., : 2 * max(1, (draws - 1) // 2)].reshape(*rho.shape[:-1], -1, 2).sum(-1)
     end = np.where((pairs <= 0).any(-1), (pairs <= 0).argmax(-1), pairs.shape[-1] - 1)[..., None]
