@@ -100,6 +100,29 @@ def test_log_prob_of_each_row():
         assert np.isnan(bmlab.log_prob(machine(4), DATA, partial(bmlab.gibbs, rng=0, n_sweeps=2))).all()
 
 
+def test_log_prob_states_its_error():
+    """By AIS within four errors of the sum over all states of coupled hidden units; exact has none, a bound states none."""
+    model = bmlab.sherrington_kirkpatrick(14, rng=0)
+    rows = bmlab.sample(model, 3, rng=0)[:, :2]  # twelve hidden units: one machine a pattern
+    true, none = bmlab.log_prob(model, rows, return_std=True)
+    log_p, stderr = bmlab.log_prob(model, rows, partial(bmlab.ais, rng=0, n_temperatures=300), return_std=True)
+    assert (none == 0).all() and (stderr > 0).all() and (abs(log_p - true) < 4 * stderr).all()
+    free = bmlab.ais(model, rng=0, n_temperatures=300).log_z.stderr
+    assert (stderr > free).all(), "the clamped machines add theirs"
+    with pytest.warns(bmlab.NotConverged):
+        assert np.isnan(bmlab.log_prob(model, rows, bmlab.mean_field, return_std=True)[1]).all()
+
+
+def test_log_prob_is_priced_before_it_starts():
+    """One machine too large; and many that are not, of which each row asks for its own."""
+    large = bmlab.sherrington_kirkpatrick(60, rng=0)
+    with pytest.raises(ValueError, match=r"log Z of 1 machines, .*bmlab.ais"):
+        bmlab.log_prob(large, np.ones((1, 60)))
+    rows = bmlab.spins(np.random.default_rng(0).integers(0, 2, (3000, 20)))
+    with pytest.raises(ValueError, match=r"log Z of 2,9\d\d machines, .*bmlab.ais"):  # a few rows come twice
+        bmlab.log_prob(bmlab.sherrington_kirkpatrick(52, rng=0), rows)
+
+
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("spoilt", ["weights", "biases", "temperature", "offset"])
 @pytest.mark.parametrize("held", [bmlab.clamped, bmlab.clamped_mean_field])

@@ -11,10 +11,12 @@ the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejn
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from ..budgets import time_in_words
 from ..estimate import (
     Bounded,
     Estimate,
@@ -28,12 +30,15 @@ from ..estimate import (
     pair_sums,
 )
 from ..infer.exact.dispatch import exact
+from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
 from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, describe
 from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, checked_moments, checked_rows, unique_patterns, unique_rows
+
+LONGEST_SUM = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
 
 
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
@@ -140,20 +145,38 @@ def log_ratio(c: Bounded, f: Bounded) -> Bounded:
     return Bounded(value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
 
 
-def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) -> np.ndarray:
+@overload
+def log_prob(
+    model: BoltzmannMachine, data: ArrayLike, infer: Method = ..., *, return_std: Literal[False] = ...
+) -> np.ndarray: ...
+
+
+@overload
+def log_prob(
+    model: BoltzmannMachine, data: ArrayLike, infer: Method = ..., *, return_std: Literal[True]
+) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+def log_prob(
+    model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, return_std: bool = False
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """Return log p(v) of each row of the data (N, v), -1/+1, in nats: (N,); hidden and missing units are summed out.
 
-    `infer` answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it does
-    not know log Z the answer is nan.  Raises ValueError as clamped() does.
+    infer       answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it
+                does not know log Z the answer is nan.  exact is asked for log Z alone
+    return_std  also return the standard error of each (N,), as `infer` states it: 0 of exact, and of a bound nan.  That
+                of the free machine is in all of them alike
+    Raises ValueError as clamped() does, and with the price where exact would take more than ten minutes in all.
 
     >>> np.exp(bmlab.log_prob(bmlab.toy(), [[1], [-1]])).sum().round(9)  # unit 0, the others summed out
     np.float64(1.0)
     """
     rows = checked_rows(model, data)
     check_method("infer", infer, "model")
-    log_z, unknown = np.empty(len(rows)), np.isnan(rows)
+    log_z, variance, unknown = np.empty(len(rows)), np.zeros(len(rows)), np.isnan(rows)
     hidden = _closed_form_units(model, unknown)
     groups = _group_by_unknown(unknown, model, infer) if hidden is None else [(hidden, np.arange(len(rows)))]
+    machines, price = [(np.arange(len(rows)), model)], []
     for unknown, where in groups:
         if unknown is None:
             log_z[where] = over_states(model, np.nan_to_num(rows[where]), np.ones(len(where)))[1]
@@ -161,14 +184,37 @@ def log_prob(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact) ->
             known = np.setdiff1d(np.arange(model.n), unknown)
             first, which, _ = unique_rows(rows[where][:, known])
             patterns = rows[where[first]][:, known]
-            answers = np.array(
-                [call_method("infer", infer, model.clamp(known, v)).log_z for v in with_progress(patterns, "pattern")]
-            )
-            log_z[where] = answers[which]
+            machines += [(where[which == k], model.clamp(known, v)) for k, v in enumerate(patterns)]
+            price.append((machines[-1][1], len(patterns)))
         else:
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
-    return log_z - call_method("infer", infer, model).log_z.value
+    if infer is exact:
+        _check_cost([(model, 1), *price])
+        infer = partial(exact, want="log_z")
+    (_, free), *clamped_answers = [
+        (where, call_method("infer", infer, machine).log_z) for where, machine in with_progress(machines, "machine")
+    ]
+    for where, answer in clamped_answers:
+        log_z[where], variance[where] = answer.value, _stderr(answer) ** 2
+    log_p = log_z - free.value
+    return (log_p, np.sqrt(variance + _stderr(free) ** 2)) if return_std else log_p
+
+
+def _stderr(log_z):
+    """Return the standard error of a log Z: nan of a bound or an approximation, which states none."""
+    return log_z.stderr if log_z.stderr or log_z.lower == log_z.upper else np.nan
+
+
+def _check_cost(machines):
+    """Raise ValueError where log Z of so many machines, (one of them, how many), would take exact() too long."""
+    seconds = sum(count * plan(machine, want="log_z").seconds for machine, count in machines)
+    if seconds > LONGEST_SUM:
+        raise ValueError(
+            f"log_prob() would ask exact() for log Z of {sum(count for _, count in machines):,} machines, about "
+            f"{time_in_words(seconds)}, and stops at {time_in_words(LONGEST_SUM)}; use "
+            "infer=functools.partial(bmlab.ais, rng=0)"
+        )
 
 
 def _closed_form_units(model, unknown):
