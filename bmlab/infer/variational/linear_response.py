@@ -182,13 +182,20 @@ def _inverse_at_couplings(model, curvature, branches):
 
 def _inverse(curvature, branches):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
+    factor = _cholesky(curvature)
     try:
-        inverse = rest = np.linalg.inv(curvature)
+        inverse = rest = np.linalg.inv(curvature) if factor is None else _inverse_of(*factor)
     except np.linalg.LinAlgError:
         return None
     if branches:
         inverse = branches.solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
-    return inverse, np.diag(inverse), _cholesky(curvature) is not None
+    return inverse, np.diag(inverse), factor is not None
+
+
+def _inverse_of(factor, lower):
+    """Return the inverse from Cholesky's factor: half the work of one without it."""
+    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower)
+    return np.triu(inverse) + np.triu(inverse, 1).T
 
 
 def _cholesky(matrix):

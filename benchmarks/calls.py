@@ -1,0 +1,248 @@
+"""What one types, beside what one would type of a peer: public calls, whole, both in one process.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/calls.py [word ...]     only rows that have one of the words
+
+Each time is the least processor time of several turns, taken one after the other, after a first call that does not
+count.  The ratio is the peer's over ours: above 1 bmlab is ahead.  What a peer does not give (averages, errors) is said
+in its row.  The peers in NumPy are written with care: no objects, no checks, one product where there can be one.
+"""
+
+import sys
+import warnings
+from functools import partial
+from itertools import islice
+from time import process_time
+
+import dimod
+import numpy as np
+from dwave.samplers import SimulatedAnnealingSampler
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit, logsumexp
+
+import bmlab
+from bmlab.infer.sampling.chains import Chains
+
+ENOUGH, TURNS = 0.2, 5  # seconds of a turn, and turns
+gibbs = partial(bmlab.gibbs, rng=0)
+
+
+def least(*calls):
+    """The least processor seconds of each call over turns in which each is made often enough to be timed."""
+    best = [np.inf] * len(calls)
+    counts = []
+    for call in calls:
+        call()
+        begin = process_time()
+        call()
+        counts.append(max(1, round(ENOUGH / max(1e-6, process_time() - begin))))
+    for _ in range(TURNS if max(counts) > 1 else 3):
+        for k, (call, count) in enumerate(zip(calls, counts, strict=True)):
+            begin = process_time()
+            for _ in range(count):
+                call()
+            best[k] = min(best[k], (process_time() - begin) / count)
+    return best
+
+
+def dwave(model, n_chains, n_sweeps):
+    """D-Wave's annealer held at one temperature, as its users call it: the last states only."""
+    upper = sparse.triu(sparse.coo_array(model.weights)).tocoo()
+    problem = dimod.BinaryQuadraticModel.from_numpy_vectors(
+        -model.biases, (*upper.coords, -upper.data), model.offset, "SPIN"
+    )
+    return lambda: SimulatedAnnealingSampler().sample(
+        problem,
+        num_reads=n_chains,
+        num_sweeps=n_sweeps,
+        num_sweeps_per_beta=1,
+        beta_schedule_type="custom",
+        beta_schedule=np.full(n_sweeps, 1 / model.temperature),
+        proposal_acceptance_criteria="Gibbs",
+        randomize_order=False,
+        seed=1,
+    )
+
+
+def walks():
+    """Rows of gibbs(): beside its own engines, and beside dwave."""
+    for n, n_chains, n_sweeps in ((100, 1, 5000), (10, 20, 2600), (100, 10, 500), (100, 100, 1000), (100, 1000, 1000)):
+        model = bmlab.sherrington_kirkpatrick(n, rng=0)
+        call = partial(gibbs, model, n_chains=n_chains, n_sweeps=n_sweeps)
+        yield (
+            f"gibbs, {n} units x {n_chains} chains x {n_sweeps} sweeps",
+            call,
+            {
+                "backend='numba'": partial(call, backend="numba"),
+                "dwave, last states only": dwave(model, n_chains, n_sweeps + 100),
+            },
+        )
+    lattice = bmlab.ising((64, 64)).at(2.3)
+
+    def walk():
+        rng = np.random.default_rng(0)
+        chains = Chains(lattice, rng.choice([-1, 1], (lattice.n, 64)), rng, n_sweeps=1100)
+        chains.sweep(1100)
+
+    yield (
+        "gibbs, lattice 64 x 64, 64 chains, 1,000 sweeps with averages",
+        partial(gibbs, lattice, n_chains=64),
+        {"its own walk": walk, "dwave, last states only": dwave(lattice, 64, 1100)},
+    )
+
+
+def numpy_ais(model, visible, rng, n_chains=200, n_temperatures=200):
+    """log Z and its error by AIS of a restricted machine in NumPy, hidden units summed over, from no weights at all."""
+    weights, rng = model.weights[:visible, visible:], np.random.default_rng(rng)
+    b, c = model.biases[:visible], model.biases[visible:]
+
+    def log_cosh(x):
+        x = abs(x)
+        return x + np.log1p(np.exp(-2 * x))
+
+    v = 2.0 * (rng.random((n_chains, visible)) < expit(2 * b)) - 1
+    log_w = np.full(n_chains, log_cosh(b).sum() + len(c) * np.log(2))
+    for low, high in zip(*(lambda t: (t[:-1], t[1:]))(np.linspace(0, 1, n_temperatures + 1)), strict=True):
+        field = v @ weights + c
+        log_w += (log_cosh(high * field) - log_cosh(low * field)).sum(1)
+        h = 2.0 * (rng.random(field.shape) < expit(2 * high * field)) - 1
+        v = 2.0 * (rng.random(v.shape) < expit(2 * (high * (h @ weights.T) + b))) - 1
+    w = np.exp(log_w - log_w.max())
+    return log_w.max() + np.log(w.mean()), w.std(ddof=1) / w.mean() / np.sqrt(n_chains)
+
+
+def annealed():
+    """Rows of ais(): seconds times the variance of log Z over seeds, which is what an answer of a given error costs."""
+    for visible, hidden in ((784, 100), (64, 20)):
+        rng = np.random.default_rng(0)
+        model = bmlab.restricted(
+            rng.normal(scale=0.05, size=(visible, hidden)), rng.normal(scale=0.5, size=visible), np.zeros(hidden)
+        )
+        ours = partial(bmlab.ais, model, n_chains=200, n_temperatures=200)
+        theirs = partial(numpy_ais, model, visible)
+        spread = [
+            np.var([float(ours(rng=k).log_z) for k in range(20)], ddof=1),
+            np.var([theirs(rng=k)[0] for k in range(20)], ddof=1),
+        ]
+        yield (
+            f"ais, {visible} + {hidden}, 200 runs x 200 temperatures, seconds x variance",
+            partial(ours, rng=0),
+            {"NumPy": partial(theirs, rng=0)},
+            spread,
+        )
+
+
+def numpy_climb(data, steps, rate=0.01, n_chains=100):
+    """Steps of learning by persistent chains, one sweep a step, whose random numbers come together."""
+    rng, n = np.random.default_rng(1), data.shape[1]
+    weights, biases = np.zeros((n, n)), np.zeros(n)
+    mean, corr = data.mean(0), data.T @ data / len(data)
+    s = rng.choice([-1.0, 1.0], (n, n_chains))
+    for _ in range(steps):
+        threshold = np.log(1 / rng.random((n, n_chains)) - 1) / -2  # u < 1 / (1 + exp(-2 h)) where h > threshold
+        for i in range(n):
+            np.copysign(1.0, weights[i] @ s + biases[i] - threshold[i], out=s[i])
+        slope = corr - s @ s.T / n_chains
+        slope.flat[:: n + 1] = 0
+        weights += rate * slope
+        biases += rate * (mean - s.mean(1))
+    return weights, biases
+
+
+def climb(data, steps, rate=0.01):
+    """The same by ascend()."""
+    rng, n = np.random.default_rng(1), data.shape[1]
+
+    def one_sweep(model, start=None):
+        return bmlab.gibbs(model, rng=rng, start=start, burn_in=0, n_sweeps=1)
+
+    start = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
+    return list(islice(bmlab.ascend(start, data, one_sweep, rate=rate), steps))[-1]
+
+
+def by_scipy(data):
+    """Maximum likelihood of n visible units by L-BFGS over all states, as one writes it with SciPy."""
+    n = data.shape[1]
+    i, j = np.triu_indices(n, 1)
+    states = 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1) - 1
+    features = np.hstack([states, states[:, i] * states[:, j]])
+    seen = np.hstack([data, data[:, i] * data[:, j]]).mean(0)
+
+    def loss(theta):
+        logs = features @ theta
+        log_z = logsumexp(logs)
+        return log_z - theta @ seen, np.exp(logs - log_z) @ features - seen
+
+    return minimize(loss, np.zeros(len(seen)), jac=True, method="L-BFGS-B", options={"gtol": 1e-7, "ftol": 0})
+
+
+def learners():
+    """Rows of ascend() and maximize()."""
+    rng = np.random.default_rng(0)
+    for n, steps in ((10, 200), (64, 100), (256, 30), (784, 10)):
+        data = bmlab.spins(rng.integers(0, 2, (1000, n)))
+        yield (
+            f"ascend, {n} units, {steps} steps of 100 chains",
+            partial(climb, data, steps),
+            {"NumPy": partial(numpy_climb, data, steps)},
+        )
+    for name, machine in (("medium", bmlab.medium()), ("glass", bmlab.sherrington_kirkpatrick(10, rng=0))):
+        data, start = bmlab.sample(machine, 10_000, rng=0), bmlab.BoltzmannMachine(np.zeros((10, 10)), np.zeros(10))
+        yield (
+            f"maximize, 10 units of {name}",
+            partial(bmlab.maximize, start, data),
+            {"SciPy's L-BFGS over the states": partial(by_scipy, data)},
+        )
+
+
+def fixed_point(weights, biases, response):
+    """Mean field by iteration to rest, and, where asked for, the inverse that gives its correlations."""
+    mean = np.zeros(len(biases))
+    while True:
+        before, mean = mean, np.tanh(weights @ mean + biases)
+        if abs(mean - before).max() < 1e-10:
+            break
+    if not response:
+        return mean
+    covariance = np.linalg.inv(np.diag(1 / (1 - mean**2)) - weights)
+    return mean, covariance + np.outer(mean, mean)
+
+
+def deterministic():
+    """Rows of mean_field(), tap() and exact()."""
+    torus = bmlab.ising((100, 100), field=0.1).at(6)
+    w, b = torus.weights / torus.temperature, torus.biases / torus.temperature
+    yield (
+        "mean_field, torus 100 x 100",
+        partial(bmlab.mean_field, torus),
+        {"NumPy's fixed point, means only": partial(fixed_point, w, b, False)},
+    )
+    rng = np.random.default_rng(0)
+    dense = bmlab.sherrington_kirkpatrick(1000, rng=0, scale=0.3)
+    biases = rng.normal(scale=0.3, size=1000)
+    dense = bmlab.BoltzmannMachine(dense.weights, biases)
+    peer = {"NumPy's fixed point and one inverse": partial(fixed_point, dense.weights, biases, True)}
+    yield "mean_field, 1,000 units all coupled", partial(bmlab.mean_field, dense), peer
+    yield "tap, 1,000 units all coupled", partial(bmlab.tap, dense), peer
+    n = 100_000
+    line = np.arange(n - 1)
+    half = sparse.coo_array((rng.normal(size=n - 1), (line, line + 1)), (n, n)).tocsr()
+    chain = bmlab.BoltzmannMachine(half + half.T, rng.normal(size=n))
+    yield "exact, chain of 100,000 units", partial(bmlab.exact, chain), {}
+
+
+def main(*words):
+    warnings.simplefilter("ignore", bmlab.NotConverged)
+    for rows in (walks, annealed, learners, deterministic):
+        for name, ours, peers, *weight in rows():
+            if words and not any(word in name for word in words):
+                continue
+            seconds = least(ours, *peers.values())
+            cost = np.multiply(seconds, weight[0]) if weight else np.array(seconds)
+            print(f"{name}: {1e3 * seconds[0]:.3g} ms")
+            for peer, own, other in zip(peers, seconds[1:], cost[1:], strict=True):
+                print(f"    beside {peer}: {1e3 * own:.3g} ms, {other / cost[0]:.2g} times", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
