@@ -101,7 +101,7 @@ def test_log_prob_of_each_row():
 
 
 def test_log_prob_states_its_error():
-    """By AIS within four errors of the sum over all states of coupled hidden units; exact has none, a bound states none."""
+    """By AIS within four errors of the sum over the states of hidden units; exact has none, a bound states none."""
     model = bmlab.sherrington_kirkpatrick(14, rng=0)
     rows = bmlab.sample(model, 3, rng=0)[:, :2]  # twelve hidden units: one machine a pattern
     true, none = bmlab.log_prob(model, rows, return_std=True)
