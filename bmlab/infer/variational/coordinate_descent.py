@@ -26,7 +26,7 @@ SAME = 1e-6  # means that differ by less are one fixed point
 SMALL = 300  # units up to which all eigenvectors are found at once
 ROUNDING = 1e-14  # of G, in units of it
 BEYOND = "use bethe() or gibbs()"  # where an approximation has failed
-PATIENCE = 20  # sweeps between trials of Newton's step, once it does not pay at once
+PATIENCE = 6  # sweeps between trials of Newton's step, once it does not pay at once
 
 
 class Functional(NamedTuple):
