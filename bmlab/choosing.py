@@ -33,7 +33,7 @@ from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
 from .infer.sampling.tempering import temper
 from .infer.variational.belief_propagation import bethe, messages_from
-from .infer.variational.coordinate_descent import SMALL
+from .infer.variational.coordinate_descent import DENSE_EIGEN_UNITS
 from .infer.variational.naive_mean_field import mean_field
 from .infer.variational.tap_equations import tap
 from .model import BoltzmannMachine, check_model
@@ -149,7 +149,7 @@ def amplification(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return rho (see above) at means m (n,)."""
     root = scipy.sparse.diags_array(np.sqrt(1 - m**2))
     matrix = root @ (model.weights / model.temperature) @ root
-    if not model.is_sparse or model.n <= SMALL:
+    if not model.is_sparse or model.n <= DENSE_EIGEN_UNITS:
         return float(np.linalg.eigvalsh(matrix.toarray() if model.is_sparse else matrix)[-1])
     return float(scipy.sparse.linalg.eigsh(matrix, 1, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3)[0][0])
 

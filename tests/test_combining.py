@@ -9,7 +9,7 @@ from test_contract import full
 
 import bmlab
 from bmlab.infer.sampling.averages import average
-from bmlab.infer.sampling.diagnostics import RHAT
+from bmlab.infer.sampling.diagnostics import RHAT_LIMIT
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 GLASS = bmlab.medium().at(2.0)
@@ -75,7 +75,7 @@ def test_errors_of_ladders_add_in_squares():
     assert abs(answer.log_z - np.mean([run.log_z for run in runs])) < 1e-12
     assert abs(answer.log_z.stderr - np.linalg.norm([run.log_z.stderr for run in runs]) / 4) < 1e-12
     assert answer.state.s.shape == (32, 3, 10) and bmlab.temper(GLASS, rng=0, start=answer.state, n_sweeps=20)
-    assert answer.converged == (answer.info["rhat"] < RHAT and answer.info["round_trips"] >= 10)
+    assert answer.converged == (answer.info["rhat"] < RHAT_LIMIT and answer.info["round_trips"] >= 10)
 
 
 def test_runs_that_sit_in_different_valleys_say_so():

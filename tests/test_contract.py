@@ -22,7 +22,7 @@ import bmlab
 from bmlab import plain, sparsity
 from bmlab.infer.sampling.chains import Chains
 from bmlab.infer.sampling.numpy_engine import fine_digits, stream
-from bmlab.infer.variational.linear_response import INCONSISTENT
+from bmlab.infer.variational.linear_response import MAX_INCONSISTENCY
 from bmlab.learn import likelihood
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -890,7 +890,7 @@ def law_free_bounds(method, machines=12):
 
 
 def law_self_consistent(method, machines=9):
-    """Where it has converged, T dm_i/db_i is 1 - m_i^2 up to a factor 1 + INCONSISTENT, whichever is larger.
+    """Where it has converged, T dm_i/db_i is 1 - m_i^2 up to a factor 1 + MAX_INCONSISTENCY, whichever is larger.
 
     By central differences of the method's own means.  They err by the square of the step, 1e-6 times a third derivative
     by b/T of order one, and by the tolerance of the means over the step, 1e-9; a hundred times that is allowed.
@@ -905,8 +905,8 @@ def law_self_consistent(method, machines=9):
         ]
         up, down = map(np.array, means)
         response, expected = model.temperature * (up - down) / (2 * step), 1 - answer.mean**2
-        assert (response <= (1 + INCONSISTENT) * expected + 1e-4).all()
-        assert (response >= expected / (1 + INCONSISTENT) - 1e-4).all()
+        assert (response <= (1 + MAX_INCONSISTENCY) * expected + 1e-4).all()
+        assert (response >= expected / (1 + MAX_INCONSISTENCY) - 1e-4).all()
 
 
 def law_weak_converges(method, machines=20):
@@ -919,7 +919,7 @@ def law_weak_converges(method, machines=20):
 def law_plausible(method, machines=20):
     """What has converged is the answer of some machine: no correlation beyond 1, and it agrees with itself."""
     for _, answer in converging(method, [*map(any_machine, range(machines)), weak(0, 0.01)]):
-        assert np.abs(answer.corr).max() <= 1 + 1e-9 and answer.info.get("inconsistency", 0.0) <= INCONSISTENT
+        assert np.abs(answer.corr).max() <= 1 + 1e-9 and answer.info.get("inconsistency", 0.0) <= MAX_INCONSISTENCY
 
 
 @methods("exact", "gibbs", "visited", "ais", "temper", "auto")

@@ -40,7 +40,7 @@ def test_newton_never_raises_it(theory, model):
     said, rng, moved = theory(model), np.random.default_rng(1), 0
     for m in rng.uniform(-1, 1, (200, model.n)):
         there = coordinate_descent._newton(model, said, m)
-        assert said.value(there) <= said.value(m) + 2 * coordinate_descent.ROUNDING * abs(said.value(m))
+        assert said.value(there) <= said.value(m) + 2 * coordinate_descent.FREE_ENERGY_ROUNDING * abs(said.value(m))
         moved += (there != m).any()
     assert moved > 0
 
@@ -75,7 +75,7 @@ def test_fixed_points_are_told_once_each_and_lowest_first(method):
     answer = method(bmlab.hopfield(patterns).at(0.4), starts=9)
     points, energies = answer.info["fixed points"], answer.info["free energies"]
     apart = np.abs(points[:, None] - points[None]).max(-1) + np.eye(len(points))
-    assert len(points) > 1 and apart.min() > coordinate_descent.SAME and (np.diff(energies) >= 0).all()
+    assert len(points) > 1 and apart.min() > coordinate_descent.SAME_FIXED_POINT and (np.diff(energies) >= 0).all()
 
 
 @quietly

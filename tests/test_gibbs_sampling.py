@@ -69,7 +69,7 @@ def test_nothing_of_chains_is_assigned_from_outside():
 @pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 6), (1, 50), (40, 4), (64, 300)])
 def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweeps, every, batch, gathered, monkeypatch):
     """However many sweeps are drawn at a time, and however many states are multiplied at a time."""
-    monkeypatch.setattr(chains, "BATCH", batch)
+    monkeypatch.setattr(chains, "RANDOM_BATCH", batch)
     monkeypatch.setattr(averages, "BATCH_STATES", gathered)
     options = {"rng": 2, "n_chains": n_chains, "burn_in": 3}
     answer = bmlab.gibbs(model, n_sweeps=n_sweeps, every=every, n_draws=n_sweeps // every, **options)
@@ -98,7 +98,7 @@ def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
 
 def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
     """A hundred times the sweeps: one number kept of each would be four times the peak, not a fifth more."""
-    monkeypatch.setattr(chains, "BATCH", 2**12)
+    monkeypatch.setattr(chains, "RANDOM_BATCH", 2**12)
     peaks = []
     for n_sweeps in (2_000, 2_000, 200_000):
         tracemalloc.start()

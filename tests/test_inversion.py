@@ -6,7 +6,7 @@ from test_belief_propagation import forest
 from test_contract import any_machine, weak
 
 import bmlab
-from bmlab.infer.variational.linear_response import INCONSISTENT
+from bmlab.infer.variational.linear_response import MAX_INCONSISTENCY
 from bmlab.learn.inversion import invert_bethe, invert_mean_field, invert_tap
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -79,7 +79,7 @@ def mean_field_factors(model, mean):
 def law_of_the_theory(name, found, mean):
     """The theory that was inverted agrees with itself about the machine, where it has the means of the data."""
     if name == "mean field":
-        return (np.abs(np.log(mean_field_factors(found.model, mean))) <= np.log1p(INCONSISTENT)).all()
+        return (np.abs(np.log(mean_field_factors(found.model, mean))) <= np.log1p(MAX_INCONSISTENCY)).all()
     answer = bmlab.tap(found.model, start=mean) if name == "TAP" else bmlab.bethe(found.model)
     return answer.converged or np.abs(answer.mean - mean).max() > 1e-6
 

@@ -82,7 +82,7 @@ def test_the_solver_undoes_the_curvature(to):
 def test_what_contradicts_itself_tells_by_how_much_and_the_limit():
     """Mean field's variances are too large, those of TAP in the cold far too small."""
     for method, temperature in ((bmlab.mean_field, 1.0), (bmlab.tap, 0.3)):
-        limit = f"above {linear_response.INCONSISTENT:g}"
+        limit = f"above {linear_response.MAX_INCONSISTENCY:g}"
         with pytest.warns(bmlab.NotConverged, match=f"inconsistency of .*, {limit}.*; use bethe.. or gibbs"):
             answer = method(bmlab.medium().at(temperature))
-        assert answer.info["stable"] and answer.info["inconsistency"] > linear_response.INCONSISTENT
+        assert answer.info["stable"] and answer.info["inconsistency"] > linear_response.MAX_INCONSISTENCY

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import bmlab
-from bmlab.infer.sampling.diagnostics import RHAT
+from bmlab.infer.sampling.diagnostics import RHAT_LIMIT
 from bmlab.infer.sampling.tempering import choose_ladder, swap_chance, temper
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -140,7 +140,7 @@ def test_what_is_given_as_the_reason_holds(model, temperature, n_sweeps):
     with warnings.catch_warnings(record=True) as seen:
         answer = temper(model.at(temperature), rng=0, burn_in=20, n_sweeps=n_sweeps)
     failed = {
-        "the ladders disagree": not answer.info["rhat"] < RHAT,
+        "the ladders disagree": not answer.info["rhat"] < RHAT_LIMIT,
         "too few round trips": answer.info["round_trips"] < 10,
         "log Z unknown": not np.isfinite(answer.log_z),
     }

@@ -52,8 +52,8 @@ from .observations import checked_biases, checked_moments, checked_visible, lear
 from .record import OptimizerState, Step
 
 THREADED_SIZE = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
-UNASKED = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
-UNSEEN = replace(UNASKED, is_clamped=True)
+NO_FREE_PHASE = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
+NO_CLAMPED_PHASE = replace(NO_FREE_PHASE, is_clamped=True)
 
 
 @show_call("bmlab.ascend(model, data, rate=0.1)")
@@ -78,7 +78,11 @@ def ascend(
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
     _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng)
-    step = model if isinstance(model, Step) else Step(named(model, data), UNSEEN, UNASKED, loop=OptimizerState(-1))
+    step = (
+        model
+        if isinstance(model, Step)
+        else Step(named(model, data), NO_CLAMPED_PHASE, NO_FREE_PHASE, loop=OptimizerState(-1))
+    )
     model, mask = learning_pairs(step.model, couplings)
     step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
     rows, moments = _checked(model, data, infer, batch, rng, free_start, clamped_phase)

@@ -19,7 +19,7 @@ from ..arrays import align_columns, states
 from ..budgets import check_memory
 from ..calls import show_call
 from ..estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
-from ..infer.sampling.diagnostics import RHAT, agreement, mean_and_stderr
+from ..infer.sampling.diagnostics import RHAT_LIMIT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine, energy_of, field_of
@@ -135,7 +135,7 @@ def clamped_gibbs(
     mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
     corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
-    agree = not len(units) or bool(rhat < RHAT)
+    agree = not len(units) or bool(rhat < RHAT_LIMIT)
     return warn_unless_converged(
         Estimate(
             mean,
@@ -144,7 +144,8 @@ def clamped_gibbs(
             corr_stderr=as_corr(model, corr_stderr, diagonal=0.0),
             method="clamped, gibbs",
             converged=agree,
-            message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
+            message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below "
+            f"{RHAT_LIMIT} is asked for"
             + ("." if agree else ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in."),
             state=s,
             info={"hidden": len(units), "algorithm": "side by side", "rhat": rhat, "ess": ess},

@@ -9,7 +9,7 @@ m; outside the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
 
 Put the data's own C and m in, solve each pair for J_ij, and read the biases off the equation for the means, T = 1.
 The diagonal of C^-1 is not used, so it can judge: the theory's linear response to the machine found, at the means of
-the data, is to agree with itself as an answer of the theory is (linear_response.INCONSISTENT).
+the data, is to agree with itself as an answer of the theory is (linear_response.MAX_INCONSISTENCY).
 
     mean field   b_i = atanh m_i - sum_j w_ij m_j
     TAP          b_i = atanh m_i - sum_j w_ij m_j + m_i sum_j w_ij^2 v_j
@@ -43,8 +43,8 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     noise   0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
             means shrink by 1 - 2 noise, correlations by its square
     converged   mean field's linear response to the machine, at the means of the data, is that of a minimum, and agrees
-            with itself (an inconsistency of at most linear_response.INCONSISTENT, 1/2).  Where couplings are strong it
-            does not, and the weights may be off by any factor
+            with itself (an inconsistency of at most linear_response.MAX_INCONSISTENCY, 1/2).  Where couplings are
+            strong it does not, and the weights may be off by any factor
     Raises ValueError where a unit is constant or the covariance singular: add noise.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10

@@ -47,11 +47,11 @@ from .observations import (
 from .quasi_newton import FAR, NUDGE, UPWARD, maximize_lbfgs, outcome, upward
 from .record import AT_REST, Fit, OptimizerState, Step
 
-CALLS, LONGEST_CLIMB = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
-SADDLES = 10  # from which a climb goes on to a higher place
-STEP_OFF = 0.1  # how far a saddle is left, in fields
+EXACT_CALLS, MAX_CLIMB_SECONDS = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
+MAX_SADDLES = 10  # from which a climb goes on to a higher place
+SADDLE_STEP = 0.1  # how far a saddle is left, in fields
 LOG_Z_ROUNDING = 1e-12  # of log Z, in units of its size: a rise that is less is none
-FIRST_WEIGHT = 0.3  # weight/T that a hidden unit begins with, where it would have none
+FIRST_HIDDEN_WEIGHT = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
 def maximize(
@@ -112,10 +112,10 @@ def maximize(
 def _check_cost(model, pairs):
     """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
     price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
-    if CALLS * price.seconds > LONGEST_CLIMB:
+    if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
-            f"maximize() would ask exact() some {CALLS} times at {price.time}, and stops at "
-            f"{time_in_words(LONGEST_CLIMB)} in all; use pseudolikelihood(), or pcd() where units are hidden"
+            f"maximize() would ask exact() some {EXACT_CALLS} times at {price.time}, and stops at "
+            f"{time_in_words(MAX_CLIMB_SECONDS)} in all; use pseudolikelihood(), or pcd() where units are hidden"
         )
 
 
@@ -150,7 +150,7 @@ def _break_hidden_symmetry(theta, pairs, hidden):
     for unit in hidden:
         own = np.flatnonzero((row == unit) | (col == unit))
         if not theta[own].any():
-            theta[own] = FIRST_WEIGHT * np.sin(1 + unit + np.arange(len(own)) * (1 + unit))
+            theta[own] = FIRST_HIDDEN_WEIGHT * np.sin(1 + unit + np.arange(len(own)) * (1 + unit))
     return theta
 
 
@@ -215,14 +215,14 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
 
     theta = with_pulls(theta, 1)
     start = theta[moves]
-    for _ in range(SADDLES):
+    for _ in range(MAX_SADDLES):
         top, bend = maximize_lbfgs(rise, start, tolerance, t, fields), 0.0
         if not hides or top.moved > FAR or top.gradient_norm > tolerance:
             break
         bend, way = upward(rise, top.theta)
         if bend <= UPWARD:
             break
-        start = max((top.theta + sign * STEP_OFF * way for sign in (1, -1)), key=lambda there: rise(there)[0])
+        start = max((top.theta + sign * SADDLE_STEP * way for sign in (1, -1)), key=lambda there: rise(there)[0])
     value, slope, _ = rise(top.theta)
     step = replace(last, loop=OptimizerState(top.number))
     higher = _rises_beside(rise, top.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))

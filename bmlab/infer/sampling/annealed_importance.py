@@ -45,11 +45,11 @@ from .diagnostics import widened
 from .gibbs import check_chains
 
 PILOT_SHARE = 5  # the pilot has so many times fewer chains and steps
-MOST_PILOT = 2002  # and no more chains than that
+MAX_PILOT_CHAINS = 2002  # and no more chains than that
 MEAN_FIELD_ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 LARGEST_FIRST_BIAS = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
-EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to be believed
-EFFECTIVE_RUNS = 10  # and no fewer than that: every share of a few is a large one
+MIN_EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to be believed
+MIN_EFFECTIVE_CHAINS = 10  # and no fewer than that: every share of a few is a large one
 
 
 class Runs(NamedTuple):
@@ -127,7 +127,7 @@ def _summed_gain(pull, rest, first, low, high):
 def _schedule(model, first, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
     even = np.linspace(0, 1, n_temperatures // PILOT_SHARE + 2)
-    pilot = _first_chains(model, first, rng, min(n_chains // PILOT_SHARE + 2, MOST_PILOT), len(even))
+    pilot = _first_chains(model, first, rng, min(n_chains // PILOT_SHARE + 2, MAX_PILOT_CHAINS), len(even))
     spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
     length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
@@ -174,8 +174,8 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))
     doubts = {
-        ": its error bar is too small. Raise n_temperatures": ess < EFFECTIVE_SHARE * count,
-        f": fewer than {EFFECTIVE_RUNS} are too few to tell. Raise n_chains": ess < EFFECTIVE_RUNS,
+        ": its error bar is too small. Raise n_temperatures": ess < MIN_EFFECTIVE_SHARE * count,
+        f": fewer than {MIN_EFFECTIVE_CHAINS} are too few to tell. Raise n_chains": ess < MIN_EFFECTIVE_CHAINS,
     }
     advice = next((doubt for doubt, holds in doubts.items() if holds), "")
     return Estimate(
@@ -186,7 +186,7 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
         converged=not advice,
-        message=f"ais() rests on {ess:.1f} of its {count} runs, where {EFFECTIVE_SHARE:.0%} are asked for{advice}.",
+        message=f"ais() rests on {ess:.1f} of its {count} runs, where {MIN_EFFECTIVE_SHARE:.0%} are asked for{advice}.",
         state=runs,
         info={"ess": ess},
         model=model,

@@ -22,16 +22,16 @@ from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
 from ...sparsity import entries
 from ...threads import one_thread
-from .diagnostics import GROUPS, Halves, agreement, halves_of, mean_and_stderr
+from .diagnostics import STDERR_GROUPS, Halves, agreement, halves_of, mean_and_stderr
 
-INDEPENDENT = 3  # effective draws of the slowest unit in a part of time, for its neighbours to know little of it
-SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
-RECORD = 2**19  # numbers kept of all chains together, between these limits
+MIN_INDEPENDENT_DRAWS = 3  # effective draws of the slowest unit in a part of time that is nearly independent
+KEPT_SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
+KEPT_NUMBERS = 2**19  # numbers kept of all chains together, between these limits
 COLUMN_STRIP = 128  # columns of a matrix that are looked at together
 BATCH_STATES = 2**24  # states of units whose pairs are counted together, and of so many sweeps
 BATCH_SWEEPS = 8, 1024  # at least and at most: eight fill a byte, 1,024 are long enough
-JUDGED = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
-CACHED = 2**18  # bytes of words that are compared together
+RHAT_UNITS = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
+CACHED_BYTES = 2**18  # bytes of words that are compared together
 
 
 class Averages(NamedTuple):
@@ -56,12 +56,12 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
 
     Raises ValueError, with the price, where what is kept of them would not fit into memory.
     """
-    if n_sweeps == 1 and n_chains >= GROUPS:
+    if n_sweeps == 1 and n_chains >= STDERR_GROUPS:
         return _of_one_sweep(model, next(iter(blocks))[0])
-    count = min(n_chains, GROUPS)
+    count = min(n_chains, STDERR_GROUPS)
     groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins
-    n_spans = min(n_sweeps, int(np.clip(RECORD // (n_chains * model.n + 1), *SPANS)))
-    n_parts = min(n_spans, -(-GROUPS // count))
+    n_spans = min(n_sweeps, int(np.clip(KEPT_NUMBERS // (n_chains * model.n + 1), *KEPT_SPANS)))
+    n_parts = min(n_spans, -(-STDERR_GROUPS // count))
     held = 8.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
     check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", held, "use fewer chains")
     part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
@@ -71,12 +71,12 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
     sizes = np.outer(np.bincount(part, lengths), np.diff(groups))
     record /= lengths[:, None, None]
-    judged = min(n_chains, max(GROUPS, JUDGED // max(1, model.n)))
+    judged = min(n_chains, max(STDERR_GROUPS, RHAT_UNITS // max(1, model.n)))
     record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
     spans = np.moveaxis(record, 0, 2)
     rhat, ess = agreement(spans, 1 - (units.sum((0, 1)) / sizes.sum()) ** 2)
     ess *= n_chains / judged
-    units, pairs, sizes = (_joined(sums, ess / (INDEPENDENT * count)) for sums in (units, pairs, sizes))
+    units, pairs, sizes = (_joined(sums, ess / (MIN_INDEPENDENT_DRAWS * count)) for sums in (units, pairs, sizes))
     mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
     corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
     errors = mean_stderr, _both_ways(model, corr_stderr, diagonal=0.0)
@@ -194,7 +194,7 @@ def _add_pairs(sums, draws, groups, row, col):
         return
     words = _packed(draws)
     firsts, sizes = groups[:-1] * (words.shape[1] // groups[-1]), len(draws) * np.diff(groups)[:, None]
-    step = max(1, CACHED // words[0].nbytes)
+    step = max(1, CACHED_BYTES // words[0].nbytes)
     for a in range(0, len(row), step):
         here = slice(a, a + step)
         apart = np.bitwise_count(words[row[here]] ^ words[col[here]])

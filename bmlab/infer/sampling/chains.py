@@ -25,14 +25,14 @@ from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...validation import ArrayLike, check_choice
 from .numpy_engine import NumpyEngine, Sweeps, lines
 
-BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
+RANDOM_BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 # What a sweep costs, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: a block of units,
 # each of its units where they are coupled, each number.  Numba: each number, a weight of its row, a field summed anew.
 NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
 NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD = 1.2e-8, 3e-11, 3e-9
-MULTIPLY_ADDS = 1.5e10  # a second, of both
+MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
-ROOM = 2**30  # bytes that must be to spend for Numba and what it compiles
+NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
 BACKENDS = ("auto", "numpy", "numba")
 
 
@@ -96,7 +96,7 @@ class Chains:
     def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
         """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
         step = max(1, every)
-        size = max(1, BATCH // (self._s.size + 1) // step) * step
+        size = max(1, RANDOM_BATCH // (self._s.size + 1) // step) * step
         beta = np.broadcast_to(1 / self.model.temperature if beta is None else beta, self._s.shape[1])
         for done in with_progress(range(0, sweeps, size), "block"):
             k = self.first_bits(min(size, sweeps - done))
@@ -168,7 +168,7 @@ def numba_seconds(model: BoltzmannMachine, n_chains: int, new_biases: bool = Fal
 def _has_numba():
     """Whether Numba can be loaded here: installed, and with room for its compiler."""
     try:
-        return memory_to_spend() >= ROOM / 2 and bool(_numba())
+        return memory_to_spend() >= NUMBA_BYTES / 2 and bool(_numba())
     except ValueError:
         return False
 

@@ -21,7 +21,7 @@ from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import same_machine
 from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
-from .diagnostics import EFFECTIVE_DRAWS, GROUPS, RHAT, all_halves, mean_and_stderr
+from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
 from .tempering import TRIPS, Ladder
 
 TRY = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
@@ -85,7 +85,7 @@ def _of_chains(runs):
     halves = [run.info["halves"] for run in runs]
     together = None if None in halves else all_halves(halves)
     rhat, ess = (np.nan if together is None else together.rhat), float(sum(run.info["ess"] for run in runs))
-    by_spread = len(runs) >= GROUPS or rhat >= RHAT
+    by_spread = len(runs) >= STDERR_GROUPS or rhat >= RHAT_LIMIT
 
     def averaged(values, errors):
         return _averaged(np.array(values), np.array(errors), n_draws, by_spread)
@@ -94,7 +94,7 @@ def _of_chains(runs):
     corr, corr_stderr = averaged([_numbers(run.corr) for run in runs], [_numbers(run.corr_stderr) for run in runs])
     log_z, stderr = averaged([run.log_z.value for run in runs], [run.log_z.stderr for run in runs])
     trips = float(np.average([run.info.get("round_trips", np.inf) for run in runs], weights=n_draws))
-    agree = bool(rhat < RHAT and trips >= TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
+    agree = bool(rhat < RHAT_LIMIT and trips >= TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
     return Estimate(
         mean,
         _laid_out(first.corr, corr),
@@ -103,8 +103,9 @@ def _of_chains(runs):
         _laid_out(first.corr, corr_stderr),
         method=first.method,
         converged=agree,
-        message=f"combine() has R-hat {rhat:.4g} over {len(runs)} runs of {first.method}(), where below {RHAT} is "
-        "asked for" + ("." if agree else ": they disagree, or are too short to tell. Raise n_sweeps and burn_in."),
+        message=f"combine() has R-hat {rhat:.4g} over {len(runs)} runs of {first.method}(), where below "
+        f"{RHAT_LIMIT} is asked for"
+        + ("." if agree else ": they disagree, or are too short to tell. Raise n_sweeps and burn_in."),
         draws=_joined_draws(runs),
         state=_joined_states(runs),
         info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "halves": together}

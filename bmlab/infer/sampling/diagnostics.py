@@ -14,13 +14,11 @@ import scipy
 
 from ...validation import summary
 
-RHAT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
-EFFECTIVE_DRAWS = (
-    400  # effective draws below which R-hat and ESS are too noisy themselves to be trusted: Vehtari et al.
-)
-GROUPS = 32  # independent groups whose spread is the error
-SHORTEST = 4  # draws of a chain that say anything
-SPAN_STRIP = 2**18  # numbers that are looked at together
+RHAT_LIMIT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
+EFFECTIVE_DRAWS = 400  # of a unit: below, R-hat and ESS are too noisy themselves to be trusted, Vehtari et al.
+STDERR_GROUPS = 32  # independent groups whose spread is the error
+MIN_DRAWS = 4  # of a chain: the halves of fewer have no variance
+SPAN_STRIP = 2**18  # numbers that are averaged together
 
 
 class Halves(NamedTuple):
@@ -42,7 +40,7 @@ class Halves(NamedTuple):
     @property
     def rhat(self) -> float:
         """The largest split R-hat of a unit; 1 where none has moved, nan where halves are too short."""
-        if self.draws < SHORTEST // 2:
+        if self.draws < MIN_DRAWS // 2:
             return np.nan
         moved = (self.between > 0) | (self.within > 0)
         with np.errstate(divide="ignore"):  # chains that stand still, each elsewhere
@@ -79,7 +77,7 @@ def widened(count: int) -> float:
     two.  So the factor is the ratio of quantiles: 5.9 for 2 groups, 1.1 for 10, 1 from 32 on, nan for one.
     """
     return (
-        max(1.0, float(scipy.special.stdtrit(count - 1, scipy.special.stdtr(GROUPS - 1, 2.0))) / 2)
+        max(1.0, float(scipy.special.stdtrit(count - 1, scipy.special.stdtr(STDERR_GROUPS - 1, 2.0))) / 2)
         if count > 1
         else np.nan
     )
@@ -106,7 +104,7 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
     `variance` (quantities,) of single draws turns the ESS of the spans' averages into a number of draws.
     """
     alone, draws = spans.shape[1] == 1, spans.shape[2]
-    if not len(spans) or draws < SHORTEST * (1 + alone):
+    if not len(spans) or draws < MIN_DRAWS * (1 + alone):
         return np.nan, np.nan
     if alone:  # the halves of one chain are two
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)

@@ -25,13 +25,13 @@ from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from ...validation import ArrayLike, check_choice, check_count, check_spins, generator
 from .averages import average
 from .chains import Chains
-from .diagnostics import EFFECTIVE_DRAWS, RHAT
+from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT
 
-CHAINS = 100  # where neither start nor n_chains tells
+DEFAULT_CHAINS = 100  # where neither start nor n_chains says how many
 BYTES_A_UNIT = (
     120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
 )
-ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
+DISAGREEMENT_ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
 def sweep(
@@ -131,7 +131,7 @@ def gibbs(
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
     found = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
-    agree = bool(found.rhat < RHAT and found.ess >= EFFECTIVE_DRAWS)
+    agree = bool(found.rhat < RHAT_LIMIT and found.ess >= EFFECTIVE_DRAWS)
     return warn_unless_converged(
         Estimate(
             found.mean,
@@ -140,8 +140,8 @@ def gibbs(
             corr_stderr=found.corr_stderr,
             method="gibbs",
             converged=agree,
-            message=f"gibbs() has R-hat {found.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT} is asked for"
-            + ("." if agree else ADVICE),
+            message=f"gibbs() has R-hat {found.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT_LIMIT} is asked for"
+            + ("." if agree else DISAGREEMENT_ADVICE),
             draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
             info={"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves},
@@ -175,9 +175,9 @@ def first_states(
     Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
     """
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
-    check_chains(model, n_chains or CHAINS)
+    check_chains(model, n_chains or DEFAULT_CHAINS)
     if start is None:
-        return rng.choice([-1.0, 1.0], size=(n_chains or CHAINS, model.n))
+        return rng.choice([-1.0, 1.0], size=(n_chains or DEFAULT_CHAINS, model.n))
     given = np.atleast_2d(check_spins("start", align_columns("start", start, model.names)))
     if given.ndim > 2 or not len(given) or given.shape[1] < min(1, model.n):
         raise ValueError(f"start must be states (chains, {model.n}), found shape {given.shape}; pass one state a row")

@@ -30,7 +30,9 @@ from .numpy_engine import Sweeps, fine_digits, stream
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 UPDATES_A_THREAD = 2**18  # updates that are worth a thread
 CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; from so many on a lattice has its own loop
-EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) where bins of u begin and end
+LOGIT_EDGES = np.r_[
+    -np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf
+]  # logit(u) where bins of u begin and end
 
 
 class NumbaEngine:
@@ -113,8 +115,8 @@ def _in_threads(kernel, arrays, states, sweeps, line):
         pass
 
 
-HOW: Any = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
-_compiled, _inlined = njit(**HOW), njit(**HOW, inline="always")
+COMPILE_OPTIONS: Any = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
+_compiled, _inlined = njit(**COMPILE_OPTIONS), njit(**COMPILE_OPTIONS, inline="always")
 _stream, _digits = _compiled(stream), _compiled(fine_digits)
 _U = np.uint64
 
@@ -139,8 +141,8 @@ def _products(h, biases, s):
 def _accepts(x, k, seed, place):
     """Whether x = 2 h / T is above logit(u), by the first bits k of u and, in doubt, by the digits that follow."""
     bin_ = _U(k >> 8)
-    up = x > EDGES[bin_ + _U(1)]
-    if (x > EDGES[bin_]) == up:
+    up = x > LOGIT_EDGES[bin_ + _U(1)]
+    if (x > LOGIT_EDGES[bin_]) == up:
         return up
     u = (k + _digits(_stream(seed, place))) / 65536
     return x > log(u / (1 - u))

@@ -35,7 +35,7 @@ from ...progress_bars import with_progress
 from ...validation import ArrayLike, check_array, check_count, describe, generator, summary
 from .averages import average
 from .chains import Chains
-from .diagnostics import RHAT, mean_and_stderr
+from .diagnostics import RHAT_LIMIT, mean_and_stderr
 from .gibbs import check_chains
 
 LADDERS = 32  # where neither start nor n_chains tells
@@ -96,7 +96,7 @@ def temper(
     trips = tally.round_trips / ladders
     log_z = tally.log_z()
     reasons = {
-        "the ladders disagree, or are too short to tell": not found.rhat < RHAT,
+        "the ladders disagree, or are too short to tell": not found.rhat < RHAT_LIMIT,
         "too few round trips": trips < TRIPS,
         "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
     }
@@ -111,8 +111,8 @@ def temper(
             found.corr_stderr,
             method="temper",
             converged=not doubts,
-            message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT} is asked for) and {trips:.3g} round trips a "
-            f"ladder (at least {TRIPS}){advice}.",
+            message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT_LIMIT} is asked for) and {trips:.3g} round "
+            f"trips a ladder (at least {TRIPS}){advice}.",
             state=replicas.ladder(),
             info={
                 "temperatures": replicas.temperatures,

@@ -76,7 +76,7 @@ def bethe(
     converged the last of at most `max_sweeps` sweeps moved no message by more than `tolerance` (times a hundredth of
               the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
               Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], the inconsistency at most 1/2
-              (linear_response.INCONSISTENT), and log_z within its free bounds (free_bounds.py)
+              (linear_response.MAX_INCONSISTENCY), and log_z within its free bounds (free_bounds.py)
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of mean_field()'s
               and of |C_ij - c_ij| over the couplings.  0 without loops, at any temperature; where it is not small, the
               loops matter.

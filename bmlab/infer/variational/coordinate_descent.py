@@ -22,11 +22,11 @@ from ...progress_bars import with_progress
 from ...validation import ArrayLike, check_count, check_positive
 from .linear_response import Response, linear_response, positive_solver
 
-SAME = 1e-6  # means that differ by less are one fixed point
-SMALL = 300  # units up to which all eigenvectors are found at once
-ROUNDING = 1e-14  # of G, in units of it
-BEYOND = "use bethe() or gibbs()"  # where an approximation has failed
-PATIENCE = 6  # sweeps between trials of Newton's step, once it does not pay at once
+SAME_FIXED_POINT = 1e-6  # means that differ by less are one fixed point
+DENSE_EIGEN_UNITS = 300  # units up to which all eigenvectors are found at once
+FREE_ENERGY_ROUNDING = 1e-14  # of G, as a share of it
+FAILURE_ADVICE = "use bethe() or gibbs()"  # where an approximation has failed
+NEWTON_PATIENCE = 6  # sweeps between trials of Newton's step, once it does not pay at once
 
 
 class Functional(NamedTuple):
@@ -76,7 +76,7 @@ def solution(model: BoltzmannMachine, functional: Functional, found: Descent) ->
             found,
             response,
             f"{doubt}. Raise max_sweeps, or start= nearer",
-            "leave it with starts=5" if not response.stable else BEYOND,
+            "leave it with starts=5" if not response.stable else FAILURE_ADVICE,
         ),
         state=m,
         model=model,
@@ -114,14 +114,14 @@ def descend(
     max_sweeps = check_count("max_sweeps", max_sweeps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
     m, rows = first_means(model, start, starts), rows_by_class(model)
-    last, due = np.inf, PATIENCE
+    last, due = np.inf, NEWTON_PATIENCE
     for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
         moved = sweep_down(m, functional.coordinate_update, rows)
         if moved <= tolerance:
             break
         if sweeps == due:
             m = np.column_stack([_newton(model, functional, column) for column in m.T])
-            last, due = moved, sweeps + (1 if moved < last / 10 else PATIENCE)
+            last, due = moved, sweeps + (1 if moved < last / 10 else NEWTON_PATIENCE)
     return _fixed_points(functional, m, moved, sweeps, moved <= tolerance)
 
 
@@ -158,7 +158,7 @@ def first_means(model: BoltzmannMachine, start: ArrayLike | None, starts: int) -
 def _leading_fields(model, count):
     """Return W v (count, n) for the eigenvectors v of length sqrt(n) with the largest eigenvalues, along the biases."""
     count = min(count, model.n)
-    if model.n <= max(SMALL, count):
+    if model.n <= max(DENSE_EIGEN_UNITS, count):
         values, vectors = np.linalg.eigh(model.dense_weights)
     else:
         values, vectors = scipy.sparse.linalg.eigsh(
@@ -178,13 +178,13 @@ def _newton(model, functional, m):
     lowest = functional.coordinate_update(field, slice(None), m[:, None])[:, 0]
     trial = np.clip(m + root * solve(diagonal * (lowest - m) / np.maximum(root, 1e-150)), -1, 1)
     now = functional.value(m)
-    return trial if functional.value(trial) <= now + ROUNDING * abs(now) else m
+    return trial if functional.value(trial) <= now + FREE_ENERGY_ROUNDING * abs(now) else m
 
 
 def _fixed_points(functional, m, *end):
     values = np.array([functional.value(column) for column in m.T])
     kept = []
     for k in values.argsort(kind="stable"):
-        if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME for other in kept):
+        if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME_FIXED_POINT for other in kept):
             kept.append(k)
     return Descent(m.T[kept].copy(), values[kept], *end)

@@ -16,7 +16,7 @@ from ...model import BoltzmannMachine, with_offset
 from .coordinate_descent import descend
 from .naive_mean_field import free_energy_functional
 
-ROUNDING = 1e-11  # of log Z, in units of the terms that it is the sum of
+BOUND_ROUNDING = 1e-11  # of log Z, as a share of the terms whose sum it is
 
 
 def couplings_bound(model: BoltzmannMachine) -> float:
@@ -36,7 +36,7 @@ def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -
     if not answer.converged:
         return answer
     upper = couplings_bound(model)
-    rounding = ROUNDING * (1 + abs(upper) + 2 * abs(with_offset(model, 0.0)))
+    rounding = BOUND_ROUNDING * (1 + abs(upper) + 2 * abs(with_offset(model, 0.0)))
     if answer.log_z > upper + rounding:
         proof = f"sum |w|/T + sum log 2 cosh(b/T) proves that it is at most {upper:.6g}"
     elif answer.log_z < (lower := product_bound(model)) - rounding:

@@ -8,8 +8,8 @@ Where means m are the minimum of a free energy G(m), in units of T, this is the 
 
 (Kappen and Rodriguez 1998, Neural Computation 10, 1137; Welling and Teh 2003, Artificial Intelligence 143, 19).  Where
 that is exact C_ii = 1 - m_i^2.  The inconsistency is the largest factor between the two, whichever is larger, less 1:
-1/2 where a variance is 3/2 or 2/3 of 1 - m_i^2.  Above INCONSISTENT an approximation contradicts itself, and has not
-converged.
+1/2 where a variance is 3/2 or 2/3 of 1 - m_i^2.  Above MAX_INCONSISTENCY an approximation contradicts itself, and has
+not converged.
 
 Curvatures are written in units of r_i = sqrt(1 - m_i^2), which keeps saturated units finite:
 
@@ -30,8 +30,8 @@ from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
 from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
-INCONSISTENT = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
-EXCESS = 1e-9  # by which rounding may take a correlation beyond 1
+MAX_INCONSISTENCY = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
+CORRELATION_ROUNDING = 1e-9  # by which rounding may take a correlation beyond 1
 
 
 class Response(NamedTuple):
@@ -53,10 +53,12 @@ class Response(NamedTuple):
         if not self.stable:
             return "stands at a saddle of its free energy, where its correlations mean nothing"
         most = float(np.abs(self.pairs).max(initial=0))
-        if most > 1 + EXCESS:
+        if most > 1 + CORRELATION_ROUNDING:
             return f"has a correlation of {most:.4g}, beyond [-1, 1]: linear response has failed"
-        if not self.inconsistency <= INCONSISTENT:
-            return f"has an inconsistency of {self.inconsistency:.3g}, above {INCONSISTENT:g}: it contradicts itself"
+        if not self.inconsistency <= MAX_INCONSISTENCY:
+            return (
+                f"has an inconsistency of {self.inconsistency:.3g}, above {MAX_INCONSISTENCY:g}: it contradicts itself"
+            )
         return ""
 
 

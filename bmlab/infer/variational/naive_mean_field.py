@@ -47,7 +47,7 @@ def mean_field(
               has failed; where it is small, it may still have chosen the wrong valley.
     converged the last of at most `max_sweeps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
               saddle (info["stable"] is False) corr is no covariance; no correlation is beyond [-1, 1], and the
-              inconsistency at most 1/2 (linear_response.INCONSISTENT).  The bound holds converged or not
+              inconsistency at most 1/2 (linear_response.MAX_INCONSISTENCY).  The bound holds converged or not
     Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
 
     >>> bmlab.mean_field(bmlab.toy()).log_z.lower <= bmlab.exact(bmlab.toy()).log_z

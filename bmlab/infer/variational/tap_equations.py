@@ -28,12 +28,12 @@ import scipy
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...validation import ArrayLike
-from .coordinate_descent import BEYOND, Functional, descend, solution
+from .coordinate_descent import FAILURE_ADVICE, Functional, descend, solution
 from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums
 
-ROUNDS = 50  # of Newton's method for one unit; three are usual
-LAST_STEP = 1e-8  # of x: what is left is at most .4 echo times its square
+UNIT_NEWTON_STEPS = 50  # of Newton's method for one unit; three are usual
+LAST_NEWTON_STEP = 1e-8  # of x: what is left is at most .4 echo times its square
 
 
 def tap(
@@ -59,7 +59,7 @@ def tap(
     check_model(model)
     functional = free_energy_functional(model)
     answer = solution(model, functional, descend(model, functional, start, starts, tolerance, max_sweeps))
-    answer = within_free_bounds(model, answer, BEYOND)
+    answer = within_free_bounds(model, answer, FAILURE_ADVICE)
     return warn_unless_converged(replace(answer, info=answer.info | {"orders": plefka_orders(model, answer.mean)}))
 
 
@@ -98,11 +98,11 @@ def free_energy_functional(model: BoltzmannMachine) -> Functional:
 def _without_echo(field, echo):
     """Solve x + echo tanh(x) = field for x, by Newton's method from where it cannot overshoot."""
     x = field / (1 + echo)
-    for _ in range(ROUNDS):
+    for _ in range(UNIT_NEWTON_STEPS):
         t = np.tanh(x)
         step = (field - x - echo * t) / (1 + echo * (1 - t**2))
         x = x + step
-        if np.abs(step).max() <= LAST_STEP:
+        if np.abs(step).max() <= LAST_NEWTON_STEP:
             break
     return x
 
