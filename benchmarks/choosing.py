@@ -28,8 +28,8 @@ from bmlab import choosing
 from bmlab.parallel import map_executor
 
 THEORIES = {
-    "mean field": partial(bmlab.mean_field, starts=choosing.STARTS),
-    "tap": partial(bmlab.tap, starts=choosing.STARTS),
+    "mean field": partial(bmlab.mean_field, starts=choosing.VALLEY_STARTS),
+    "tap": partial(bmlab.tap, starts=choosing.VALLEY_STARTS),
     "bethe": bmlab.bethe,
 }
 WANTED = ("moments", "log_z")

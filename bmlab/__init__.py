@@ -132,16 +132,18 @@ __all__ += [
     "workers",
 ]
 
-PARTS = ("estimators", "plot", "widgets")  # loaded when they are first named: each needs a large library
-ELSEWHERE = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_biases)"}
+LAZY_MODULES = ("estimators", "plot", "widgets")  # imported when they are first named: each needs a large library
+# what other libraries name otherwise -> what to type
+FUNCTION_SYNONYMS = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_biases)"}
 
 
 def __getattr__(name: str):
-    if name in PARTS:
+    if name in LAZY_MODULES:
         return import_module(f"{__name__}.{name}")
-    way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else suggest(name, (*__all__, *PARTS), "see dir(bmlab)")
+    known = suggest(name, (*__all__, *LAZY_MODULES), "see dir(bmlab)")
+    way_out = f"try {FUNCTION_SYNONYMS[name]}" if name in FUNCTION_SYNONYMS else known
     raise AttributeError(f"bmlab has no {name!r}; {way_out}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *PARTS])
+    return sorted([*__all__, *LAZY_MODULES])

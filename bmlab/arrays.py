@@ -12,7 +12,7 @@ import scipy
 from .budgets import check_memory
 from .validation import ArrayLike, check_array, check_count, check_finite, check_spins, describe, is_sparse, some_values
 
-ROUNDING = 1e-12  # weights that differ from symmetric ones by less, in units of the largest, are made symmetric
+SYMMETRY_ROUNDING = 1e-12  # of w_ij - w_ji, in units of the largest weight: below, weights are made symmetric
 
 
 def spins(bits: ArrayLike) -> np.ndarray:
@@ -114,7 +114,7 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
     gap = gap + (
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))
     )
-    if n and gap.max() > ROUNDING * size:
+    if n and gap.max() > SYMMETRY_ROUNDING * size:
         i, j = np.unravel_index(gap.argmax(), gap.shape)
         one, other = unit_name(names, i), unit_name(names, j)
         diagonal, apart = f"w[{one}, {one}] is", f"largest |W - W'| is {gap[i, j]:.3g} at [{one}, {other}]"

@@ -12,7 +12,7 @@ except ImportError:  # Windows
     resource = None
 
 
-SMALL = 2.0**20  # bytes that are always there
+ALWAYS_FREE_BYTES = 2.0**20  # a call that takes less is never refused
 ROOT = Path("/")  # of the file system, where Linux lists what a control group allows
 
 
@@ -75,7 +75,7 @@ def _mapped():
 
 def check_memory(what: str, size: float, way_out: str) -> None:
     """Raise ValueError, with the price, where this many bytes are more than memory_to_spend()."""
-    if size > SMALL and size > (most := memory_to_spend()):
+    if size > ALWAYS_FREE_BYTES and size > (most := memory_to_spend()):
         raise ValueError(f"{what}, {size_in_words(size)} where {size_in_words(most)} are to spend; {way_out}")
 
 

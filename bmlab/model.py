@@ -55,7 +55,7 @@ from .validation import (
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
 
-ELSEWHERE = {  # what others call otherwise
+ATTRIBUTE_SYNONYMS = {  # what other libraries name otherwise -> what to type
     "W": "machine.weights",
     "b": "machine.biases",
     "T": "machine.temperature",
@@ -142,7 +142,8 @@ class BoltzmannMachine:
         if name.startswith("_"):  # asked for by protocols, not by people
             raise AttributeError(name)
         known = [*dir(type(self)), *signature(type(self)).parameters]
-        way_out = f"try {ELSEWHERE[name]}" if name in ELSEWHERE else suggest(name, known, "see dir(machine)")
+        synonym = ATTRIBUTE_SYNONYMS.get(name)
+        way_out = f"try {synonym}" if synonym else suggest(name, known, "see dir(machine)")
         raise AttributeError(f"a machine has no {name!r}; {way_out}")
 
     def __repr__(self):
@@ -299,7 +300,7 @@ def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
     return bool((one.biases == other.biases).all() and not (one.weights != other.weights).sum())
 
 
-PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names", "couplings")
+SAVED_PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names", "couplings")
 
 
 def load(path: str | PathLike) -> BoltzmannMachine:
@@ -309,7 +310,7 @@ def load(path: str | PathLike) -> BoltzmannMachine:
     >>> bmlab.load("toy.npz")
     BoltzmannMachine(n=3, couplings=3, T=1)
     """
-    parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)", PARTS)
+    parts = read_arrays(check_path("path", path), "machine", "write it again with model.save(path)", SAVED_PARTS)
     try:
         n = len(parts["biases"])
         inside = [parts[name] for name in ("data", "indices", "indptr") if "weights" not in parts]
@@ -324,8 +325,8 @@ def load(path: str | PathLike) -> BoltzmannMachine:
         raise ValueError(f"{path} holds no whole machine ({reason}); write it again with model.save(path)") from None
 
 
-LEAST = 256  # rows that are worth a strip
-STRIP = 2**18  # multiplications that BLAS does without threads; these cost few units more than they bring
+MIN_STRIP_ROWS = 256  # fewer rows are not worth a strip
+UNTHREADED_PRODUCTS = 2**18  # multiply-adds for which BLAS starts no threads; those cost more than they save
 
 
 def neighbours(model: BoltzmannMachine, i: int) -> tuple[Any, np.ndarray]:
@@ -348,8 +349,8 @@ def with_offset(model: BoltzmannMachine, log_z: Any) -> Any:
 
 def energy_of(model: BoltzmannMachine, x: np.ndarray) -> np.ndarray:
     """Return the energy of any numbers x (..., n), in shape (...); of few units by strips of rows, which is faster."""
-    strip = STRIP // max(1, model.n**2)
-    if strip >= LEAST and x.size > strip * model.n:
+    strip = UNTHREADED_PRODUCTS // max(1, model.n**2)
+    if strip >= MIN_STRIP_ROWS and x.size > strip * model.n:
         rows = x.reshape(-1, model.n)
         parts = np.split(rows, range(strip, len(rows), strip))
         return np.concatenate([energy_of(model, part) for part in parts]).reshape(x.shape[:-1])

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from .validation import import_optional
 
-DELAY = 1.0  # seconds that a loop may take unseen
+BAR_DELAY = 1.0  # seconds before a loop shows a bar
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
 
 
@@ -44,14 +44,14 @@ def with_progress(things: Iterable, unit: str, total: int | None = None) -> Iter
 
 
 def delayed_bar(things, unit, total, bars):
-    """Yield the things; the bar is made when DELAY has passed, for most loops are short, and bars of a page are not."""
+    """Yield the things; the bar is made after BAR_DELAY: most loops are short, and bars of a page are not."""
     begin, bar = perf_counter(), None
     try:
         for made, thing in enumerate(things, 1):
             yield thing
             if bar is not None:
                 bar.update(1)
-            elif perf_counter() - begin > DELAY:
+            elif perf_counter() - begin > BAR_DELAY:
                 bar = _tqdm()(unit=unit, total=total, initial=made, leave=False)
                 bars.add(bar)
     finally:

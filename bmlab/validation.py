@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing
 import scipy
 
-LISTED = 8  # parts of a list that its repr shows
-LARGEST = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
+SHOWN_PARTS = 8  # of a longer list, in what an error shows of it
+MAX_ENERGY = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
 
 
 class Sparse(Protocol):
@@ -59,7 +59,7 @@ def summary(self: Any) -> str:
 
 
 def _short(value):
-    if isinstance(value, (list, tuple, dict)) and len(value) > LISTED:
+    if isinstance(value, (list, tuple, dict)) and len(value) > SHOWN_PARTS:
         return f"{type(value).__name__} of {len(value)}"
     text = repr(value)
     if isinstance(value, str) or (len(text) <= 60 and "\n" not in text):
@@ -216,10 +216,10 @@ def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperat
         return
     check_finite("weights", weights)
     top = max([abs(offset), *(size for x in (weights, biases) if x.size for size in (x.max(), -x.min()))])
-    if not 1 / LARGEST < temperature < LARGEST or not top < LARGEST * min(1.0, temperature):
+    if not 1 / MAX_ENERGY < temperature < MAX_ENERGY or not top < MAX_ENERGY * min(1.0, temperature):
         raise ValueError(
-            f"energies and temperatures must stay below {LARGEST:g}, and energies below {LARGEST:g} temperatures, "
-            f"found {top:.2g} at temperature {temperature:.2g}; count them in other units"
+            f"energies and temperatures must stay below {MAX_ENERGY:g}, and energies below {MAX_ENERGY:g} "
+            f"temperatures, found {top:.2g} at temperature {temperature:.2g}; count them in other units"
         )
 
 

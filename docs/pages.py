@@ -26,7 +26,7 @@ from PIL import Image
 
 from bmlab import __version__
 from bmlab.widgets import DrawView
-from bmlab.widgets.view import HERE
+from bmlab.widgets.view import WIDGETS_FOLDER
 from bmlab_teaching.handouts import write_zip
 from bmlab_teaching.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
 
@@ -307,7 +307,7 @@ def main() -> None:
     for name, script in views.scripts().items():
         write(STATIC / f"{name}.js", script)
     for name in ("view.css", "predict.js"):
-        write(STATIC / name, (HERE / name).read_bytes())
+        write(STATIC / name, (WIDGETS_FOLDER / name).read_bytes())
     mathjax()
     for folder in (pages, EXTRA / "student", EXTRA / "colab"):
         for left in {path for path in folder.rglob("*") if path.is_file()} - WRITTEN:

@@ -23,7 +23,7 @@ from PIL import Image
 
 from bmlab.widgets import DrawView, LatticeView, LearningView, MachineView, PaintView
 from bmlab.widgets.exploring import Explorer
-from bmlab.widgets.view import HERE, View
+from bmlab.widgets.view import WIDGETS_FOLDER, View
 from bmlab_teaching.slicing import needed_cells
 
 LIVE = Path(__file__).resolve().parents[1] / "build/extra/live"
@@ -45,7 +45,7 @@ def of(path: Path) -> dict[str, dict]:
 
 def fingerprint(path: Path) -> str:
     """A hash of what the views of a notebook depend on: its code, what it prints, and the views themselves."""
-    parts = [str((PICTURES, STEPS, CHARACTERS)), *(file.read_text() for file in sorted(HERE.glob("*.py")))]
+    parts = [str((PICTURES, STEPS, CHARACTERS)), *(file.read_text() for file in sorted(WIDGETS_FOLDER.glob("*.py")))]
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
             parts += [cell.source, *(str(output.get("data", output).get("text/plain")) for output in cell.outputs)]

@@ -90,7 +90,7 @@ def test_the_bound_by_couplings_is_their_sum():
 
 @pytest.mark.parametrize("least", [0, 10**6])
 def test_what_would_take_minutes_is_left_out(least):
-    with patch.multiple(bracketing, LARGEST=least, COUPLINGS=least):
+    with patch.multiple(bracketing, MAX_INVERTED_UNITS=least, MAX_TRW_COUPLINGS=least):
         found = bracket_without_exact(machine(8, 0), np.random.default_rng(0)).bounds
     assert set(found) == {"mean field", "visited", "couplings"} | ({"tree", "Gaussian", "trw"} if least else set())
 

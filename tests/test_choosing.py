@@ -171,7 +171,7 @@ def test_theories_can_be_doubted():
     assert try_bethe(bmlab.medium().at(0.3), "moments").doubt
     assert try_bethe(bmlab.BoltzmannMachine(2 * (1 - np.eye(3)), [0.3, 0.2, 0.1]), "moments").doubt
     symmetric = crowd(16, 4.0)  # from m = 0 every theory stays there, between the phases
-    with patch("bmlab.choosing.STARTS", 1):
+    with patch("bmlab.choosing.VALLEY_STARTS", 1):
         assert "has not converged" in try_bethe(symmetric, "moments").doubt
 
 

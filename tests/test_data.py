@@ -101,8 +101,10 @@ def test_no_column_takes_the_place_of_another(names):
 def test_the_law_of_the_raster_has_its_rates_and_the_correlations_of_its_gaussian():
     """p(two spikes) is the volume of a corner under a normal distribution with correlation l_i l_j."""
     law, s = data.raster(1, rng=np.random.default_rng(0)).law, bmlab.states(10) == 1
-    np.testing.assert_allclose(law @ s, data.RATES, rtol=1e-12)
-    edge = ndtri(data.RATES)
+    np.testing.assert_allclose(law @ s, data.SPIKE_RATES, rtol=1e-12)
+    edge = ndtri(data.SPIKE_RATES)
     for i, j in ((0, 1), (2, 7), (5, 9)):
-        normal = multivariate_normal(cov=[[1, data.LOADS[i] * data.LOADS[j]], [data.LOADS[i] * data.LOADS[j], 1]])
+        normal = multivariate_normal(
+            cov=[[1, data.COMMON_LOADS[i] * data.COMMON_LOADS[j]], [data.COMMON_LOADS[i] * data.COMMON_LOADS[j], 1]]
+        )
         assert law @ (s[:, i] & s[:, j]) == pytest.approx(normal.cdf(edge[[i, j]]), abs=1e-7)

@@ -43,7 +43,7 @@ def answers(estimator, X):
 @pytest.fixture
 def by_annealing(monkeypatch):
     """As if exact sums were too dear."""
-    monkeypatch.setattr(estimators, "WORK", 0)
+    monkeypatch.setattr(estimators, "EXACT_WORK", 0)
 
 
 # Input and output

@@ -47,7 +47,7 @@ def test_samples_follow_the_probabilities(algorithm):
 
 @pytest.mark.parametrize("tile", [8, 64])
 def test_samples_from_many_tiles_follow_the_probabilities(tile, monkeypatch):
-    monkeypatch.setattr(cutset_conditioning, "TILE", tile)
+    monkeypatch.setattr(cutset_conditioning, "CUTSET_TILE", tile)
     law_samples("cutset conditioning")
 
 

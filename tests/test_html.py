@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab.html import MOST_COUPLINGS, MOST_UNITS, number
+from bmlab.html import MAX_TABLE_COUPLINGS, MAX_TABLE_UNITS, number
 
 NAMES = ["Ada", "<script>alert(1)</script>", "milk & eggs"]
 
@@ -53,12 +53,12 @@ def test_each_weight_and_bias_of_a_machine_stands_beside_its_names(sparse):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_large_machine_shows_its_strongest_couplings_in_order(sparse):
-    model = machine(MOST_UNITS + 5, sparse)
+    model = machine(MAX_TABLE_UNITS + 5, sparse)
     cells = Cells(model._repr_html_()).cells[2:]
     pairs = [tuple(model.names.index(name) for name in cell.split(", ")) for cell in cells[::2]]
     found = [abs(model.dense_weights[pair]) for pair in pairs]
     every = np.sort(np.abs(model.dense_weights[np.triu_indices(model.n, 1)]))[::-1]
-    assert np.array_equal(found, every[:MOST_COUPLINGS])
+    assert np.array_equal(found, every[:MAX_TABLE_COUPLINGS])
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])

@@ -26,7 +26,7 @@ graphs = st.builds(random_graph, st.integers(1, 14), st.floats(0, 1), st.integer
 def test_tiles_do_not_change_the_answer(monkeypatch):
     model = bmlab.sherrington_kirkpatrick(13, rng=np.random.default_rng(0))
     whole = matrix_products.sum_by_products(model)
-    monkeypatch.setattr(matrix_products, "TILE", 40)
+    monkeypatch.setattr(matrix_products, "PRODUCT_TILE", 40)
     for one, other in zip(whole, matrix_products.sum_by_products(model), strict=True):
         assert np.abs(one - other).max() < 1e-12
 
@@ -57,8 +57,8 @@ def law_cutset():
 
 @pytest.mark.parametrize("tile", [40, 2000, 2**16])
 def test_listing_in_tiles_does_not_change_the_answer(tile, monkeypatch):
-    monkeypatch.setattr(cutset_conditioning, "TILE", tile)
-    monkeypatch.setattr(cutset_conditioning, "FACTORS", 2)
+    monkeypatch.setattr(cutset_conditioning, "CUTSET_TILE", tile)
+    monkeypatch.setattr(cutset_conditioning, "PRODUCT_FACTORS", 2)
     law_cutset()
 
 

@@ -53,7 +53,7 @@ def made(monkeypatch):
         return real(**options | {"disable": True})
 
     monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
-    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    monkeypatch.setattr(progress_bars, "BAR_DELAY", -1)
     return told
 
 
@@ -78,7 +78,7 @@ def test_a_bar_counts_every_thing_of_a_loop_and_is_closed(monkeypatch):
         shown.append(tqdm(**options, file=StringIO()))
         return shown[-1]
 
-    monkeypatch.setattr(progress_bars, "DELAY", -1)
+    monkeypatch.setattr(progress_bars, "BAR_DELAY", -1)
     monkeypatch.setattr(progress_bars, "_tqdm", lambda: kept)
     with bmlab.progress():
         assert list(progress_bars.with_progress(iter("abcd"), "letter", 4)) == list("abcd")

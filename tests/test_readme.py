@@ -94,7 +94,7 @@ def test_the_list_of_the_package_names_all_that_is_public_core_first():
         for part in PACKAGE.split("\n## Further")
     )
     assert core == {*bmlab.CORE} - {"__version__"}
-    assert further == {*bmlab.__all__, *bmlab.PARTS} - {*bmlab.CORE}
+    assert further == {*bmlab.__all__, *bmlab.LAZY_MODULES} - {*bmlab.CORE}
 
 
 def test_each_word_of_the_index_is_in_the_file_that_it_points_to():

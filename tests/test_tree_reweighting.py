@@ -50,7 +50,7 @@ def test_edges_are_shared_out_as_random_trees_have_them():
     for tree, part in zip(trees, chance / chance.sum(), strict=True):
         count[tree] += part
     for one, largest in ((model, 300), (thin, 300), (thin, 4)):
-        with patch("bmlab.infer.bounds.spanning_trees.LARGEST", largest):
+        with patch("bmlab.infer.bounds.spanning_trees.DENSE_INVERSE_UNITS", largest):
             found = edge_appearance_probabilities(one, graph, log_weights)
         assert len(trees) == 125 and np.abs(found - count - count[graph.back]).max() < 1e-11
 

@@ -28,7 +28,7 @@ def test_all_states_visited_is_exact():
 @pytest.mark.parametrize("model", [machine(12, 0, 1.5), bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
 def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
     """By the definition: chains of one sweep, whose states are known, and p normalised among these."""
-    monkeypatch.setattr(visited_states, "ROWS", 7)
+    monkeypatch.setattr(visited_states, "UNPACKED_ROWS", 7)
     start = np.random.default_rng(1).choice([-1.0, 1.0], size=(30, 12))
     answer = visited(model, rng=np.random.default_rng(0), start=start, n_sweeps=2)
     chains = visited_states.Chains(model, start.T, np.random.default_rng(0), classes=one_by_one(12))
@@ -60,7 +60,7 @@ def test_the_second_half_measures_what_the_first_has_missed():
 @quietly
 def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch):
     model = machine(12, 0, 1.5)
-    monkeypatch.setattr(visited_states, "KEEP", 50)
+    monkeypatch.setattr(visited_states, "KEPT_STATES", 50)
     answer = visited(model, rng=np.random.default_rng(0))
     energies = np.sort(model.energy(bmlab.states(12)))
     assert answer.info["states"] <= 100 and answer.info["dropped"] > 0 and not answer.converged

@@ -260,7 +260,7 @@ def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
 
 
 def test_a_climb_by_sampling_shows_its_mismatch_and_ends_where_the_page_has_enough(monkeypatch):
-    monkeypatch.setattr("bmlab.widgets.learning.LONGEST", 12)
+    monkeypatch.setattr("bmlab.widgets.learning.MAX_FRAMES", 12)
     sample = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=4, burn_in=5, n_sweeps=5)
     answer = ask(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
     assert len(answer["frames"]) == 12 and answer["end"] == "The view ends after 12 steps."

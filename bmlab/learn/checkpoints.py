@@ -27,7 +27,9 @@ from .observations import Moments
 from .record import OptimizerState, Step
 
 RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, OptimizerState, Bounded)}
-LEFT = {(kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")}  # for people, and in the Step
+NOT_SAVED = {
+    (kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")
+}  # info is for people, the model is the Step's
 
 
 class Checkpoint:
@@ -108,7 +110,8 @@ def _packed(value, arrays):
     if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
         return {kind: [_packed(part, arrays) for part in value]}
     if kind in RECORDS:
-        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters if (kind, name) not in LEFT}
+        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters}
+        value = {name: part for name, part in value.items() if (kind, name) not in NOT_SAVED}
     if isinstance(value, dict):
         return {kind: {name: _packed(part, arrays) for name, part in value.items()}}
     raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")

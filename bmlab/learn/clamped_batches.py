@@ -31,7 +31,7 @@ from .observations import checked_rows, unique_patterns
 SUMMED_UNITS = (
     10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
 )
-AT_ONCE = 2**20  # states of rows that are held at a time
+CLAMPED_STATES_AT_ONCE = 2**20  # of hidden units, summed over at a time
 
 
 def clamped_mean_field(
@@ -191,7 +191,7 @@ def over_states(model: BoltzmannMachine, patterns: np.ndarray, share: np.ndarray
         u = states(k)
         u_pairs = (u[:, :, None] * u[:, None, :]).reshape(len(u), k * k)
         here = np.flatnonzero(counts == k)
-        for block in np.array_split(here, -(-len(here) * len(u) // AT_ONCE)):
+        for block in np.array_split(here, -(-len(here) * len(u) // CLAMPED_STATES_AT_ONCE)):
             units = np.nonzero(unknown[block])[1].reshape(-1, k)
             across = units[:, :, None], units[:, None, :]
             inside = model.weights[across].reshape(-1, k * k)

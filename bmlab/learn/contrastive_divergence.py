@@ -39,9 +39,9 @@ from ..validation import (
 )
 from .ascent import batches
 from .observations import checked_visible, named
-from .record import ALL_STEPS, Fit
+from .record import ALL_STEPS_MADE, Fit
 
-ONE = np.float32(1)
+ONE_SINGLE = np.float32(1)
 SYMMETRY_NOISE = 0.01  # of T: the spread of the weights that tell hidden units apart
 
 
@@ -100,7 +100,7 @@ def pcd(
                 total += climb.p
     if not np.isfinite(total).all():
         raise ValueError("the climb has left all bounds (weights are no numbers any more); check the learning rate")
-    return Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS}, and no slope was looked at")
+    return Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS_MADE}, and no slope was looked at")
 
 
 class RestrictedAscent:
@@ -174,7 +174,7 @@ def _draw(means, rng):
     u *= -2
     u += 1
     u += means
-    return np.copysign(ONE, u, out=u)
+    return np.copysign(ONE_SINGLE, u, out=u)
 
 
 def _means(x, p):

@@ -19,7 +19,7 @@ from ..validation import ArrayLike, check_count
 from .ascent import ascend
 from .checkpoints import Checkpoint
 from .observations import checked_rows
-from .record import ALL_STEPS, AT_REST, Fit, Step
+from .record import ALL_STEPS_MADE, GRADIENT_TOLERANCE, Fit, Step
 
 BYTES_A_WEIGHT = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
 
@@ -113,10 +113,10 @@ def _at_rest(step, data):
     hidden = not isinstance(data, Estimate) and np.isnan(checked_rows(step.model, data)).all(0)
     idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
     phases = step.free.converged and step.clamped.converged
-    said = f"{ALL_STEPS}, and the slope is {step.gradient_norm:.2g}"
+    said = f"{ALL_STEPS_MADE}, and the slope is {step.gradient_norm:.2g}"
     if len(idle):
         return False, f"{said}, but hidden unit {idle[0]} has no weights and learns none; begin with small random ones"
-    return bool(step.gradient_norm <= AT_REST and phases), said
+    return bool(step.gradient_norm <= GRADIENT_TOLERANCE and phases), said
 
 
 def _number(step):

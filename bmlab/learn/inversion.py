@@ -33,7 +33,7 @@ from ..infer.variational.belief_propagation import bethe_response, graph_of
 from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
 from ..validation import ArrayLike, check_share
-from .observations import ABSENT, check_each_varies, checked_units
+from .observations import ZERO_PROBABILITY, check_each_varies, checked_units
 from .record import Fit
 
 
@@ -125,7 +125,7 @@ def _from_beliefs(mean, corr, names):
     """Return J_ij, the field of i without j, and p (4, n, n): beliefs are exp(J s_i s_j + x_ij s_i + x_ji s_j)/z."""
     one, other = mean[:, None], mean[None]
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
-    if p.min() < ABSENT:
+    if p.min() < ZERO_PROBABILITY:
         one, other = (unit_name(names, unit) for unit in np.unravel_index(p.min(0).argmin(), corr.shape))
         raise ValueError(
             f"Bethe has no beliefs for units {one} and {other} (a probability would be {p.min():.2g}); "

@@ -44,8 +44,8 @@ from .observations import (
     learning_pairs,
     named,
 )
-from .quasi_newton import FAR, NUDGE, UPWARD, maximize_lbfgs, outcome, upward
-from .record import AT_REST, Fit, OptimizerState, Step
+from .quasi_newton import DIFFERENCE_STEP, MAX_LATE_MOVE, MIN_UPWARD_CURVATURE, maximize_lbfgs, outcome, upward
+from .record import GRADIENT_TOLERANCE, Fit, OptimizerState, Step
 
 EXACT_CALLS, MAX_CLIMB_SECONDS = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
 MAX_SADDLES = 10  # from which a climb goes on to a higher place
@@ -62,7 +62,7 @@ def maximize(
     couplings: ArrayLike | None = None,
     biases: ArrayLike | None = None,
     penalty: float = 0.0,
-    tolerance: float = AT_REST,
+    tolerance: float = GRADIENT_TOLERANCE,
 ) -> Fit:
     """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
@@ -88,7 +88,7 @@ def maximize(
            [0.5493, 0.    ]])
     """
     check_positive("penalty", penalty, 0.01, zero=True)
-    check_positive("tolerance", tolerance, AT_REST)
+    check_positive("tolerance", tolerance, GRADIENT_TOLERANCE)
     check_learning_method("infer", infer, "model", start=None)
     model, mask = learning_pairs(named(model, data), couplings)
     pairs, learns = _pairs(model, mask), checked_biases(biases, model.n, model.names)
@@ -217,21 +217,21 @@ def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean
     start = theta[moves]
     for _ in range(MAX_SADDLES):
         top, bend = maximize_lbfgs(rise, start, tolerance, t, fields), 0.0
-        if not hides or top.moved > FAR or top.gradient_norm > tolerance:
+        if not hides or top.moved > MAX_LATE_MOVE or top.gradient_norm > tolerance:
             break
         bend, way = upward(rise, top.theta)
-        if bend <= UPWARD:
+        if bend <= MIN_UPWARD_CURVATURE:
             break
         start = max((top.theta + sign * SADDLE_STEP * way for sign in (1, -1)), key=lambda there: rise(there)[0])
     value, slope, _ = rise(top.theta)
     step = replace(last, loop=OptimizerState(top.number))
     higher = _rises_beside(rise, top.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
-    return step, top, higher or bend > UPWARD
+    return step, top, higher or bend > MIN_UPWARD_CURVATURE
 
 
 def _rises_beside(rise, theta, value, slope, noise):
     """Whether the value rises by more than its slope allows, to one side of theta or the other."""
     way = np.random.default_rng(0).normal(size=len(theta))
-    way *= NUDGE / np.linalg.norm(way)
+    way *= DIFFERENCE_STEP / np.linalg.norm(way)
     highest = max(rise(theta + way)[0], rise(theta - way)[0])
-    return highest - value > np.linalg.norm(slope) * NUDGE + noise
+    return highest - value > np.linalg.norm(slope) * DIFFERENCE_STEP + noise

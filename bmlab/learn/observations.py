@@ -24,7 +24,7 @@ from ..sparsity import entries
 from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, is_sparse, some_values
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
-ABSENT = 1e-12  # a probability below is none: no data are so many
+ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
 
 
 def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
@@ -83,7 +83,7 @@ def checked_units(data: Any) -> np.ndarray:
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     size = np.abs(data.mean(0))
-    if len(data) < len(size) and (1 - size < ABSENT).any():
+    if len(data) < len(size) and (1 - size < ZERO_PROBABILITY).any():
         raise ValueError(
             f"data must be rows (N, units), found {len(data)} rows of {len(size)} columns, one of them constant; pass "
             "data.T if units are rows, or more rows"
@@ -156,7 +156,7 @@ def checked_biases(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | 
 
 def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) -> None:
     """Raise ValueError where a unit is constant in the data."""
-    constant = np.flatnonzero(1 - np.abs(mean) < ABSENT)
+    constant = np.flatnonzero(1 - np.abs(mean) < ZERO_PROBABILITY)
     if len(constant):
         unit = unit_name(names, constant[0])
         raise ValueError(f"unit {unit} is constant in the data, and its bias would be infinite; {way_out}")
@@ -167,7 +167,7 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
     row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         p = (1 + one * mean[row] + other * mean[col] + one * other * entries(corr, pairs)) / 4
-        for k in np.flatnonzero(p < ABSENT):
+        for k in np.flatnonzero(p < ZERO_PROBABILITY):
             raise ValueError(
                 f"units {unit_name(names, row[k])} and {unit_name(names, col[k])} are never {one:+} and {other:+} "
                 "together in the data, so their weight would be infinite; pass penalty=0.01, or leave the pair out "

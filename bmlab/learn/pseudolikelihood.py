@@ -29,7 +29,7 @@ from .observations import check_all_combinations, check_each_varies, checked_uni
 from .quasi_newton import maximize_lbfgs, outcome
 from .record import Fit
 
-TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component of the slope, where AT_REST is its length
+COMPONENT_TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component of the gradient, not its length
 FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the memory
 
 
@@ -89,9 +89,11 @@ def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, 
         return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
 
     start = np.append(np.zeros(n * n), np.arctanh(mean))
-    top = maximize_lbfgs(rise, start, TOLERANCE, fields=fields)
+    top = maximize_lbfgs(rise, start, COMPONENT_TOLERANCE, fields=fields)
     found = parameters(top.theta)
-    return Fit(BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", top, TOLERANCE))
+    return Fit(
+        BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", top, COMPONENT_TOLERANCE)
+    )
 
 
 def _sums_of_rows(s, share, w) -> Any:

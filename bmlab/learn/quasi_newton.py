@@ -22,19 +22,19 @@ import scipy
 from ..progress_bars import counting_bar
 
 LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500 (maximize)
-MEMORY = 20  # moves that L-BFGS remembers
-NEWTON = 30  # steps at most; towards infinity each divides the slope by e
-PRODUCTS = 200  # of H and a vector in one of these
-NUDGE = 1e-4  # h, in fields over T: the difference is off by a share of about h, and by 1e-16 / h from rounding
-FAR = 0.3  # in the last hundredfold fall of the slope fields move less; towards infinity 2.3, or 1/2 by one Newton step
-SINCE = 100  # times the slope at the end: the slope from which on it is watched how far fields move
-COARSE, FINE = 1e-4, 1e-9  # slopes times T: above, nothing can be told of infinity; below, what looks like it is it
-RIDGE = 20  # products of H and a vector, from which its smallest eigenvalue is read
-UPWARD = 1e-5  # nats over the square of a field: a curvature that leads to a higher place
+LBFGS_MEMORY = 20  # moves that L-BFGS remembers
+NEWTON_STEPS = 30  # steps at most; towards infinity each divides the slope by e
+NEWTON_PRODUCTS = 200  # of the Hessian and a vector in one of these steps
+DIFFERENCE_STEP = 1e-4  # h, in fields over T: a difference is off by a share of h, and by 1e-16 / h from rounding
+MAX_LATE_MOVE = 0.3  # of a field in the last hundredfold fall of the slope; towards infinity 2.3, or 1/2 by one step
+LATE_FACTOR = 100  # times the slope at the end: below, the moves of fields count as late
+COARSE_SLOPE, FINE_SLOPE = 1e-4, 1e-9  # times T: whether the maximum is at infinity is unknown above, certain below
+LANCZOS_STEPS = 20  # products of the Hessian and a vector, for its largest eigenvalue
+MIN_UPWARD_CURVATURE = 1e-5  # nats over the square of a field: of a saddle, which leads to a higher place
 
 
 class Optimum(NamedTuple):
-    """Where a climb ended, the length of the slope, how far a field moved while that fell by SINCE, its steps."""
+    """Where a climb ended, the length of the slope, how far a field moved while that fell by LATE_FACTOR, its steps."""
 
     theta: np.ndarray
     gradient_norm: float
@@ -50,7 +50,7 @@ def maximize_lbfgs(
     rise    parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
     fields  a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
     """
-    far, steep, tick, near = start, np.inf, counting_bar("step"), SINCE * max(tolerance, 1e-8 / scale)
+    far, steep, tick, near = start, np.inf, counting_bar("step"), LATE_FACTOR * max(tolerance, 1e-8 / scale)
 
     def downhill(theta):
         nonlocal steep
@@ -64,33 +64,33 @@ def maximize_lbfgs(
         if steep <= tolerance:
             raise StopIteration
 
-    options = {"gtol": 0, "ftol": 0, "maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": MEMORY}
+    options = {"gtol": 0, "ftol": 0, "maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": LBFGS_MEMORY}
     minimize = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
     downhill(found.x)
     theta, steep = found.x, float(steep)
     if steep > tolerance and found.nit < LBFGS_STEPS:
         theta, steep, _ = newton(rise, theta, tolerance)
-    moved = 0.0 if steep * scale > COARSE else fields(theta - far)
-    if moved > FAR and steep * scale > FINE:
+    moved = 0.0 if steep * scale > COARSE_SLOPE else fields(theta - far)
+    if moved > MAX_LATE_MOVE and steep * scale > FINE_SLOPE:
         # L-BFGS may have leapt to where nothing moves any more; Newton's steps from before do not leap
-        end, length, since = newton(rise, far, FINE / scale)
-        if length <= FINE / scale:  # one that ends short of it, for the last digits of the slope, shows nothing
+        end, length, since = newton(rise, far, FINE_SLOPE / scale)
+        if length <= FINE_SLOPE / scale:  # one that ends short of it, for the last digits of the slope, shows nothing
             theta, steep, moved = end, length, fields(end - since)
     return Optimum(theta, steep, moved, found.nit)
 
 
 def newton(rise: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
     """Return where Newton's steps end that shorten the slope, at best down to `goal`, how long it is there, and where
-    it was last longer than SINCE * goal."""
+    it was last longer than LATE_FACTOR * goal."""
     _, slope, steep = rise(theta)
     far = theta
-    for _ in range(NEWTON):
-        far = theta if steep > SINCE * goal else far
+    for _ in range(NEWTON_STEPS):
+        far = theta if steep > LATE_FACTOR * goal else far
         if steep <= goal:
             break
         bend = _curvature(rise, theta, slope)
-        move, _ = scipy.sparse.linalg.cg(bend, slope, rtol=1e-3, maxiter=PRODUCTS)
+        move, _ = scipy.sparse.linalg.cg(bend, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
         _, new_slope, length = rise(theta + move)
         if not length < steep:
             break
@@ -103,7 +103,7 @@ def _curvature(rise, theta, slope):
 
     def product(v):
         size = np.linalg.norm(v)
-        return (slope - rise(theta + v * (NUDGE / size))[1]) * (size / NUDGE) if size else 0 * v
+        return (slope - rise(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP) if size else 0 * v
 
     return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
 
@@ -113,11 +113,11 @@ def upward(rise: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     slope = rise(theta)[1]
     bend, v = _curvature(rise, theta, slope), np.random.default_rng(0).normal(size=len(theta))
     basis, images = [v / np.linalg.norm(v)], []
-    while len(images) < min(RIDGE, len(theta)):
+    while len(images) < min(LANCZOS_STEPS, len(theta)):
         images.append(bend @ basis[-1])
         rest = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
         rest -= np.array(basis).T @ (np.array(basis) @ rest)  # once more: roundings
-        if np.linalg.norm(rest) < NUDGE * np.linalg.norm(images[-1]):
+        if np.linalg.norm(rest) < DIFFERENCE_STEP * np.linalg.norm(images[-1]):
             break
         basis.append(rest / np.linalg.norm(rest))
     held = np.array(basis[: len(images)])
@@ -127,7 +127,7 @@ def upward(rise: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
 
 def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
     """Return whether `name` has got to a maximum, and why it ended."""
-    if top.moved > FAR:
+    if top.moved > MAX_LATE_MOVE:
         return False, (
             f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.gradient_norm:.2g}: some "
             "units can be told from the others without error, and the maximum is at infinity; pass penalty=0.01."

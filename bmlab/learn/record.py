@@ -15,8 +15,8 @@ from ..validation import is_sparse, summary
 from .likelihood import check_phases, log_likelihood
 from .observations import Moments, checked_moments
 
-ALL_STEPS = "all steps were made"
-AT_REST = 1e-6  # nats a unit of a parameter: the Euclidean length of a slope at a maximum; doubles end it near 1e-14
+ALL_STEPS_MADE = "all steps were made"
+GRADIENT_TOLERANCE = 1e-6  # nats a unit of a parameter: Euclidean length of the gradient at a maximum
 
 
 class OptimizerState(NamedTuple):

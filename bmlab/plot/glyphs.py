@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model import BoltzmannMachine, check_model
 from ..validation import check_array, check_positive, check_row, describe
-from .style import COLOURS, FAINT, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, UNMET, circle
+from .style import COLOURS, FAINT, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, TOGETHER, UNMET, circle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,6 +128,8 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, model: BoltzmannMac
 
 def few_units(states, name):
     """Return states of one to four units, -1, +1 or 0 for open."""
-    if states.ndim > 2 or not 0 < states.shape[-1] <= FEW or not np.isin(states, [-1, 0, 1]).all():
-        raise ValueError(f"{name} must be of -1 and +1 for 1 to {FEW} units, found {describe(states)}; try states(3)")
+    if states.ndim > 2 or not 0 < states.shape[-1] <= MAX_LABELLED_UNITS or not np.isin(states, [-1, 0, 1]).all():
+        raise ValueError(
+            f"{name} must be of -1 and +1 for 1 to {MAX_LABELLED_UNITS} units, found {describe(states)}; try states(3)"
+        )
     return states

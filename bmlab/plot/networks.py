@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 
 from ..model import BoltzmannMachine, check_model
 from ..validation import check_array, check_choice, check_row, describe
-from .style import APART, DASHED, FEW, INK, MINUS, OPEN, PLUS, TOGETHER, circle, literal, signed
+from .style import APART, DASHED, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, TOGETHER, circle, literal, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,8 @@ def network(
         raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
     told = {} if messages is None else messages
-    few, pen, scale = model.n <= FEW, np.clip(150 / model.n, 9, 28), _scale(ax, spots, bool(len(layers)) and not torus)
+    few, pen = model.n <= MAX_LABELLED_UNITS, np.clip(150 / model.n, 9, 28)
+    scale = _scale(ax, spots, bool(len(layers)) and not torus)
     seen = spots * scale  # in points
     gap = min((np.hypot(*(seen[:i] - seen[i]).T).min() for i in range(1, model.n)), default=99)
     size = min(pen, 0.75 * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
@@ -123,7 +124,8 @@ def _places(model, layers, places):
         if spots.shape != (n, 2):
             raise ValueError(f"places must be ({n}, 2), found {describe(places)}; leave them out for a circle")
         return spots, False
-    kind = check_choice("places", places or ("circle" if n <= FEW or n > 200 else "near"), ("circle", "near"))
+    usual = "circle" if n <= MAX_LABELLED_UNITS or n > 200 else "near"
+    kind = check_choice("places", places or usual, ("circle", "near"))
     return (_near(model) if kind == "near" else circle(n)), False
 
 

@@ -29,7 +29,7 @@ METHODS = {
 COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
-FEW = 4  # units: up to here states are drawn, and each weight is written at its line
+MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is written at its line
 
 
 def literal(names: Sequence[Any]) -> list[str]:

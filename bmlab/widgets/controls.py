@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-MOST = 1000  # stops of a slider
+MAX_STOPS = 1000  # of a slider
 
 
 def stops(name: str, values: tuple | list) -> list:
@@ -21,8 +21,9 @@ def stops(name: str, values: tuple | list) -> list:
         )
     low, high = values[:2]
     step = values[2] if values[2:] else 1 if all(isinstance(v, int) for v in values) else (high - low) / 100
-    if not (step > 0 and (high - low) / step <= MOST):
-        raise ValueError(f"{name} must have 1 to {MOST} steps, found {values!r}; try a step of {(high - low) / 100:g}")
+    if not (step > 0 and (high - low) / step <= MAX_STOPS):
+        finer = (high - low) / 100
+        raise ValueError(f"{name} must have 1 to {MAX_STOPS} steps, found {values!r}; try a step of {finer:g}")
     found = np.round(low + step * np.arange(int((high - low) / step + 1e-9) + 1), 10).tolist()
     return [int(v) for v in found] if all(isinstance(v, int) for v in (low, step)) else found
 

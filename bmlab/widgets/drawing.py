@@ -21,7 +21,7 @@ LETTERS = (
     ("######", "..##..", "..##..", "..##..", "..##..", "..##.."),
     ("#....#", ".#..#.", "..##..", "..##..", ".#..#.", "#....#"),
 )
-MOST = 100  # pixels: the page learns a weight for each pair of them
+MAX_PIXELS = 100  # of a pattern: the page learns a weight for each pair of them
 
 
 class DrawView(View):
@@ -51,9 +51,9 @@ class DrawView(View):
         data = np.asarray(patterns)
         n = data.shape[-1]
         height, width = sides(shape, n)
-        if data.ndim != 2 or height * width != n or n > MOST:
+        if data.ndim != 2 or height * width != n or n > MAX_PIXELS:
             raise ValueError(
-                f"DrawView shows patterns of up to {MOST} pixels, (N, height * width), found {data.shape} "
+                f"DrawView shows patterns of up to {MAX_PIXELS} pixels, (N, height * width), found {data.shape} "
                 f"for the shape {height, width}; pass shape=(height, width)"
             )
         super().__init__(

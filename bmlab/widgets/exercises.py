@@ -19,24 +19,30 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .view import HERE
+from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
-TABLES, DONE = "tables", ".done.json"  # in the folder of the copies; DONE: a list of the cells of tests
+CHECKS_FOLDER = "tables"  # in the folder of the copies
+DONE_FILE = ".done.json"  # beside it: a list of the cells of tests
 LATER = "the form is right; the value is marked later."
 UNCHECKED = (
     "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
     "but where it is silent nothing was proved."
 )
 BEGUN_ANEW = "{} is damaged, so what is done is counted anew: run the tests again that you have passed."
-NOTHING: dict[str, Any] = {"about": {"title": "", "minutes": "", "picture": ""}, "tests": {}, "blanks": {}, "tries": []}
-GRID = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
-CARD = (
+NO_CHECKS: dict[str, Any] = {
+    "about": {"title": "", "minutes": "", "picture": ""},
+    "tests": {},
+    "blanks": {},
+    "tries": [],
+}
+GRID_HTML = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
+CARD_HTML = (
     '<a href="{name}.ipynb" style="border: 1px solid; border-radius: 6px; padding: 0.6em; color: inherit">'
     '<img alt="" src="data:image/png;base64,{picture}" style="width: 100%; height: 9em; object-fit: contain; '
     'background: white"><br><b>{number} {title}</b><br>{minutes}<br>{line}</a>'
 )
-CORE = {"00", "01", "02", "03", "04", "05"}
+CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
 _instead: dict[str, Callable] = {}  # blanks that are written, and what stands in for each that proves wrong
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
@@ -109,7 +115,7 @@ def watch(notebook: str) -> None:
 
 def is_watched(notebook: str, folder: Path = Path()) -> bool:
     """Whether what a copy knows of its tests lies beside it, and whole."""
-    return _checks(notebook, folder) is not NOTHING
+    return _checks(notebook, folder) is not NO_CHECKS
 
 
 def progress() -> None:
@@ -122,9 +128,9 @@ def page(folder: Path = Path()) -> str:
     parts: dict[str, list[str]] = {"Core, in this order": [], "Further": []}
     for name in _names(folder):
         number, about = name.partition("_")[0], _checks(name, folder)["about"]
-        card = CARD.format(name=name, number=number, line=_bar(name, folder), **about)
-        parts["Core, in this order" if number in CORE else "Further"].append(card)
-    return "".join(f"<h2>{part}</h2>{GRID.format(''.join(cards))}" for part, cards in parts.items()) + _script()
+        card = CARD_HTML.format(name=name, number=number, line=_bar(name, folder), **about)
+        parts["Core, in this order" if number in CORE_NOTEBOOKS else "Further"].append(card)
+    return "".join(f"<h2>{part}</h2>{GRID_HTML.format(''.join(cards))}" for part, cards in parts.items()) + _script()
 
 
 def _say(shell, kind, error, trace, tb_offset=None):
@@ -187,21 +193,21 @@ def _verdict(about, error, names):
 
 
 def _names(folder=Path()):
-    return sorted(file.stem for file in Path(folder, TABLES).glob("*.checks"))
+    return sorted(file.stem for file in Path(folder, CHECKS_FOLDER).glob("*.checks"))
 
 
 def _checks(notebook, folder=Path()):
-    """What a copy knows of its tests and blanks: NOTHING where its file is missing or damaged."""
+    """What a copy knows of its tests and blanks: NO_CHECKS where its file is missing or damaged."""
     try:
-        known = json.loads(zlib.decompress(Path(folder, TABLES, f"{notebook}.checks").read_bytes()))
+        known = json.loads(zlib.decompress(Path(folder, CHECKS_FOLDER, f"{notebook}.checks").read_bytes()))
     except (OSError, ValueError, zlib.error):
-        return NOTHING
-    return known if isinstance(known, dict) and known.keys() >= NOTHING.keys() else NOTHING
+        return NO_CHECKS
+    return known if isinstance(known, dict) and known.keys() >= NO_CHECKS.keys() else NO_CHECKS
 
 
 def _done(folder=Path()):
     """The cells of tests that were passed; a damaged file is said, and begun anew."""
-    file = Path(folder, DONE)
+    file = Path(folder, DONE_FILE)
     try:
         done = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(done, list) and all(isinstance(cell, str) for cell in done):
@@ -217,7 +223,7 @@ def _done(folder=Path()):
 
 
 def _write_done(done, folder=Path()):
-    write_bytes(Path(folder, DONE), json.dumps(sorted(done)).encode())
+    write_bytes(Path(folder, DONE_FILE), json.dumps(sorted(done)).encode())
 
 
 def _display(html, text):
@@ -245,4 +251,4 @@ def _bar(notebook, folder=Path()):
 
 
 def _script():
-    return f"<script>{(HERE / 'first_guesses.js').read_text('utf-8')}</script>"
+    return f"<script>{(WIDGETS_FOLDER / 'first_guesses.js').read_text('utf-8')}</script>"

@@ -13,8 +13,9 @@ from ..validation import check_count, is_sparse
 from .pictures import course
 from .view import View, script
 
-MOST, LONGEST = 40, 2000  # units: a page draws a mark for each pair; steps: all of them are kept
-STILL = 1e-4  # change of a weight in a step that nobody sees any more
+MAX_DRAWN_UNITS = 40  # the page draws a mark for each pair of them
+MAX_FRAMES = 2000  # steps of a climb: the page keeps all of them
+STILL_CHANGE = 1e-4  # of a weight in a step: smaller ones cannot be seen
 
 
 class LearningView(View):
@@ -40,9 +41,11 @@ class LearningView(View):
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
         self._climb = iter(climb)
         taken = list(islice(self._climb, check_count("steps", steps)))
-        if not taken or taken[0].model.n > MOST:
+        if not taken or taken[0].model.n > MAX_DRAWN_UNITS:
             found = taken[0].model.n if taken else "no step"
-            raise ValueError(f"LearningView shows up to {MOST} units, found {found}; try ascend(toy(), data, rate=0.1)")
+            raise ValueError(
+                f"LearningView shows up to {MAX_DRAWN_UNITS} units, found {found}; try ascend(toy(), data, rate=0.1)"
+            )
         model = taken[0].model
         self._frames, self._end = [], ""
         self._take(taken)
@@ -58,10 +61,11 @@ class LearningView(View):
         """Keep the frames of steps, and say why there are no more of them."""
         for step in steps:
             self._frames.append(_frame(step))
-            if step.change < STILL:
-                self._end = f"The climb has converged: no weight changes by {STILL:f} a step any more.".rstrip("0")
-            elif len(self._frames) >= LONGEST:
-                self._end = f"The view ends after {LONGEST:,} steps."
+            if step.change < STILL_CHANGE:
+                change = f"{STILL_CHANGE:f}".rstrip("0")
+                self._end = f"The climb has converged: no weight changes by {change} a step any more."
+            elif len(self._frames) >= MAX_FRAMES:
+                self._end = f"The view ends after {MAX_FRAMES:,} steps."
             if self._end:
                 return
 

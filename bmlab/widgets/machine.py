@@ -9,7 +9,7 @@ from ..validation import check_count
 from .pictures import converging, two_layers
 from .view import View, script
 
-MOST = 10  # units: the page lists 2^n states anew whenever a slider moves
+MAX_LISTED_UNITS = 10  # the page lists 2^n states anew whenever a slider moves
 
 
 class MachineView(View):
@@ -39,8 +39,10 @@ class MachineView(View):
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
         check_model(model)
         seed = check_count("seed", seed, 0)
-        if not 1 <= model.n <= MOST:
-            raise ValueError(f"MachineView shows from 1 up to {MOST} units, found {model.n}; try bmlab.toy()")
+        if not 1 <= model.n <= MAX_LISTED_UNITS:
+            raise ValueError(
+                f"MachineView shows from 1 up to {MAX_LISTED_UNITS} units, found {model.n}; try bmlab.toy()"
+            )
         self._shown = repr(model)
         super().__init__(
             converging(model, seed),

@@ -10,8 +10,8 @@ from . import drawing, lattice, machine
 from .predicting import alive
 from .view import View
 
-ALONE = {view.__name__: view for view in (drawing.DrawView, lattice.LatticeView, machine.MachineView)}
-HOST = """<figure class="bmlab-figure"><img id="{id}" alt="{alt}" src="data:image/png;base64,{png}">
+STANDALONE_VIEWS = {view.__name__: view for view in (drawing.DrawView, lattice.LatticeView, machine.MachineView)}
+FIGURE_HTML = """<figure class="bmlab-figure"><img id="{id}" alt="{alt}" src="data:image/png;base64,{png}">
 <style>{css}</style><script type="module">
 {script}
 const state = {state}, model = {{ get: (name) => state[name], on() {{}}, off() {{}} }};
@@ -34,15 +34,18 @@ class Page(HTMLExporter):
             if 'class="bmlab-predict"' in (html := output.get("data", {}).get("text/html", "")):
                 output.data["text/html"] = html if "<script>" in html else alive(html)
             stored = output.get("metadata", {}).get("image/png", {})
-            if stored.get("bmlab", {}).get("view") in ALONE:
+            if stored.get("bmlab", {}).get("view") in STANDALONE_VIEWS:
                 output.data["text/html"] = live(stored, output.data["image/png"], f"bmlab-{next(numbers)}")
         return super().from_notebook_node(nb, resources, **options)
 
 
 def live(stored: dict, png: str, identity: str) -> str:
     """Return HTML with the picture of a view, and the script that takes its place."""
-    view, state = ALONE[stored["bmlab"]["view"]], json.dumps(stored["bmlab"]["state"]).replace("<", "\\u003c")
+    view, state = (
+        STANDALONE_VIEWS[stored["bmlab"]["view"]],
+        json.dumps(stored["bmlab"]["state"]).replace("<", "\\u003c"),
+    )
     script = str(view._esm).replace("export default alive(mount);", "")
-    return HOST.format(
+    return FIGURE_HTML.format(
         id=identity, alt=escape(stored["alt"]), png=png.strip(), css=View._css, script=script, state=state
     )

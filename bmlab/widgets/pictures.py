@@ -19,11 +19,11 @@ from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
-from ..plot.style import FEW, literal
+from ..plot.style import MAX_LABELLED_UNITS, literal
 
 # The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
-ENDS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
-CRITICAL = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
+VIEW_COLOURS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
+CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
 class Easel:
@@ -84,7 +84,7 @@ def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: in
     Below is its own temperature where that is low; another temperature brings another start.
     """
     rng = np.random.default_rng([seed, round(100 * temperature)])
-    temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL, 3.5])
+    temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL_TEMPERATURE, 3.5])
     model = ising((size, size), field=field)
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
     chains.sweep(sweeps, beta=1 / temperatures)
@@ -115,7 +115,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
             s = sweep(model, s, rng.random(s.shape))
             np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
         bars = {"exact": p[order], "counted": counts[order] / total}
-        if model.n < FEW:
+        if model.n < MAX_LABELLED_UNITS:
             plot.states(states(model.n)[order], ax, bars, model=model)
         else:
             for shift, (name, heights) in zip((-0.2, 0.2), bars.items(), strict=True):
@@ -140,7 +140,7 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
     plot.images(dreams, axes[2], shape, columns=6)
     (row, column), (i, j) = np.divmod(np.arange(weights.shape[0]), shape[1]), np.nonzero(np.tril(weights))
     strong, places = abs(weights[i, j]), np.column_stack([column, row])
-    ends = np.where(weights[i, j] > 0, ENDS["together"], ENDS["apart"])
+    ends = np.where(weights[i, j] > 0, VIEW_COLOURS["together"], VIEW_COLOURS["apart"])
     lines = LineCollection(list(places[np.column_stack([i, j])]), linewidths=3 * strong, colors=list(ends))
     lines.set_alpha(list(strong.clip(0, 0.8)))
     axes[1].add_collection(lines)

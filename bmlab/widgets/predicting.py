@@ -15,10 +15,10 @@ from IPython.display import display
 from IPython.utils.capture import CapturedIO, RichOutput, capture_output
 
 from ..plot.figures import cell_of_request
-from .view import HERE
+from .view import WIDGETS_FOLDER
 
-FOLDED = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: what the \
-cell says.</summary>
+FOLDED_HTML = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: \
+what the cell says.</summary>
 {said}
 </details></div>"""
 
@@ -50,12 +50,12 @@ def predict(name: str) -> Iterator[None]:
 
 def alive(html: str) -> str:
     """Return the HTML of a prediction with the script that gives it buttons."""
-    return f"{html}\n<script>{(HERE / 'predict.js').read_text(encoding='utf-8')}</script>"
+    return f"{html}\n<script>{(WIDGETS_FOLDER / 'predict.js').read_text(encoding='utf-8')}</script>"
 
 
 def _folded(name: str, said: CapturedIO) -> str:
     parts = [f"<pre>{escape(said.stdout)}</pre>"] * bool(said.stdout) + [_shown(output) for output in said.outputs]
-    return FOLDED.format(name=name, said="\n".join(parts))
+    return FOLDED_HTML.format(name=name, said="\n".join(parts))
 
 
 def _shown(output: RichOutput) -> str:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from ..plot import COLOURS
 from ..plot.figures import cell_of_request, dress, png, request
-from .pictures import ENDS
+from .pictures import VIEW_COLOURS
 
 try:
     from anywidget import AnyWidget  # pyright: ignore
@@ -32,20 +32,20 @@ except ModuleNotFoundError:
         on_msg = send = close = lambda self, *_: None
 
 
-HERE = Path(__file__).parent
+WIDGETS_FOLDER = Path(__file__).parent
 _latest: dict[str, tuple[str, list["View"]]] = {}  # cell -> its latest run, and the views that it made
 
 
 def script(*names: str) -> str:
     """Return one module from several files: a module of a widget cannot import another."""
-    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
+    return "\n".join((WIDGETS_FOLDER / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
 
 
 class View(AnyWidget):
     """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
     alone = False  # whether it needs no kernel, and little enough to be stored: page.py brings it to life in a file
-    _css = (HERE / "view.css").read_text(encoding="utf-8")
+    _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
     alt = traitlets.Unicode().tag(sync=True)  # what the figure shows, in words
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
@@ -53,7 +53,7 @@ class View(AnyWidget):
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
         picture, *self._size = png(dress(figure), Description=f"bmlab view {uuid4()}")
-        super().__init__(picture=picture, colours=COLOURS | ENDS, **traits)
+        super().__init__(picture=picture, colours=COLOURS | VIEW_COLOURS, **traits)
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):

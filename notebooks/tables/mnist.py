@@ -183,7 +183,7 @@ def images_of(folder):
         for kind in ("images-idx3", "labels-idx1")
     )
     inked = [np.where(some.reshape(len(some), -1) > 127, 1.0, -1.0) for some in (images, tests)]
-    return bmlab.data.Images(inked[0], labels.astype(int), inked[1], answers.astype(int), bmlab.data.MNIST)
+    return bmlab.data.Images(inked[0], labels.astype(int), inked[1], answers.astype(int), bmlab.data.MNIST_SOURCE)
 
 
 def read_idx(path):

@@ -150,7 +150,7 @@ def test_the_front_page_shows_each_notebook_its_picture_and_what_is_done(folders
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert [cell.outputs for cell in copy.cells if cell.get("outputs")] == [source.cells[1].outputs]
     test = copy.cells[3].id
-    (copies / bmlab.widgets.exercises.DONE).write_text(json.dumps([test]))
+    (copies / bmlab.widgets.exercises.DONE_FILE).write_text(json.dumps([test]))
     working_copies.start(*folders)  # it is the one file that is written again
     assert "1 of 2 points" in nbformat.read(copies / working_copies.FRONT, 4).cells[1].outputs[0].data["text/html"]
     assert executed(copies / working_copies.FRONT).cells[1].outputs[0].data["text/plain"].startswith("one: 1 of 2")
@@ -291,7 +291,7 @@ def test_damaged_progress_is_said_once_and_begun_anew(studied, capsys, damage):
     shell = studied(hidden=True)
     shell.run_cell("letter = 'B'")
     said_below(shell, MORE[0][2])
-    done = Path(bmlab.widgets.exercises.DONE)
+    done = Path(bmlab.widgets.exercises.DONE_FILE)
     whole = done.read_bytes()
     done.write_bytes(damage(whole))
     capsys.readouterr()
@@ -329,11 +329,11 @@ def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):
     shell = studied(hidden=True)
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return sum(x)")
     said_below(shell, MORE[0][2])
-    whole = Path(bmlab.widgets.exercises.DONE).read_bytes()
+    whole = Path(bmlab.widgets.exercises.DONE_FILE).read_bytes()
 
     def full(_):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     said_below(shell, MORE[1][2])
-    assert Path(bmlab.widgets.exercises.DONE).read_bytes() == whole
+    assert Path(bmlab.widgets.exercises.DONE_FILE).read_bytes() == whole

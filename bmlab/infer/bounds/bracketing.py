@@ -26,11 +26,11 @@ from .gaussian_integral import gaussian_bound
 from .structured_mean_field import tree_mean_field
 from .tree_reweighting import trw
 
-STARTS = 9  # of mean field
-SWEEPS = 100  # of 100 chains: where few states carry Z they are soon visited
-STEPS = 5  # of trw: more bring less than a thousandth
-LARGEST = 2000  # units up to which n x n matrices are inverted
-COUPLINGS = 10**5  # up to which trw sends messages: a second a step
+MEAN_FIELD_STARTS = 9  # of mean_field() under the lower bound by trees
+VISITED_SWEEPS = 100  # of 100 chains: where few states carry Z they are soon visited
+TRW_STEPS = 5  # of trw(): more lower its bound by less than a thousandth
+MAX_INVERTED_UNITS = 2000  # units up to which n x n matrices are inverted
+MAX_TRW_COUPLINGS = 10**5  # up to which trw() is run: a second a step
 
 
 class Bracket(NamedTuple):
@@ -82,11 +82,12 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> 
     """Return the bracket of all other methods; what would take minutes is left out."""
     above = {"couplings": couplings_bound(model)}
     with no_convergence_warnings():
-        product = mean_field(model, starts=STARTS)
-        below = {"mean field": product.log_z.lower, "visited": visited(model, rng=rng, n_sweeps=SWEEPS).log_z.lower}
-        if model.coupling_count() <= COUPLINGS:
-            above["trw"] = trw(model, max_steps=STEPS).log_z.upper
-    if model.n <= LARGEST:
+        product = mean_field(model, starts=MEAN_FIELD_STARTS)
+        seen = visited(model, rng=rng, n_sweeps=VISITED_SWEEPS)
+        below = {"mean field": product.log_z.lower, "visited": seen.log_z.lower}
+        if model.coupling_count() <= MAX_TRW_COUPLINGS:
+            above["trw"] = trw(model, max_steps=TRW_STEPS).log_z.upper
+    if model.n <= MAX_INVERTED_UNITS:
         below["tree"], above["Gaussian"] = tree_mean_field(model, product.mean), gaussian_bound(model)
     return between(below, above)
 

@@ -22,18 +22,18 @@ from ...model import BoltzmannMachine, with_offset
 from ...progress_bars import with_progress
 from ...threads import one_thread
 
-STEPS = 50  # of Newton's method; five to ten are usual
-ENOUGH = 1e-6  # nats that a step should bring
-DEFINITE, SINGULAR = 1e-6, 1e-8  # D - J begins above zero by this share, and comes no nearer to it than by that one
+GAUSSIAN_STEPS = 50  # of Newton's method; five to ten are usual
+MIN_GAIN = 1e-6  # nats that a step should bring
+START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # share of D by which D - J is definite at the start, and at least
 
 
-def gaussian_bound(model: BoltzmannMachine, max_steps: int = STEPS) -> float:
+def gaussian_bound(model: BoltzmannMachine, max_steps: int = GAUSSIAN_STEPS) -> float:
     """Return an upper bound on log Z that is proven up to rounding; it costs some ten inverses of n x n."""
     j, b = model.dense_weights / model.temperature, model.biases / model.temperature
     with one_thread():
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
-        for _ in with_progress(range(min(max_steps, STEPS)), "step"):
+        for _ in with_progress(range(min(max_steps, GAUSSIAN_STEPS)), "step"):
             step, share = np.linalg.solve(hessian, -gradient), 1.0
             trial = _bound(j, b, d + step)
             while not trial[0] <= bound:
@@ -41,7 +41,7 @@ def gaussian_bound(model: BoltzmannMachine, max_steps: int = STEPS) -> float:
                 trial = _bound(j, b, d + share * step)
             d, gain = d + share * step, bound - trial[0]
             bound, gradient, hessian = trial
-            if gain < ENOUGH:
+            if gain < MIN_GAIN:
                 break
     return float(with_offset(model, bound))
 
@@ -49,7 +49,7 @@ def gaussian_bound(model: BoltzmannMachine, max_steps: int = STEPS) -> float:
 def _first(j, b):
     """Return d (n,): the best without couplings, where 4 d^2 - 3 d = 3 b^2, raised by the largest eigenvalue of J."""
     top = np.linalg.eigvalsh(j)[-1] if len(b) else 0.0
-    return (1 + DEFINITE) * top + 3 / 8 * (1 + np.sqrt(1 + 16 / 3 * b**2))
+    return (1 + START_MARGIN) * top + 3 / 8 * (1 + np.sqrt(1 + 16 / 3 * b**2))
 
 
 def _bound(j, b, d) -> tuple[float, Any, Any]:
@@ -61,7 +61,7 @@ def _bound(j, b, d) -> tuple[float, Any, Any]:
         factor = scipy.linalg.cho_factor(np.diag(d) - j)
     except np.linalg.LinAlgError:
         return np.inf, None, None
-    if (np.diag(factor[0]) ** 2 < SINGULAR * d).any():
+    if (np.diag(factor[0]) ** 2 < SINGULAR_MARGIN * d).any():
         return np.inf, None, None
     inverse = scipy.linalg.cho_solve(factor, np.eye(len(d)))
     x = inverse @ b

@@ -18,9 +18,9 @@ from ...model import BoltzmannMachine
 from ..variational.belief_propagation import Graph
 from ..variational.selected_inversion import factorize, selected_inverse
 
-LARGEST = 300  # units of sparse machines for which n x n matrices are made
-RANGE = 25.0  # of log w
-EPS = np.finfo(float).eps
+DENSE_INVERSE_UNITS = 300  # of sparse machines: beyond, the inverse is selected
+LOG_WEIGHT_RANGE = 25.0  # nats: e^-25 of the largest weight is 1e-11, still above rounding
+MACHINE_EPSILON = np.finfo(float).eps
 
 
 class Tree(NamedTuple):
@@ -54,13 +54,13 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
 
 
 def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
-    """Return r_e (edges,) for log w (edges,); less than e^-RANGE of the largest counts as that.
+    """Return r_e (edges,) for log w (edges,); less than e^-LOG_WEIGHT_RANGE of the largest counts as that.
 
     As much as rounding may add is taken off: bounds hold for smaller r as well.
     """
-    w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -RANGE))
+    w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -LOG_WEIGHT_RANGE))
     w = (w + w[graph.back]) / 2  # rounding must not make the two directions of an edge differ
-    lost = EPS * w.max(initial=1) / w.min(initial=1)
+    lost = MACHINE_EPSILON * w.max(initial=1) / w.min(initial=1)
     return np.minimum(w * _resistances(model, graph, w), 1) * (1 - lost)
 
 
@@ -69,7 +69,7 @@ def _resistances(model, graph, w):
     own = np.bincount(graph.row, w, model.n).astype(float)
     own[roots(model, graph)] += 1
     laplacian = (scipy.sparse.diags_array(own) - _matrix(model, graph, w)).tocsc()
-    if model.is_sparse and model.n > LARGEST:
+    if model.is_sparse and model.n > DENSE_INVERSE_UNITS:
         factor = factorize(laplacian)
         assert factor, "a grounded network has an inverse"
         between, at = selected_inverse(factor, graph.row, graph.col)

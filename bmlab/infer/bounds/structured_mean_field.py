@@ -21,10 +21,10 @@ from ...threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
 
-STEPS = 200  # of SciPy's optimiser; the bound holds after each
+TREE_STEPS = 200  # of SciPy's optimiser; the bound holds after each
 
 
-def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STEPS) -> float:
+def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = TREE_STEPS) -> float:
     """Return the lower bound by the tree of the strongest couplings, starting from the means m (n,) of mean field.
 
     Proven up to rounding, after each of at most `max_steps` steps.  Cost of a step: n loops over vectors of n.
@@ -44,7 +44,7 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = STE
             start,
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": min(max_steps, STEPS)},
+            options={"maxiter": min(max_steps, TREE_STEPS)},
         )
     return float(with_offset(model, -found.fun))
 

@@ -34,8 +34,8 @@ from ...validation import check_count, check_positive, describe, summary
 from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of
 from .spanning_trees import best_tree, edge_appearance_probabilities
 
-SWEEPS = 100  # of messages between two steps of the weights, at most
-SETTLED = 1e-12  # the largest move of messages that agree
+MESSAGE_SWEEPS = 100  # of messages between two steps of the weights, at most
+MESSAGE_TOLERANCE = 1e-12  # largest move of a message at a fixed point
 
 
 class TreeDistribution(NamedTuple):
@@ -152,7 +152,7 @@ def _fitting(start, graph, n):
 
 
 def reweighted_messages(
-    model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = SWEEPS
+    model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = MESSAGE_SWEEPS
 ) -> np.ndarray:
     """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
     raised, field = graph.j / share, model.biases / model.temperature
@@ -162,7 +162,7 @@ def reweighted_messages(
         inside = (field + np.bincount(graph.row, share * u, model.n))[graph.row] - u
         move = combined_field(raised, inside[graph.back]) - u
         u = u + rate * move
-        if np.abs(move).max(initial=0) < SETTLED:
+        if np.abs(move).max(initial=0) < MESSAGE_TOLERANCE:
             break
     return u
 

@@ -21,9 +21,9 @@ from ...model import BoltzmannMachine
 from ...progress_bars import with_progress
 from ...threads import one_thread
 
-TILE = 2**16  # numbers at a time: they stay in the processor's cache
-COLUMNS = 256  # states at a time, if that is more and all pairs are wanted: fewer make narrow products
-FACTORS = 1000  # so many factors between 1 and 2 have a product within the range of a double
+CUTSET_TILE = 2**16  # numbers (512 KiB) at a time: they stay in the processor's cache
+MIN_TILE_STATES = 256  # where all pairs are wanted: fewer make narrow products
+PRODUCT_FACTORS = 1000  # so many factors between 1 and 2 have a product within the range of a double
 
 
 def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
@@ -53,7 +53,7 @@ def sum_by_cutset(
     top, total, mean = -np.inf, 0.0, np.zeros(model.n)
     corr = np.zeros((model.n if all_pairs else k, model.n))
     with one_thread():
-        for s, logs in _given_cutset(model, order, k, columns=COLUMNS if all_pairs else 1):
+        for s, logs in _given_cutset(model, order, k, columns=MIN_TILE_STATES if all_pairs else 1):
             new_top = max(top, logs.max())
             weight, fade = np.exp(logs - new_top), np.exp(top - new_top)
             total = total * fade + weight.sum()
@@ -81,7 +81,7 @@ def _given_cutset(model, order, k, only: Any = slice(None), columns=1) -> Iterat
     """
     w = model.dense_weights[order][:, order] / model.temperature
     b = model.biases[order] / model.temperature
-    few = int(np.log2(max(TILE / max(1, model.n - k), columns)).clip(0, k))  # how many units vary in a tile
+    few = int(np.log2(max(CUTSET_TILE / max(1, model.n - k), columns)).clip(0, k))  # how many units vary in a tile
     outer, inner, rest = np.split(np.arange(model.n), [k - few, k])
     y = states(few).T
     field = w[np.ix_(rest, inner)] @ y + b[rest, None]
@@ -98,8 +98,8 @@ def _sum_out_rest(f):
     size = np.abs(f)
     e = np.exp(-2 * size)
     log_sum = size.sum(0)
-    for k in range(0, len(f), FACTORS):
-        log_sum += np.log(np.prod(1 + e[k : k + FACTORS], axis=0))
+    for k in range(0, len(f), PRODUCT_FACTORS):
+        log_sum += np.log(np.prod(1 + e[k : k + PRODUCT_FACTORS], axis=0))
     return np.copysign((1 - e) / (1 + e), f), log_sum
 
 

@@ -24,7 +24,7 @@ from ...validation import check_choice, check_positive
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
 from .matrix_products import TABLE_UNITS, overflows, sum_by_parts
-from .planning import TABLE_SECONDS, WANTED, Part, Plan, by_cutset, check_cost, plan, wants_all
+from .planning import TABLE_SECONDS, WANT_CHOICES, Part, Plan, by_cutset, check_cost, plan, wants_all
 from .small_tables import sum_by_tables
 from .trees import sum_by_tree
 
@@ -62,7 +62,7 @@ def exact(
     begin, all_pairs = perf_counter(), wants_all(model, pairs)
     check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
-    moments = check_choice("want", want, WANTED) == "moments"
+    moments = check_choice("want", want, WANT_CHOICES) == "moments"
     if model.n <= TABLE_UNITS and all_pairs and moments and not model.is_sparse:  # as quick as what follows
         return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
     price = plan(model, pairs=pairs, want=want)

@@ -20,7 +20,7 @@ from .dispatch import part_of, with_stable_fallback
 from .matrix_products import draw_by_parts, draw_by_products
 from .planning import check_cost, plan
 
-COLD = 1e-9  # states whose energies differ by less, in units of the largest number, count as equal
+GROUND_TEMPERATURE = 1e-9  # in units of the largest weight or bias: energies nearer than that count as equal
 
 
 class GroundState(NamedTuple):
@@ -103,6 +103,6 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     check_model(model)
     unit = max(abs(model.weights).max() if model.n else 0, np.abs(model.biases).max(initial=0)) or 1.0
     # without the offset, in which digits would drown
-    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLD)
+    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, GROUND_TEMPERATURE)
     state = sample(cold, 1, rng=np.random.default_rng(0))[0]
     return sealed(GroundState(float(model.energy(state)), state))

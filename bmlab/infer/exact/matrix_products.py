@@ -28,12 +28,12 @@ from .small_tables import up_to_pairs
 
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
 PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
-LARGER_UNITS = 36  # beyond 2^PARTS parts of those: ten seconds, and half a GiB
-PARTS = 13  # units held before parts grow: 2^13 parts, of a second or two each
+LARGER_PART_UNITS = 36  # beyond 2^MAX_PART_BITS parts of those: ten seconds, and half a GiB
+MAX_PART_BITS = 13  # units held before parts grow: 2^13 parts, of a second or two each
 SAFE_ENERGY = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
 SAFE_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
-TILE = 2**22  # numbers in one tile of a product (32 MiB)
+PRODUCT_TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
 class Sums(NamedTuple):
@@ -123,7 +123,7 @@ def limit_blas(n):
 
 def _tiles(face, left, right):
     """Yield (rows, weight of these rows and all columns) of face * (left right)'."""
-    step = max(1, TILE // face.shape[1])
+    step = max(1, PRODUCT_TILE // face.shape[1])
     for k in with_progress(range(0, len(face), step), "tile"):
         tile = slice(k, k + step)
         with all_threads() if face.size * left.shape[1] >= 2**WIDE_UNITS else nullcontext():
@@ -142,7 +142,7 @@ def _tiles(face, left, right):
 
 def conditioned_units(n: int) -> int:
     """Return how many of n units are conditioned on; it follows from n alone."""
-    return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + PARTS else LARGER_UNITS)
+    return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + MAX_PART_BITS else LARGER_PART_UNITS)
 
 
 def overflows(model: BoltzmannMachine, k: int) -> bool:

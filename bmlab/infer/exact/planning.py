@@ -24,7 +24,7 @@ from ...model import BoltzmannMachine, check_model
 from ...parallel import parts_run_here, worker_count
 from ...sparsity import Pattern
 from ...validation import check_choice, summary
-from .cutset_conditioning import COLUMNS, TILE, cutset_of
+from .cutset_conditioning import CUTSET_TILE, MIN_TILE_STATES, cutset_of
 from .elimination import best_order
 from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units
 from .trees import tree_order
@@ -33,13 +33,13 @@ from .trees import tree_order
 # and exponentials a second by one.
 ONE_CORE, TWO_CORES, EXPONENTIALS = 2e10, 3.5e10, 1e9
 TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
-FEW_UNITS = 20  # up to here, or, where weights are not known to be sparse,
-UNSEARCHED_UNITS = 26  # up to here matrix products take less time than the search for something cheaper
-LISTED_UNITS = 34  # nobody waits for more states than 2^34
-WIDEST = 27  # nor for larger tables
-ENTRY = 75  # what an entry of a table costs there and back, in exponentials
-COLUMN = 8  # and its share of each unit, where all pairs are wanted
-WANTED = ("moments", "log_z")
+FEW_UNITS = 20  # up to here matrix products take less time than a search for something cheaper
+UNSEARCHED_UNITS = 26  # the same, where weights are not known to be sparse
+LISTED_UNITS = 34  # of a cutset, at most: 2^34 states take minutes
+MAX_TREEWIDTH = 27  # units of a table, at most: 2^27 numbers are a GiB
+TABLE_ENTRY_COST = 75  # of an entry in both passes, in exponentials
+TABLE_COLUMN_COST = 8  # of an entry for each unit, where all pairs are wanted, in exponentials
+WANT_CHOICES = ("moments", "log_z")
 
 
 class Part(NamedTuple):
@@ -126,7 +126,7 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
     """
     check_model(model)
     all_pairs = wants_all(model, pairs)
-    check_choice("want", want, WANTED)
+    check_choice("want", want, WANT_CHOICES)
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
         found = sealed(Plan((_without_search(np.arange(model.n)),)))
     else:
@@ -208,20 +208,21 @@ def by_cutset(units: np.ndarray, cutset: np.ndarray, all_pairs: bool) -> Part:
     """Return the Part that lists the states of this cutset, by its places among the units."""
     n, k = len(units), len(cutset)
     by_state = n * n / 2 if all_pairs else n * k  # multiply-adds
-    buffers = 5 * max(TILE, COLUMNS * n if all_pairs else 0) + k * 2.0**k * max(1, n - k) / TILE
+    buffers = 5 * max(CUTSET_TILE, MIN_TILE_STATES * n if all_pairs else 0) + k * 2.0**k * max(1, n - k) / CUTSET_TILE
     seconds = 2.0**k * (by_state / ONE_CORE + (n - k + 4) * 8 / EXPONENTIALS) + 3e-8 * n**2 + 2e-3
     return Part(units, "cutset conditioning", cutset, 2.0**k * (by_state + n - k), 8 * (2 * n**2 + buffers), seconds)
 
 
 def _variable_elimination(units, graph, all_pairs, seconds):
     """Return the Part that eliminates, None where its largest table alone would take more than `seconds`."""
-    order = tree_order(graph) or best_order(graph, min(WIDEST, int(np.log2(max(2, seconds * EXPONENTIALS / ENTRY)))))
+    widest = int(np.log2(max(2, seconds * EXPONENTIALS / TABLE_ENTRY_COST)))
+    order = tree_order(graph) or best_order(graph, min(MAX_TREEWIDTH, widest))
     if order is None:
         return None
     n, entries = len(units), order.entries
     columns = n if all_pairs else 0
     by_unit = 5e-5 + 1.5e-8 * n if all_pairs else 2e-5 if order.width > 1 else 8e-6  # seconds of Python
-    seconds = entries * (ENTRY + columns * COLUMN) / EXPONENTIALS + by_unit * n
+    seconds = entries * (TABLE_ENTRY_COST + columns * TABLE_COLUMN_COST) / EXPONENTIALS + by_unit * n
     buffers = 16 * entries + 8 * columns * (3 * columns + 8 * 2.0**order.width)
     return Part(units, "variable elimination", order, (1 + columns) * entries, buffers, seconds)
 

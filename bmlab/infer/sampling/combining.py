@@ -22,9 +22,9 @@ from ...model import same_machine
 from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
-from .tempering import TRIPS, Ladder
+from .tempering import MIN_ROUND_TRIPS, Ladder
 
-TRY = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
+COMBINE_EXAMPLE = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
 
 
 def combine(answers: Iterable[Estimate]) -> Estimate:
@@ -54,14 +54,16 @@ def _checked(answers):
     for number, run in enumerate(runs):
         if not isinstance(run, Estimate) or run.method not in ("gibbs", "temper", "ais"):
             found = f"one of {run.method or 'no method'}" if isinstance(run, Estimate) else describe(run)
-            raise ValueError(f"answers must be Estimates of gibbs(), temper() or ais(), found {found}; {TRY}")
+            raise ValueError(
+                f"answers must be Estimates of gibbs(), temper() or ais(), found {found}; {COMBINE_EXAMPLE}"
+            )
         if not _belong_together(run, runs[0]):
             raise ValueError(
                 f"answers must be of one method about one machine, found another in number {number}; "
                 "combine those of each machine alone"
             )
     if not runs:
-        raise ValueError(f"answers must be Estimates, found none; {TRY}")
+        raise ValueError(f"answers must be Estimates, found none; {COMBINE_EXAMPLE}")
     return runs
 
 
@@ -94,7 +96,7 @@ def _of_chains(runs):
     corr, corr_stderr = averaged([_numbers(run.corr) for run in runs], [_numbers(run.corr_stderr) for run in runs])
     log_z, stderr = averaged([run.log_z.value for run in runs], [run.log_z.stderr for run in runs])
     trips = float(np.average([run.info.get("round_trips", np.inf) for run in runs], weights=n_draws))
-    agree = bool(rhat < RHAT_LIMIT and trips >= TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
+    agree = bool(rhat < RHAT_LIMIT and trips >= MIN_ROUND_TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
     return Estimate(
         mean,
         _laid_out(first.corr, corr),

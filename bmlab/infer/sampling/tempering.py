@@ -38,20 +38,16 @@ from .chains import Chains
 from .diagnostics import RHAT_LIMIT, mean_and_stderr
 from .gibbs import check_chains
 
-LADDERS = 32  # where neither start nor n_chains tells
-RUNGS = 10  # that a ladder is thought to have before it is chosen
-TRIPS = 10  # round trips a ladder that are asked for
-RECENT, BENNETT_ROUNDS = (
-    100,
-    20,
-)  # sweeps of the burn-in that say where Bennett's sums are balanced, and rounds to get there
-STATES_AT_ONCE = 2**20  # numbers in a block of states kept until they are summed
-REJECTED = 0.5  # share of swaps
-SETTLE = 20  # sweeps at each temperature of the first cooling
-EVENED, PILOT_SWEEPS = (
-    3,
-    100,
-)  # how often a ladder is evened out, and the sweeps in which its swaps are counted for that
+DEFAULT_LADDERS = 32  # where neither start nor n_ladders says how many
+ASSUMED_RUNGS = 10  # of a ladder, for the estimate of its memory before its temperatures are chosen
+MIN_ROUND_TRIPS = 10  # a ladder, for converged
+SPINS_AT_ONCE = 2**20  # in a block of the coldest states, kept until they are summed
+TARGET_REJECTION = 0.5  # of the swaps of two neighbours: Syed and others (2022)
+COOLING_SWEEPS = 20  # at each temperature of the first cooling
+PILOT_SWEEPS = 100  # in which rejected swaps are counted
+EQUALISING_ROUNDS = 3  # of pilot sweeps, after each of which the rungs are placed anew
+MIDPOINT_SWEEPS = 100  # the last of the burn-in, from whose energies the M_k of Bennett's averages follow
+MIDPOINT_ITERATIONS = 20  # of M_k towards equal averages
 
 
 @show_call("bmlab.temper(model, rng=0)")
@@ -89,7 +85,7 @@ def temper(
     ladder = _first_ladder(model, rng, start, temperatures, n_chains, burn_in + n_sweeps)
     replicas = Replicas(model, ladder, rng, burn_in + n_sweeps)
     ladders = len(replicas.at)
-    recent = deque([replicas.energies()], maxlen=RECENT)
+    recent = deque([replicas.energies()], maxlen=MIDPOINT_SWEEPS)
     recent.extend(replicas.sweeps(burn_in))
     tally = ExchangeStatistics(replicas, balanced(replicas.beta, np.concatenate(recent)))
     found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
@@ -97,7 +93,7 @@ def temper(
     log_z = tally.log_z()
     reasons = {
         "the ladders disagree, or are too short to tell": not found.rhat < RHAT_LIMIT,
-        "too few round trips": trips < TRIPS,
+        "too few round trips": trips < MIN_ROUND_TRIPS,
         "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
     }
     doubts = [reason for reason, holds in reasons.items() if holds]
@@ -112,7 +108,7 @@ def temper(
             method="temper",
             converged=not doubts,
             message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT_LIMIT} is asked for) and {trips:.3g} round "
-            f"trips a ladder (at least {TRIPS}){advice}.",
+            f"trips a ladder (at least {MIN_ROUND_TRIPS}){advice}.",
             state=replicas.ladder(),
             info={
                 "temperatures": replicas.temperatures,
@@ -133,16 +129,16 @@ def _first_ladder(model, rng, start, temperatures, n_chains, n_sweeps):
         _check_start(start, temperatures, n_chains, model.n)
         temperatures = start.temperatures
     if temperatures is None:
-        check_chains(model, (n_chains or LADDERS) * RUNGS)
-        return choose_ladder(model, rng, n_chains or LADDERS, n_sweeps)
+        check_chains(model, (n_chains or DEFAULT_LADDERS) * ASSUMED_RUNGS)
+        return choose_ladder(model, rng, n_chains or DEFAULT_LADDERS, n_sweeps)
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
             f"temperatures must increase from the machine's {model.temperature:g}, found {describe(temperatures)}; "
             f"leave them out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
-    check_chains(model, (n_chains or LADDERS) * len(t))
-    return start or Ladder(t, random_states(rng, n_chains or LADDERS, len(t), model.n))
+    check_chains(model, (n_chains or DEFAULT_LADDERS) * len(t))
+    return start or Ladder(t, random_states(rng, n_chains or DEFAULT_LADDERS, len(t), model.n))
 
 
 def _check_start(start, temperatures, n_chains, n):
@@ -217,7 +213,7 @@ def choose_ladder(
 ) -> Ladder:
     """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
     ladder = _cooled(model, rng, n_chains, n_sweeps)
-    for _ in range(EVENED):
+    for _ in range(EQUALISING_ROUNDS):
         ladder = _equalised_rejection(model, rng, ladder, n_sweeps)
     return ladder
 
@@ -226,7 +222,7 @@ def _cooled(model, rng, n_chains, n_sweeps):
     """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
     chains, beta, states = Chains(model, random_states(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
     while True:
-        blocks = chains.draws(SETTLE, beta=beta[-1])
+        blocks = chains.draws(COOLING_SWEEPS, beta=beta[-1])
         energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in blocks])
         states.append(chains.s.T.copy())
         if beta[-1] == 1 / model.temperature:
@@ -240,7 +236,7 @@ def _equalised_rejection(model, rng, ladder, n_sweeps):
     replicas = Replicas(model, ladder, rng, n_sweeps)
     rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
     barrier = np.append(0, np.cumsum(rejected + 1e-9))
-    rungs = 1 + int(np.ceil(barrier[-1] / REJECTED))
+    rungs = 1 + int(np.ceil(barrier[-1] / TARGET_REJECTION))
     beta = np.interp(np.linspace(0, barrier[-1], rungs), barrier, replicas.beta)
     nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
     return Ladder(_temperatures(beta), replicas.ladder().s[:, nearest])
@@ -264,7 +260,7 @@ def balanced(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     """Return M (rungs - 1,) such that both averages of f are about equal, from energies (draws, rungs)."""
     step, level = -np.diff(beta), energies.mean(0)
     middle = (level[:-1] + level[1:]) / 2
-    for _ in range(BENNETT_ROUNDS):
+    for _ in range(MIDPOINT_ITERATIONS):
         cold, hot = np.logaddexp.reduce(bennett(step, middle, energies), axis=1)
         middle = middle + (cold - hot) / step
     return middle
@@ -287,7 +283,7 @@ class ExchangeStatistics:
     def cold_states(self, n_sweeps: int) -> Iterator[np.ndarray]:
         """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
         chains = self.replicas.chains
-        size = max(1, STATES_AT_ONCE // (chains.s.size + 1))
+        size = max(1, SPINS_AT_ONCE // (chains.s.size + 1))
         for done in with_progress(range(0, n_sweeps, size), "stretch"):
             states = []
             for energies in self.replicas.sweeps(min(size, n_sweeps - done)):

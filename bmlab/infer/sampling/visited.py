@@ -26,12 +26,12 @@ from ...validation import ArrayLike, check_count, generator, summary
 from .chains import Chains
 from .gibbs import first_states
 
-KEEP = 2**20  # distinct states kept of each half, those of lowest energy
-ROWS = 2**14  # states unpacked at a time
-MISSED = 0.01  # of the second half's draws: no more may be new
-VISITS_TO_TELL = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
-TOO_FEW_VISITS = f", of which fewer than {VISITS_TO_TELL} tell nothing; the bound holds. Raise n_sweeps."
-ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
+KEPT_STATES = 2**20  # distinct states kept of each half, those of lowest energy
+UNPACKED_ROWS = 2**14  # states unpacked at a time
+MAX_NEW_SHARE = 0.01  # of the second half's draws: no more may be new
+MIN_VISITS = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
+VISITS_ADVICE = f", of which fewer than {MIN_VISITS} tell nothing; the bound holds. Raise n_sweeps."
+MISSED_ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
 
 
 class Visited(NamedTuple):
@@ -77,7 +77,8 @@ def visited(
     late = _sweep_on(model, unique_states(model, s[:0]), chains, n_sweeps - half)
     visits = (n_sweeps - half) * len(s)
     missed = float(1 - late.visits[np.isin(late.key, early.key)].sum() / visits)
-    advice = ADVICE if missed > MISSED else TOO_FEW_VISITS if visits < VISITS_TO_TELL else ", at most 1 % as asked for."
+    advice = VISITS_ADVICE if visits < MIN_VISITS else ", at most 1 % as asked for."
+    advice = MISSED_ADVICE if missed > MAX_NEW_SHARE else advice
     seen = union(early, late)
     log_z = log_sum(model, seen)
     mean, corr = _moments(model, seen, log_z)
@@ -87,7 +88,7 @@ def visited(
             corr,
             Bounded(log_z, lower=log_z),
             method="visited",
-            converged=missed <= MISSED and visits >= VISITS_TO_TELL,
+            converged=missed <= MAX_NEW_SHARE and visits >= MIN_VISITS,
             message=f"visited() still met new states in {missed:.1%} of its last visits{advice}",
             state=chains.s.T.astype(float),
             info={"missed": missed, "states": len(seen.key), "dropped": (1 + n_sweeps) * len(s) - seen.visits.sum()},
@@ -121,8 +122,8 @@ def _sweep_on(model, seen, chains, n_sweeps):
     for block in chains.draws(n_sweeps):
         s = block.swapaxes(1, 2).reshape(len(block) * block.shape[2], model.n)
         seen = union(seen, unique_states(model, s))
-        if len(seen.key) > KEEP:
-            lowest = np.argpartition(seen.energy, KEEP)[:KEEP]
+        if len(seen.key) > KEPT_STATES:
+            lowest = np.argpartition(seen.energy, KEPT_STATES)[:KEPT_STATES]
             seen = Visited(*(values[lowest] for values in seen))
     return seen
 
@@ -131,8 +132,8 @@ def _moments(model, seen, log_z):
     """Return means and correlations of p among the states seen, unpacking a part of them at a time."""
     p = np.exp(-seen.energy / model.temperature - log_z)
     mean, pairs = np.zeros(model.n), 0.0
-    for rows in range(0, len(p), ROWS):
-        part = slice(rows, rows + ROWS)
+    for rows in range(0, len(p), UNPACKED_ROWS):
+        part = slice(rows, rows + UNPACKED_ROWS)
         bits = np.unpackbits(seen.key[part].view(np.uint8).reshape(len(p[part]), -1), axis=1, count=model.n)
         s = 2.0 * bits - 1
         mean += p[part] @ s
