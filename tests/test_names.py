@@ -104,6 +104,27 @@ def test_columns_in_another_order_give_the_same_answer(take, table):
     )
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_the_errors_and_draws_of_named_moments_go_with_their_means(layout):
+    rng, model = np.random.default_rng(0), replace(MODEL, weights=layout(MODEL.weights))
+    free, n = bmlab.exact(model), MODEL.n
+    for _ in range(10):
+        order, draws, pairs = rng.permutation(n), rng.choice([-1, 1], (2, 5, n)), rng.random((2, n, n))
+        corr, corr_stderr = pairs + pairs.swapaxes(1, 2)
+        errors = {"mean_stderr": rng.random(n), "corr_stderr": corr_stderr}
+        own = bmlab.Moments(rng.random(n), corr, **errors, draws=draws, columns=MODEL.names)
+        placed = {name: getattr(own, name)[..., order] for name in ("mean", "mean_stderr", "draws")}
+        placed |= {name: getattr(own, name)[np.ix_(order, order)] for name in ("corr", "corr_stderr")}
+        moved = replace(own, **placed, columns=tuple(np.array(NAMES)[order].tolist()))
+        one, other = (bmlab.Step(model, data, free).clamped for data in (own, moved))
+        assert (
+            type(one.corr) is type(one.corr_stderr) is type(model.weights)
+            and other.columns == one.columns == MODEL.names
+        )
+        for name in ("mean", "corr", "mean_stderr", "corr_stderr", "draws"):
+            assert abs(getattr(one, name) - getattr(other, name)).max() == 0, name
+
+
 @pytest.mark.parametrize("name", [*TAKERS, *FREE])
 def test_doubled_extra_and_numbered_columns_are_refused(name):
     take = TAKERS.get(name) or FREE[name]

@@ -100,11 +100,19 @@ def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
             f"moments must be of all {model.n} units and pairs, found {data!r}; pass rows where units are hidden"
         )
     if units is not None and (units != np.arange(model.n)).any():
-        order = np.argsort(units)
-        data = replace(data, mean=data.mean[order], corr=data.corr[order][:, order], columns=model.names)
+        data = _in_unit_order(data, np.argsort(units), model.names)
     if model.is_sparse and not is_sparse(data.corr):
-        return replace(data, corr=as_corr(model, np.asarray(data.corr)[coupled_pairs(model)]))
+        pairs, corr, stderr = coupled_pairs(model), np.asarray(data.corr), np.asarray(data.corr_stderr)
+        return replace(data, corr=as_corr(model, corr[pairs]), corr_stderr=as_corr(model, stderr[pairs], 0.0))
     return data
+
+
+def _in_unit_order(data, order, names):
+    """Return moments with all that they have of units and pairs in the order of the units with these names."""
+    corr, corr_stderr = (x[order][:, order] for x in (data.corr, data.corr_stderr))
+    draws = None if data.draws is None else data.draws[..., order]
+    changed = {"mean": data.mean[order], "mean_stderr": data.mean_stderr[order], "draws": draws, "columns": names}
+    return replace(data, corr=corr, corr_stderr=corr_stderr, **changed)
 
 
 def _checked_weight(sample_weight):
