@@ -31,7 +31,7 @@ METHODS = {
 
 def samples(glass, rows, rng):
     """Return `rows` samples: a hundred ladders of replica exchange, settled, looked at every SWEEPS sweeps."""
-    state, found = bmlab.temper(glass, rng=rng, n_chains=100, burn_in=300, n_sweeps=1).state, []
+    state, found = bmlab.temper(glass, rng=rng, n_ladders=100, burn_in=300, n_sweeps=1).state, []
     while len(found) * 100 < rows:
         state = bmlab.temper(glass, rng=rng, start=state, burn_in=0, n_sweeps=SWEEPS).state
         found.append(state.s[:, 0])

@@ -25,7 +25,7 @@ from .infer.sampling.annealed_importance import ais
 from .infer.sampling.annealing import Annealed, anneal
 from .infer.sampling.combining import combine
 from .infer.sampling.gibbs import gibbs, sweep
-from .infer.sampling.tempering import Ladder, temper
+from .infer.sampling.tempering import TemperingState, temper
 from .infer.sampling.visited import visited
 from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import temperature_path
@@ -96,9 +96,9 @@ __all__ += [
     "Bracket",
     "Completion",
     "GroundState",
-    "Ladder",
     "Moments",
     "Plan",
+    "TemperingState",
     "about",
     "ais",
     "anneal",

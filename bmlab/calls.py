@@ -15,6 +15,7 @@ ARGUMENT_SYNONYMS = {  # the name of an argument in other libraries -> the names
     **dict.fromkeys(("seed", "random_state", "generator", "random"), "rng"),
     **dict.fromkeys(("n_samples", "samples", "num_samples", "num_sweeps"), "n_sweeps"),
     **dict.fromkeys(("chains", "num_chains", "num_reads", "n_walks"), "n_chains"),
+    **dict.fromkeys(("n_chains", "n_replicas"), "n_ladders"),
     **dict.fromkeys(("burnin", "warmup", "n_burn"), "burn_in"),
     **dict.fromkeys(("epochs", "n_epochs", "n_steps", "n_iter", "max_iter"), "steps"),
     **dict.fromkeys(("learning_rate", "lr", "eta"), "rate"),

@@ -27,7 +27,18 @@ from bmlab import widgets
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 # Records are answered, not typed; a Method is a type, a warning is raised.
-RECORDS = {"Annealed", "Bracket", "Completion", "Estimate", "Fit", "GroundState", "Ladder", "Moments", "Plan", "Step"}
+RECORDS = {
+    "Annealed",
+    "Bracket",
+    "Completion",
+    "Estimate",
+    "Fit",
+    "GroundState",
+    "Moments",
+    "Plan",
+    "Step",
+    "TemperingState",
+}
 RECORDS |= {"Bounded", "Method", "NotConverged"}
 
 
@@ -358,7 +369,7 @@ CHAINS = [ROWS, ROWS.tolist(), ROWS[:, :3], ROWS[0], ROWS.astype(int), sparse.cs
 CHAINS = starts(CHAINS, ON, HOLED, wider(ROWS), [[]], RAGGED, ROWS[None], np.empty((0, 5)))
 with warnings.catch_warnings(action="ignore"):
     RUNS = [bmlab.gibbs(M, rng=k, n_chains=4, burn_in=2, n_sweeps=8) for k in range(2)]
-    LADDER = bmlab.temper(M, rng=0, n_chains=4, burn_in=2, n_sweeps=5).state
+    LADDER = bmlab.temper(M, rng=0, n_ladders=4, burn_in=2, n_sweeps=5).state
     MESSAGES, MIXTURE = bmlab.bethe(M).state, bmlab.trw(M).state
 OTHER_LADDERS = [LADDER._replace(s=s) for s in (LADDER.s[:, :, :4], LADDER.s[:, :1], 0 * LADDER.s)]
 FIELDS = [EXACT.mean, EXACT.mean.tolist(), np.zeros(5)]
@@ -446,7 +457,7 @@ def each(names, kind):
 POOL = ThreadPoolExecutor(1)
 FRAME = pd.DataFrame({"a": ["y", "n", "?"], "b": [1.0, 0.0, NAN], "age": [3, 4, 5]})
 KINDS = {
-    **each("n_chains n_sweeps every steps starts max_steps max_sweeps bins v pcd.batch", counts(1)),
+    **each("n_chains n_ladders n_sweeps every steps starts max_steps max_sweeps bins v pcd.batch", counts(1)),
     **each("burn_in size threshold sherrington_kirkpatrick.n trw.max_steps clamped_mean_field.max_sweeps", counts(0)),
     **each("n_temperatures ais.n_chains visited.n_sweeps", counts(2)),
     **{
@@ -593,7 +604,7 @@ CALLS: dict[str, dict] = {
     "sweep": {"model": M, "s": ROWS, "u": UNIFORMS},
     "symmetric": {"matrix": np.arange(9.0).reshape(3, 3)},
     "tap": {"model": M, "starts": 3} | FIXED,
-    "temper": {"model": M, "rng": 0, "n_chains": 4, "burn_in": 5, "n_sweeps": 20},
+    "temper": {"model": M, "rng": 0, "n_ladders": 4, "burn_in": 5, "n_sweeps": 20},
     "trw": {"model": M, "max_steps": 3, "tolerance": 0.01},
     "visited": {"model": M, "rng": 0, "n_sweeps": 30},
     "data.digits": {"threshold": 7},
@@ -617,6 +628,7 @@ VARIANTS = {
     "rng": {"batch": 20, "rng": 0},
     "noise": {"noise": 0.1},
     "n_chains": {"n_chains": 5},
+    "n_ladders": {"n_ladders": 5},
     "n_draws": {"n_draws": 3},
     "BoltzmannMachine.couplings": {"couplings": MASK, "weights": np.where(MASK, M.weights, 0.0)},
 }

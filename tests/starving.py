@@ -19,7 +19,7 @@ ASKED = {
     "draws": lambda k: bmlab.gibbs(M, rng=0, n_draws=k, n_sweeps=10 * k),
     "visited": lambda k: bmlab.visited(M, rng=0, n_chains=k),
     "anneal": lambda k: bmlab.anneal(M, [1.0], rng=0, n_chains=k),
-    "temper": lambda k: bmlab.temper(M, rng=0, n_chains=k),
+    "temper": lambda k: bmlab.temper(M, rng=0, n_ladders=k),
     "ais": lambda k: bmlab.ais(M, rng=0, n_chains=k),
     "ais, temperatures": lambda k: bmlab.ais(M, rng=0, n_temperatures=k),
     "sample": lambda k: bmlab.sample(M, k, rng=R),

@@ -62,7 +62,7 @@ RNG = np.random.default_rng(1)
     ("infer", "sentence"),
     [
         (gibbs_with(np.random.default_rng(0)), r"infer draws from a generator of its own, .*; bind the rng of fit\(\)"),
-        (partial(bmlab.temper, rng=RNG, n_chains=3, burn_in=5, n_sweeps=9), "cannot hold a Ladder"),
+        (partial(bmlab.temper, rng=RNG, n_ladders=3, burn_in=5, n_sweeps=9), "cannot hold a TemperingState"),
     ],
     ids=["another generator", "ladder"],
 )

@@ -70,7 +70,7 @@ def test_weights_are_averaged_and_not_their_logs():
 @quietly
 def test_errors_of_ladders_add_in_squares():
     ladder = partial(bmlab.temper, GLASS, temperatures=[2, 4, np.inf], burn_in=20, n_sweeps=150)
-    runs = [ladder(rng=seed, n_chains=8) for seed in range(4)]
+    runs = [ladder(rng=seed, n_ladders=8) for seed in range(4)]
     answer = bmlab.combine(runs)
     assert abs(answer.log_z - np.mean([run.log_z for run in runs])) < 1e-12
     assert abs(answer.log_z.stderr - np.linalg.norm([run.log_z.stderr for run in runs]) / 4) < 1e-12

@@ -607,7 +607,7 @@ SHORTEST = {
     "gibbs": partial(bmlab.gibbs, rng=0, n_sweeps=1),
     "one chain": partial(bmlab.gibbs, rng=0, n_sweeps=1, n_chains=1),
     "temper": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0),
-    "one ladder": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0, n_chains=1),
+    "one ladder": partial(bmlab.temper, rng=0, n_sweeps=1, burn_in=0, n_ladders=1),
     "ais": partial(bmlab.ais, rng=0, n_chains=2, n_temperatures=2),
     "visited": partial(bmlab.visited, rng=0, n_sweeps=2, n_chains=1),
     "theories": partial(bmlab.mean_field, max_sweeps=1),

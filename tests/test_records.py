@@ -66,7 +66,13 @@ CONSTANT = bmlab.BoltzmannMachine(np.zeros((1, 1)), [0.0])
 MACHINES = {"lattice": LATTICE, "random": RANDOM, "sparse": SPARSE, "named": NAMED, "one unit": CONSTANT}
 METHODS = ("exact", "mean_field", "tap", "bethe", "trw")
 SHORT = {"n_chains": 4, "n_sweeps": 60}
-DRAWING = {"gibbs": SHORT, "temper": SHORT | {"burn_in": 10}, "visited": SHORT, "auto": {"n_sweeps": 60}, "bracket": {}}
+DRAWING = {
+    "gibbs": SHORT,
+    "temper": {"n_ladders": 4, "burn_in": 10, "n_sweeps": 60},
+    "visited": SHORT,
+    "auto": {"n_sweeps": 60},
+    "bracket": {},
+}
 DRAWING |= {"ais": {"n_chains": 10, "n_temperatures": 20}}
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bmlab
 from bmlab.infer.sampling.diagnostics import RHAT_LIMIT
-from bmlab.infer.sampling.tempering import choose_ladder, swap_chance, temper
+from bmlab.infer.sampling.tempering import choose_temperatures, swap_chance, temper
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
@@ -87,7 +87,7 @@ def test_a_ladder_with_a_gap_does_not_know_log_z():
 )
 def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
     """The pilot's counts are noisy, and rungs are a whole number, so the share may be well above a half."""
-    t = choose_ladder(model, np.random.default_rng(0), 32).temperatures
+    t = choose_temperatures(model, np.random.default_rng(0), 32).temperatures
     assert np.isclose(t[0], model.temperature) and t[-1] == np.inf and (np.diff(t) > 0).all()
     acceptance = run(model, temperatures=t).info["acceptance"]
     assert len(acceptance) == len(t) - 1 and acceptance.min() > 0.4 and acceptance.max() < 0.75
@@ -101,7 +101,7 @@ def test_temperatures_of_your_own():
 
 
 def test_the_state_goes_on_with_its_own_ladder():
-    first = run(GLASS, n_chains=8)
+    first = run(GLASS, n_ladders=8)
     again = run(GLASS, start=first.state)
     assert (again.info["temperatures"] == first.info["temperatures"]).all()
     assert again.state.s.shape == first.state.s.shape == (8, len(first.info["temperatures"]), 10)
@@ -112,13 +112,13 @@ def test_the_state_goes_on_with_its_own_ladder():
 
 
 @quietly
-def test_a_start_with_another_ladder_or_number_of_chains_is_refused():
-    state = run(GLASS, n_chains=4, n_sweeps=50).state
+def test_a_start_with_other_temperatures_or_another_number_of_ladders_is_refused():
+    state = run(GLASS, n_ladders=4, n_sweeps=50).state
     with pytest.raises(ValueError, match="pass start or temperatures, not both"):
         run(GLASS, start=state, temperatures=[0.6, 1.0])
-    with pytest.raises(ValueError, match="start has 4 chains, n_chains is 5; leave n_chains out"):
-        run(GLASS, start=state, n_chains=5)
-    assert len(run(GLASS, start=state, n_chains=4, n_sweeps=50).state.s) == 4
+    with pytest.raises(ValueError, match="start has 4 ladders, n_ladders is 5; leave n_ladders out"):
+        run(GLASS, start=state, n_ladders=5)
+    assert len(run(GLASS, start=state, n_ladders=4, n_sweeps=50).state.s) == 4
 
 
 @pytest.mark.parametrize("seed", [4, 5])

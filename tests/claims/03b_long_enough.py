@@ -97,7 +97,7 @@ def the_field_hardly_counts(seed):
 def by_all_means(seed, field):
     """The work of one ladder, spent in four ways on a magnet: mean and error of each, and the exact mean."""
     magnet = bmlab.ising([(4, 4), (4, 5)][seed % 2], field=field)
-    tempered = bmlab.temper(magnet, rng=seed, n_chains=40, n_sweeps=500)
+    tempered = bmlab.temper(magnet, rng=seed, n_ladders=40, n_sweeps=500)
     replicas = len(tempered.info["temperatures"])
     ways = ((40, 500 * replicas), (40 * replicas, 500), (1000 * replicas, 20))
     runs = [tempered, *(bmlab.gibbs(magnet, rng=seed, n_chains=c, n_sweeps=k) for c, k in ways)]

@@ -22,7 +22,7 @@ from ...model import same_machine
 from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
-from .tempering import MIN_ROUND_TRIPS, Ladder
+from .tempering import MIN_ROUND_TRIPS, TemperingState
 
 COMBINE_EXAMPLE = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
 
@@ -147,5 +147,6 @@ def _joined_states(runs):
     states = [run.state for run in runs]
     if runs[0].method == "gibbs":
         return np.vstack(states)
-    same = all(state is not None and np.array_equal(state.temperatures, states[0].temperatures) for state in states)
-    return Ladder(states[0].temperatures, np.concatenate([state.s for state in states])) if same else None
+    if any(state is None or not np.array_equal(state.temperatures, states[0].temperatures) for state in states):
+        return None
+    return TemperingState(states[0].temperatures, np.concatenate([state.s for state in states]))

@@ -55,18 +55,19 @@ def temper(
     model: BoltzmannMachine,
     *,
     rng: np.random.Generator | int,
-    start: Ladder | None = None,
+    start: TemperingState | None = None,
     temperatures: ArrayLike | None = None,
-    n_chains: int | None = None,
+    n_ladders: int | None = None,
     burn_in: int = 500,
     n_sweeps: int = 4000,
 ) -> Estimate:
-    """Answer by parallel tempering (replica exchange): average over `n_sweeps` of `n_chains` ladders, after `burn_in`.
+    """Answer by parallel tempering (replica exchange): average over `n_sweeps` of `n_ladders` ladders, after `burn_in`.
 
+    A ladder is one replica of the machine at each temperature; ladders are independent of each other.
     start         the `state` of a former answer, to go on from; it brings its temperatures along
     temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
                   run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
-    n_chains      None: as many as `start` has, else 32
+    n_ladders     None: as many as `start` has, else 32; each costs a chain at every temperature
     log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
     stderr        spread of the independent ladders, wider by Student's t where they are fewer than 32; nan for log_z of
                   a single one.  Of means and correlations as in gibbs().
@@ -80,81 +81,83 @@ def temper(
     True
     """
     check_model(model)
-    rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
-    n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
-    ladder = _first_ladder(model, rng, start, temperatures, n_chains, burn_in + n_sweeps)
-    replicas = Replicas(model, ladder, rng, burn_in + n_sweeps)
-    ladders = len(replicas.at)
+    rng = generator(rng)
+    n_sweeps = check_count("n_sweeps", n_sweeps)
+    burn_in = check_count("burn_in", burn_in, 0)
+    n_ladders = n_ladders if n_ladders is None else check_count("n_ladders", n_ladders)
+    state = _initial_state(model, rng, start, temperatures, n_ladders, burn_in + n_sweeps)
+    replicas = ReplicaExchange(model, state, rng, burn_in + n_sweeps)
     recent = deque([replicas.energies()], maxlen=MIDPOINT_SWEEPS)
     recent.extend(replicas.sweeps(burn_in))
-    tally = ExchangeStatistics(replicas, balanced(replicas.beta, np.concatenate(recent)))
-    found = average(model, tally.cold_states(n_sweeps), ladders, n_sweeps)
-    trips = tally.round_trips / ladders
-    log_z = tally.log_z()
+    statistics = ExchangeStatistics(replicas, balanced_midpoints(replicas.beta, np.concatenate(recent)))
+    n_ladders = len(state.s)
+    averages = average(model, cold_states(replicas, statistics, n_sweeps), n_ladders, n_sweeps)
+    round_trips = statistics.round_trips / n_ladders
+    log_z = statistics.log_z()
     reasons = {
-        "the ladders disagree, or are too short to tell": not found.rhat < RHAT_LIMIT,
-        "too few round trips": trips < MIN_ROUND_TRIPS,
+        "the ladders disagree, or are too short to tell": not averages.rhat < RHAT_LIMIT,
+        "too few round trips": round_trips < MIN_ROUND_TRIPS,
         "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
     }
-    doubts = [reason for reason, holds in reasons.items() if holds]
-    advice = f": {', and '.join(doubts)}. Raise n_sweeps and burn_in" if doubts else ""
+    failures = [reason for reason, fails in reasons.items() if fails]
+    advice = f": {', and '.join(failures)}. Raise n_sweeps and burn_in" if failures else ""
     return warn_unless_converged(
         Estimate(
-            found.mean,
-            found.corr,
+            averages.mean,
+            averages.corr,
             log_z,
-            found.mean_stderr,
-            found.corr_stderr,
+            averages.mean_stderr,
+            averages.corr_stderr,
             method="temper",
-            converged=not doubts,
-            message=f"temper() has R-hat {found.rhat:.4g} (below {RHAT_LIMIT} is asked for) and {trips:.3g} round "
-            f"trips a ladder (at least {MIN_ROUND_TRIPS}){advice}.",
-            state=replicas.ladder(),
+            converged=not failures,
+            message=f"temper() has R-hat {averages.rhat:.4g} (below {RHAT_LIMIT} is asked for) and {round_trips:.3g} "
+            f"round trips a ladder (at least {MIN_ROUND_TRIPS}){advice}.",
+            state=replicas.state(),
             info={
                 "temperatures": replicas.temperatures,
-                "acceptance": tally.swaps.mean(0) / n_sweeps,
-                "round_trips": trips,
-                "rhat": found.rhat,
-                "ess": found.ess,
-                "n_draws": found.n_draws,
-                "halves": found.halves,
+                "acceptance": statistics.swaps.mean(0) / n_sweeps,
+                "round_trips": round_trips,
+                "rhat": averages.rhat,
+                "ess": averages.ess,
+                "n_draws": averages.n_draws,
+                "halves": averages.halves,
             },
             model=model,
         )
     )
 
 
-def _first_ladder(model, rng, start, temperatures, n_chains, n_sweeps):
+def _initial_state(model, rng, start, temperatures, n_ladders, n_sweeps):
     if start is not None:
-        _check_start(start, temperatures, n_chains, model.n)
+        _check_start(start, temperatures, n_ladders, model.n)
         temperatures = start.temperatures
     if temperatures is None:
-        check_chains(model, (n_chains or DEFAULT_LADDERS) * ASSUMED_RUNGS)
-        return choose_ladder(model, rng, n_chains or DEFAULT_LADDERS, n_sweeps)
+        check_chains(model, (n_ladders or DEFAULT_LADDERS) * ASSUMED_RUNGS)
+        return choose_temperatures(model, rng, n_ladders or DEFAULT_LADDERS, n_sweeps)
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
             f"temperatures must increase from the machine's {model.temperature:g}, found {describe(temperatures)}; "
             f"leave them out, or try [{model.temperature:g}, {2 * model.temperature:g}, np.inf]"
         )
-    check_chains(model, (n_chains or DEFAULT_LADDERS) * len(t))
-    return start or Ladder(t, random_states(rng, n_chains or DEFAULT_LADDERS, len(t), model.n))
+    check_chains(model, (n_ladders or DEFAULT_LADDERS) * len(t))
+    return start or TemperingState(t, random_states(rng, n_ladders or DEFAULT_LADDERS, len(t), model.n))
 
 
-def _check_start(start, temperatures, n_chains, n):
+def _check_start(start, temperatures, n_ladders, n):
     if temperatures is not None:
         raise ValueError("start brings its temperatures along; pass start or temperatures, not both")
-    states = check_array("start", start.s) if isinstance(start, Ladder) else np.empty(0)
+    states = check_array("start", start.s) if isinstance(start, TemperingState) else np.empty(0)
     if states.ndim != 3 or states.shape[1:] != (len(start.temperatures), n) or not (np.abs(states) == 1).all():
         raise ValueError(
             f"start must be the `state` of a temper() answer for {n} units, found {describe(start)}; leave it out"
         )
-    if n_chains not in (None, len(start.s)):
-        raise ValueError(f"start has {len(start.s)} chains, n_chains is {n_chains}; leave n_chains out")
+    if n_ladders not in (None, len(start.s)):
+        raise ValueError(f"start has {len(start.s)} ladders, n_ladders is {n_ladders}; leave n_ladders out")
 
 
-class Ladder(NamedTuple):
-    """Temperatures (rungs,) from cold to hot, and states s (n_chains, rungs, n): one replica a rung and ladder.
+class TemperingState(NamedTuple):
+    """Temperatures (rungs,) from cold to hot, and the states s (n_ladders, rungs, n) of the replicas at each.
 
     >>> bmlab.temper(bmlab.toy(), rng=0).state.s.shape  # 32 ladders of two replicas
     (32, 2, 3)
@@ -166,41 +169,42 @@ class Ladder(NamedTuple):
     __repr__ = summary
 
 
-class Replicas:
-    """Move independent ladders of replicas, all of them chains side by side.
+class ReplicaExchange:
+    """Sweeps and swaps of independent ladders of replicas, all of them chains side by side.
 
-    at (n_chains, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
+    chain_at (n_ladders, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
+    planned_sweeps is how many will be made, about, by which Chains chooses its engine.
     """
 
-    def __init__(self, model: BoltzmannMachine, ladder: Ladder, rng: np.random.Generator, n_sweeps: int = PILOT_SWEEPS):
-        self.model, self.rng, self.temperatures = model, rng, ladder.temperatures
-        self.beta = 1 / ladder.temperatures
-        self.at = np.arange(np.prod(ladder.s.shape[:2])).reshape(ladder.s.shape[:2])
-        self.chains = Chains(model, ladder.s.reshape(self.at.size, model.n).T, rng, n_sweeps=n_sweeps)
+    def __init__(self, model: BoltzmannMachine, state: TemperingState, rng: np.random.Generator, planned_sweeps: int):
+        self.model, self.rng, self.temperatures = model, rng, state.temperatures
+        self.beta = 1 / state.temperatures
+        self.chain_at = np.arange(np.prod(state.s.shape[:2])).reshape(state.s.shape[:2])
+        self.chains = Chains(model, state.s.reshape(self.chain_at.size, model.n).T, rng, n_sweeps=planned_sweeps)
 
-    def ladder(self) -> Ladder:
-        """Return where the replicas are now."""
-        return Ladder(self.temperatures, self.chains.s.T[self.at])
+    def state(self) -> TemperingState:
+        """Return the states at each rung now."""
+        return TemperingState(self.temperatures, self.chains.s.T[self.chain_at])
 
     def energies(self) -> np.ndarray:
-        """Return the energies at each rung, (n_chains, rungs)."""
-        return self.chains.energies()[self.at]
+        """Return the energies at each rung, (n_ladders, rungs)."""
+        return self.chains.energies()[self.chain_at]
 
     def sweeps(self, count: int) -> Iterator[np.ndarray]:
-        """Sweep and exchange `count` times; yield the energies in between, (n_chains, rungs)."""
+        """Sweep and swap `count` times; yield the energies in between, (n_ladders, rungs)."""
         for _ in with_progress(range(count), "sweep"):
-            beta = np.empty(self.at.size)
-            beta[self.at] = self.beta
+            beta = np.empty(self.chain_at.size)
+            beta[self.chain_at] = self.beta
             self.chains.sweep(beta=beta)
             energies = self.energies()
             yield energies
-            self.exchange(energies, self.chains.count % 2)
+            self.swap(energies, self.chains.count % 2)
 
-    def exchange(self, energies: np.ndarray, first: int) -> None:
-        """Offer a swap to the rungs k and k + 1, for k = first, first + 2, ..."""
-        cold, hot = self.at[:, first:-1:2], self.at[:, first + 1 :: 2]
-        swapped = self.rng.random(cold.shape) < swap_chance(self.beta, energies)[:, first::2]
-        cold[:], hot[:] = np.where(swapped, (hot, cold), (cold, hot))
+    def swap(self, energies: np.ndarray, first: int) -> None:
+        """Swap the replicas at rungs k and k + 1 with their swap chance, for k = first, first + 2, ..."""
+        cold, hot = self.chain_at[:, first:-1:2], self.chain_at[:, first + 1 :: 2]
+        accepted = self.rng.random(cold.shape) < swap_chance(self.beta, energies)[:, first::2]
+        cold[:], hot[:] = np.where(accepted, (hot, cold), (cold, hot))
 
 
 def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -208,38 +212,42 @@ def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
 
 
-def choose_ladder(
-    model: BoltzmannMachine, rng: np.random.Generator, n_chains: int, n_sweeps: int = PILOT_SWEEPS
-) -> Ladder:
-    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
-    ladder = _cooled(model, rng, n_chains, n_sweeps)
+def choose_temperatures(
+    model: BoltzmannMachine, rng: np.random.Generator, n_ladders: int, planned_sweeps: int = PILOT_SWEEPS
+) -> TemperingState:
+    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each.
+
+    planned_sweeps is how many will be made at these temperatures: Chains chooses its engine by it, nothing else does.
+    """
+    state = _cool(model, rng, n_ladders, planned_sweeps)
     for _ in range(EQUALISING_ROUNDS):
-        ladder = _equalised_rejection(model, rng, ladder, n_sweeps)
-    return ladder
+        state = _equalise_rejection(model, rng, state, planned_sweeps)
+    return state
 
 
-def _cooled(model, rng, n_chains, n_sweeps):
-    """Cool tossed states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
-    chains, beta, states = Chains(model, random_states(rng, model.n, n_chains), rng, n_sweeps=n_sweeps), [0.0], []
+def _cool(model, rng, n_ladders, planned_sweeps):
+    """Cool random states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
+    chains = Chains(model, random_states(rng, model.n, n_ladders), rng, n_sweeps=planned_sweeps)
+    beta, states = [0.0], []
     while True:
         blocks = chains.draws(COOLING_SWEEPS, beta=beta[-1])
         energies = np.concatenate([energy_of(model, s.swapaxes(1, 2)) for s in blocks])
         states.append(chains.s.T.copy())
         if beta[-1] == 1 / model.temperature:
-            return Ladder(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
+            return TemperingState(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
         spread = np.sqrt(np.var(energies, axis=0).mean())
         beta.append(min(1 / model.temperature, beta[-1] + 1 / max(spread, 1e-300)))
 
 
-def _equalised_rejection(model, rng, ladder, n_sweeps):
-    """Move the rungs to where all neighbours would reject the same share, going by the swaps on this ladder."""
-    replicas = Replicas(model, ladder, rng, n_sweeps)
-    rejected = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
-    barrier = np.append(0, np.cumsum(rejected + 1e-9))
-    rungs = 1 + int(np.ceil(barrier[-1] / TARGET_REJECTION))
-    beta = np.interp(np.linspace(0, barrier[-1], rungs), barrier, replicas.beta)
+def _equalise_rejection(model, rng, state, planned_sweeps):
+    """Move the rungs to where all neighbours would reject the same share, by the swaps of pilot sweeps."""
+    replicas = ReplicaExchange(model, state, rng, planned_sweeps)
+    rejection = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
+    cumulative = np.append(0, np.cumsum(rejection + 1e-9))  # the communication barrier up to each rung
+    rungs = 1 + int(np.ceil(cumulative[-1] / TARGET_REJECTION))
+    beta = np.interp(np.linspace(0, cumulative[-1], rungs), cumulative, replicas.beta)
     nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
-    return Ladder(_temperatures(beta), replicas.ladder().s[:, nearest])
+    return TemperingState(_temperatures(beta), replicas.state().s[:, nearest])
 
 
 def _temperatures(beta):
@@ -251,62 +259,70 @@ def random_states(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.choice(np.array([-1, 1], np.int8), shape)
 
 
-def bennett(step: np.ndarray, middle: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Return log f (2, ..., rungs - 1) of the colder and of the hotter neighbour, for energies (..., rungs)."""
-    return scipy.special.log_expit(step * np.array([energies[..., :-1] - middle, middle - energies[..., 1:]]))
+def bennett_log_terms(beta_steps: np.ndarray, midpoints: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Return log f (2, ..., rungs - 1) of the colder and of the hotter neighbour, for energies (..., rungs).
+
+    beta_steps (rungs - 1,) are the D_k, and midpoints (rungs - 1,) the M_k above.
+    """
+    return scipy.special.log_expit(
+        beta_steps * np.array([energies[..., :-1] - midpoints, midpoints - energies[..., 1:]])
+    )
 
 
-def balanced(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Return M (rungs - 1,) such that both averages of f are about equal, from energies (draws, rungs)."""
-    step, level = -np.diff(beta), energies.mean(0)
-    middle = (level[:-1] + level[1:]) / 2
+def balanced_midpoints(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Return M (rungs - 1,) at which both averages of f are about equal, from energies (draws, rungs)."""
+    beta_steps, mean = -np.diff(beta), energies.mean(0)
+    midpoints = (mean[:-1] + mean[1:]) / 2
     for _ in range(MIDPOINT_ITERATIONS):
-        cold, hot = np.logaddexp.reduce(bennett(step, middle, energies), axis=1)
-        middle = middle + (cold - hot) / step
-    return middle
+        cold, hot = np.logaddexp.reduce(bennett_log_terms(beta_steps, midpoints, energies), axis=1)
+        midpoints = midpoints + (cold - hot) / beta_steps
+    return midpoints
+
+
+def cold_states(replicas: ReplicaExchange, statistics: ExchangeStatistics, n_sweeps: int) -> Iterator[np.ndarray]:
+    """Sweep and add to the statistics; yield the states at the first temperature, in blocks (sweeps, n, n_ladders)."""
+    chains = replicas.chains
+    size = max(1, SPINS_AT_ONCE // (chains.s.size + 1))
+    for done in with_progress(range(0, n_sweeps, size), "block"):
+        states = []
+        for energies in replicas.sweeps(min(size, n_sweeps - done)):
+            statistics.add(energies)
+            states.append(chains.s[:, replicas.chain_at[:, 0]])
+        yield np.array(states)
 
 
 class ExchangeStatistics:
-    """Sum up what log Z, swaps and round trips need, while the coldest states pass by.
+    """Sums over sweeps from which log Z, the acceptance of swaps and the round trips follow.
 
-    middle (rungs - 1,) are the M of Bennett's sums.
-    swaps (n_chains, rungs - 1) is the sum of the chances of a swap; logs (2, n_chains, rungs - 1) are the logs of the
-    sums of Bennett's f of the colder and of the hotter neighbour, which in deep cold are no doubles themselves.
+    midpoints (rungs - 1,) are the M of Bennett's averages.
+    swaps (n_ladders, rungs - 1) is the sum of the chances of a swap; log_sums (2, n_ladders, rungs - 1) are the logs of
+    the sums of Bennett's f of the colder and of the hotter neighbour, which in deep cold are no doubles themselves.
     """
 
-    def __init__(self, replicas: Replicas, middle: np.ndarray):
-        self.replicas, self.middle, self.step = replicas, middle, -np.diff(replicas.beta)
-        self.swaps = np.zeros((len(replicas.at), len(self.step)))
-        self.logs = np.full((2, *self.swaps.shape), -np.inf)
-        self.was_hot, self.round_trips = np.zeros(replicas.at.size, bool), 0  # since it was last the coldest
+    def __init__(self, replicas: ReplicaExchange, midpoints: np.ndarray):
+        self.replicas, self.midpoints, self.beta_steps = replicas, midpoints, -np.diff(replicas.beta)
+        self.swaps = np.zeros((len(replicas.chain_at), len(self.beta_steps)))
+        self.log_sums = np.full((2, *self.swaps.shape), -np.inf)
+        self.round_trips = 0
+        self.was_hot = np.zeros(replicas.chain_at.size, bool)  # since the chain was last the coldest
 
-    def cold_states(self, n_sweeps: int) -> Iterator[np.ndarray]:
-        """Sweep; yield the states at the first temperature, in blocks (sweeps, n, n_chains)."""
-        chains = self.replicas.chains
-        size = max(1, SPINS_AT_ONCE // (chains.s.size + 1))
-        for done in with_progress(range(0, n_sweeps, size), "stretch"):
-            states = []
-            for energies in self.replicas.sweeps(min(size, n_sweeps - done)):
-                self._add(energies)
-                states.append(chains.s[:, self.replicas.at[:, 0]])
-            yield np.array(states)
-
-    def _add(self, energies):
-        at = self.replicas.at
+    def add(self, energies: np.ndarray) -> None:
+        """Add the energies (n_ladders, rungs) of one sweep, before the swap that follows it."""
+        chain_at = self.replicas.chain_at
         self.swaps += swap_chance(self.replicas.beta, energies)
-        self.logs = np.logaddexp(self.logs, bennett(self.step, self.middle, energies))
-        self.round_trips += self.was_hot[at[:, 0]].sum()
-        self.was_hot[at[:, 0]] = False
-        self.was_hot[at[:, -1]] = True
+        self.log_sums = np.logaddexp(self.log_sums, bennett_log_terms(self.beta_steps, self.midpoints, energies))
+        self.round_trips += self.was_hot[chain_at[:, 0]].sum()
+        self.was_hot[chain_at[:, 0]] = False
+        self.was_hot[chain_at[:, -1]] = True
 
     def log_z(self) -> Bounded:
         """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
-        sums = np.logaddexp.reduce(self.logs, axis=1)
+        sums = np.logaddexp.reduce(self.log_sums, axis=1)
         if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # not one draw in which two neighbours met
             return UNKNOWN
         cold, hot = means = sums - np.log(len(self.swaps))
-        total = hot - cold - self.step * self.middle
-        ratios = np.exp(self.logs - means[:, None])
+        total = hot - cold - self.beta_steps * self.midpoints
+        ratios = np.exp(self.log_sums - means[:, None])
         noise = ratios[1] - ratios[0]  # of one ladder, to first order
         _, stderr = mean_and_stderr(noise.sum(1), np.ones(len(noise)))
         return Bounded(float(self.replicas.model.n * np.log(2) + total.sum()), float(stderr))
