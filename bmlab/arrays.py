@@ -123,7 +123,7 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
     return read_only(symmetric(weights))
 
 
-def checked_couplings(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np.ndarray | None:
+def check_coupling_mask(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np.ndarray | None:
     """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
     if couplings is None:
         return None

@@ -28,8 +28,8 @@ import scipy
 from .arrays import (
     align_columns,
     align_pairs,
+    check_coupling_mask,
     check_weights,
-    checked_couplings,
     names_of,
     read_only,
     suggest,
@@ -114,7 +114,7 @@ class BoltzmannMachine:
         vars(self).update(temperature=temperature, offset=offset, names=names)
         biases = align_columns("biases", biases, names, whole=True).copy()
         self._hold(check_weights(align_pairs("weights", weights, names), n, names), biases)
-        mask = None if self.is_sparse else checked_couplings(couplings, n, names)
+        mask = None if self.is_sparse else check_coupling_mask(couplings, n, names)
         if mask is not None and (self.weights[~mask] != 0).any():
             i, j = np.argwhere((self.weights != 0) & ~mask)[0]
             raise ValueError(

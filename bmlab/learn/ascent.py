@@ -48,7 +48,14 @@ from ..validation import (
     is_sparse,
 )
 from .likelihood import clamped_at, clamped_rows, gradient
-from .observations import checked_biases, checked_moments, checked_visible, learning_pairs, named, padded
+from .observations import (
+    check_bias_mask,
+    check_moments,
+    check_visible_rows,
+    pad_hidden,
+    with_column_names,
+    with_learned_couplings,
+)
 from .record import OptimizerState, Step
 
 THREADED_SIZE = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
@@ -81,10 +88,10 @@ def ascend(
     step = (
         model
         if isinstance(model, Step)
-        else Step(named(model, data), NO_CLAMPED_PHASE, NO_FREE_PHASE, loop=OptimizerState(-1))
+        else Step(with_column_names(model, data), NO_CLAMPED_PHASE, NO_FREE_PHASE, loop=OptimizerState(-1))
     )
-    model, mask = learning_pairs(step.model, couplings)
-    step, learns = replace(step, model=model), checked_biases(biases, model.n, model.names)
+    model, mask = with_learned_couplings(step.model, couplings)
+    step, bias_mask = replace(step, model=model), check_bias_mask(biases, model.n, model.names)
     rows, moments = _checked(model, data, infer, batch, rng, free_start, clamped_phase)
     batch = None if batch is None else check_count("batch", batch, 1, len(rows))
     number, velocity, seed = step.loop
@@ -98,7 +105,7 @@ def ascend(
             if moments is not None:
                 seen = clamped_at(model, moments)
             elif clamped_phase is None:
-                seen = clamped_rows(model, padded(model, some), infer, start)
+                seen = clamped_rows(model, pad_hidden(model, some), infer, start)
             else:
                 seen = call_method("clamped_phase", clamped_phase, model, some, start=start)
                 seen = replace(seen, is_clamped=True)
@@ -109,8 +116,8 @@ def ascend(
             d_weights = d_weights - penalty * model.weights
         if mask is not None:
             d_weights = np.where(mask, d_weights, 0.0)
-        if learns is not None:
-            d_biases = np.where(learns, d_biases, 0.0)
+        if bias_mask is not None:
+            d_biases = np.where(bias_mask, d_biases, 0.0)
         length = _gradient_norm(model, d_weights, d_biases, l1)
         change = _change(model, before.model) if velocity else np.nan
         if velocity and momentum:
@@ -218,8 +225,8 @@ def _checked(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple
     if isinstance(data, Estimate):
         if batch is not None or clamped_phase or free_start == "data":
             raise ValueError("batch, clamped_phase and free_start='data' ask for rows, found moments; pass the rows")
-        return None, check_possible(checked_moments(model, data))
-    rows = checked_visible(model, data, missing=True)
+        return None, check_possible(check_moments(model, data))
+    rows = check_visible_rows(model, data, allow_missing=True)
     whole = rows.shape[1] == model.n and not np.isnan(rows).any()
     if free_start == "data" and np.isnan(rows).any():
         raise ValueError("free_start='data' begins at rows of the data, and some have nan; use free_start='previous'")

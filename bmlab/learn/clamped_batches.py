@@ -26,7 +26,7 @@ from ..model import BoltzmannMachine, energy_of, field_of
 from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, check_count, check_positive, generator
-from .observations import checked_rows, unique_patterns
+from .observations import check_padded_rows, unique_patterns
 
 SUMMED_UNITS = (
     10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
@@ -53,7 +53,7 @@ def clamped_mean_field(
     >>> bmlab.clamped_mean_field(machine, [[1, 1]]).mean.round(2)  # the hidden unit's is tanh(2)
     array([1.  , 1.  , 0.96])
     """
-    rows, tolerance = checked_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
+    rows, tolerance = check_padded_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
     max_sweeps = check_count("max_sweeps", max_sweeps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(model, start, rows.shape), rows)
@@ -116,7 +116,7 @@ def clamped_gibbs(
     """
     rng = generator(rng)
     n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)
-    rows, burn_in = checked_rows(model, data), check_count("burn_in", burn_in, 0)
+    rows, burn_in = check_padded_rows(model, data), check_count("burn_in", burn_in, 0)
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
     held = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
     check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", held, "use fewer chains, or batches")

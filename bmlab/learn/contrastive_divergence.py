@@ -38,7 +38,7 @@ from ..validation import (
     generator,
 )
 from .ascent import batches
-from .observations import checked_visible, named
+from .observations import check_visible_rows, with_column_names
 from .record import ALL_STEPS_MADE, Fit
 
 ONE_SINGLE = np.float32(1)
@@ -79,8 +79,8 @@ def pcd(
     >>> np.exp(bmlab.log_prob(found.model, [[1, 1]])) > 0.4  # of at most a half
     array([ True])
     """
-    rng, model = generator(rng), named(model, data)
-    data, steps = checked_visible(model, data, expected=True), check_count("steps", steps)
+    rng, model = generator(rng), with_column_names(model, data)
+    data, steps = check_visible_rows(model, data, allow_expected=True), check_count("steps", steps)
     rates, free_start = _checked_rates(rate, steps), check_choice("free_start", free_start, ("previous", "data"))
     batch, n_chains, n_sweeps = (
         check_count("batch", batch),

@@ -18,7 +18,7 @@ from ..progress_bars import with_progress
 from ..validation import ArrayLike, check_count
 from .ascent import ascend
 from .checkpoints import Checkpoint
-from .observations import checked_rows
+from .observations import check_padded_rows
 from .record import ALL_STEPS_MADE, GRADIENT_TOLERANCE, Fit, Step
 
 BYTES_A_WEIGHT = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
@@ -110,7 +110,7 @@ def _check_kept(step, count):
 
 def _at_rest(step, data):
     """Return whether the last step is known to be at a maximum, and what is to be said of the end."""
-    hidden = not isinstance(data, Estimate) and np.isnan(checked_rows(step.model, data)).all(0)
+    hidden = not isinstance(data, Estimate) and np.isnan(check_padded_rows(step.model, data)).all(0)
     idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
     phases = step.free.converged and step.clamped.converged
     said = f"{ALL_STEPS_MADE}, and the slope is {step.gradient_norm:.2g}"

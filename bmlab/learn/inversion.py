@@ -33,7 +33,7 @@ from ..infer.variational.belief_propagation import bethe_response, graph_of
 from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
 from ..validation import ArrayLike, check_share
-from .observations import ZERO_PROBABILITY, check_each_varies, checked_units
+from .observations import ZERO_PROBABILITY, check_complete_rows, check_each_varies
 from .record import Fit
 
 
@@ -151,7 +151,7 @@ def _moments(data, noise):
     if isinstance(data, Estimate):
         mean, corr = data.mean, dense_corr(data.corr)
     else:
-        data = checked_units(data)
+        data = check_complete_rows(data)
         mean, corr = data.mean(0), data.T @ data / len(data)
     corr = kept**2 * corr
     np.fill_diagonal(corr, 1.0)

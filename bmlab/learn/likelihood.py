@@ -36,7 +36,7 @@ from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, describe
 from .clamped_batches import SUMMED_UNITS, over_states, summed
-from .observations import Moments, checked_moments, checked_rows, unique_patterns, unique_rows
+from .observations import Moments, check_moments, check_padded_rows, unique_patterns, unique_rows
 
 LONGEST_SUM = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
 
@@ -53,7 +53,7 @@ def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, 
     >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
     array([ 1.,  0., -1.])
     """
-    rows = checked_rows(model, data)
+    rows = check_padded_rows(model, data)
     check_method("infer", infer, "model", start=None)
     return clamped_rows(model, rows, infer, start)
 
@@ -98,9 +98,7 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     for name, answer in (("clamped", clamped), ("free", free)):
         check_same_model(name, check_estimate(name, answer, model.n), "model", model)
     check_phases(clamped, free)
-    clamped = (
-        checked_moments(model, clamped) if isinstance(clamped, Moments) else clamped
-    )  # by the names of its columns
+    clamped = check_moments(model, clamped) if isinstance(clamped, Moments) else clamped  # by the names of its columns
     slope = clamped.corr - free.corr
     if model.temperature != 1:  # another pass
         slope = slope / model.temperature
@@ -171,7 +169,7 @@ def log_prob(
     >>> np.exp(bmlab.log_prob(bmlab.toy(), [[1], [-1]])).sum().round(9)  # unit 0, the others summed out
     np.float64(1.0)
     """
-    rows = checked_rows(model, data)
+    rows = check_padded_rows(model, data)
     check_method("infer", infer, "model")
     log_z, variance, unknown = np.empty(len(rows)), np.zeros(len(rows)), np.isnan(rows)
     hidden = _closed_form_units(model, unknown)

@@ -37,12 +37,12 @@ from ..validation import ArrayLike, check_positive
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
     check_all_combinations,
+    check_bias_mask,
     check_each_varies,
-    checked_biases,
-    checked_moments,
-    checked_rows,
-    learning_pairs,
-    named,
+    check_moments,
+    check_padded_rows,
+    with_column_names,
+    with_learned_couplings,
 )
 from .quasi_newton import DIFFERENCE_STEP, MAX_LATE_MOVE, MIN_UPWARD_CURVATURE, maximize_lbfgs, outcome, upward
 from .record import GRADIENT_TOLERANCE, Fit, OptimizerState, Step
@@ -90,8 +90,8 @@ def maximize(
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("tolerance", tolerance, GRADIENT_TOLERANCE)
     check_learning_method("infer", infer, "model", start=None)
-    model, mask = learning_pairs(named(model, data), couplings)
-    pairs, learns = _pairs(model, mask), checked_biases(biases, model.n, model.names)
+    model, mask = with_learned_couplings(with_column_names(model, data), couplings)
+    pairs, learns = _pairs(model, mask), check_bias_mask(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _check_cost(model, pairs)
     learns = np.ones(model.n, bool) if learns is None else learns
@@ -124,9 +124,9 @@ def _start(model, data, infer, pairs, penalty):
     whether that hides anything."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
-        seen = check_possible(checked_moments(model, data))
+        seen = check_possible(check_moments(model, data))
     else:
-        rows = checked_rows(model, data)
+        rows = check_padded_rows(model, data)
         if np.isnan(rows).any():
             theta = _break_hidden_symmetry(theta, pairs, np.flatnonzero(np.isnan(rows).all(0)))
             return (

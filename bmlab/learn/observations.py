@@ -16,7 +16,7 @@ from warnings import warn
 
 import numpy as np
 
-from ..arrays import align_columns, check_entries, checked_couplings, names_of, unit_name, units_of
+from ..arrays import align_columns, check_coupling_mask, check_entries, names_of, unit_name, units_of
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import with_progress
@@ -27,7 +27,7 @@ COUNTED_STRIP = 2**18  # numbers that are summed together: single precision coun
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
 
 
-def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
+def with_column_names(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
     """Return the model; where it has no names, with those of the columns of a table, hidden units as h1, h2, ..."""
     check_model(model)
     names = names_of(data)
@@ -36,7 +36,7 @@ def named(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
     return replace(model, names=(*names, *(f"h{k + 1}" for k in range(model.n - len(names)))))
 
 
-def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
+def align_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
     """Return data (N, v) for the first v units; columns with names go to the units of these names.
 
     A unit without a column is hidden, nan.  Raises ValueError as units_of() does.
@@ -50,48 +50,51 @@ def ordered(model: BoltzmannMachine, data: Any) -> np.ndarray:
     return np.atleast_2d(rows)
 
 
-def checked_visible(model: BoltzmannMachine, data: Any, *, expected: bool = False, missing: bool = False) -> np.ndarray:
+def check_visible_rows(
+    model: BoltzmannMachine, data: Any, *, allow_expected: bool = False, allow_missing: bool = False
+) -> np.ndarray:
     """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine.
 
-    Expected values, anywhere between -1 and 1, are taken where they make sense; nan where entries may be missing.
+    allow_expected  also expected values, anywhere between -1 and 1; 0/1 is refused
+    allow_missing   nan where an entry is missing
     """
-    data = ordered(model, data)
-    if not expected:
-        check_spins("data", np.where(np.isnan(data), 1.0, data) if missing else data)
-    if expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
+    data = align_rows(model, data)
+    if not allow_expected:
+        check_spins("data", np.where(np.isnan(data), 1.0, data) if allow_missing else data)
+    if allow_expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
         raise ValueError(f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass (N, visible units)")
     return data
 
 
-def checked_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
-    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as checked_visible()."""
-    return padded(model, checked_visible(model, data, missing=True))
+def check_padded_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
+    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as check_visible_rows()."""
+    return pad_hidden(model, check_visible_rows(model, data, allow_missing=True))
 
 
-def padded(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
+def pad_hidden(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
     """Return data (N, v) as rows (N, n), nan where a unit is hidden."""
     if data.shape[1] == model.n:
         return data
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
-def checked_units(data: Any) -> np.ndarray:
-    """Return data as (N, n) of -1/+1, float64; raise ValueError where it is not or where it is empty."""
+def check_complete_rows(data: Any) -> np.ndarray:
+    """Return data (N, n) of -1/+1, float64, of which no unit is hidden; raise ValueError for others and for none."""
     data = np.atleast_2d(check_spins("data", data))
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
-    size = np.abs(data.mean(0))
-    if len(data) < len(size) and (1 - size < ZERO_PROBABILITY).any():
+    n_rows, n = data.shape
+    if n_rows < n and (1 - np.abs(data.mean(0)) < ZERO_PROBABILITY).any():
         raise ValueError(
-            f"data must be rows (N, units), found {len(data)} rows of {len(size)} columns, one of them constant; pass "
+            f"data must be rows (N, units), found {n_rows} rows of {n} columns, one of them constant; pass "
             "data.T if units are rows, or more rows"
         )
     return data
 
 
-def checked_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
+def check_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     """Return an Estimate of the moments of all units of the data, in their order, with corr laid out as the weights."""
     check_estimate("data", data)
     units = units_of(data, model.names, whole=True)
@@ -115,7 +118,7 @@ def _in_unit_order(data, order, names):
     return replace(data, corr=corr, corr_stderr=corr_stderr, **changed)
 
 
-def _checked_weight(sample_weight):
+def _check_sample_weight(sample_weight):
     weight = check_array("sample_weight", sample_weight)
     if weight.ndim != 1 or not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
         raise ValueError(
@@ -141,19 +144,19 @@ def unique_patterns(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return s[first], count / len(s)
 
 
-def learning_pairs(model: BoltzmannMachine, couplings: Any) -> tuple[BoltzmannMachine, np.ndarray | None]:
-    """Return the model and the mask (n, n) of the weights that learn: those asked for, or else the machine's own.
+def with_learned_couplings(model: BoltzmannMachine, couplings: Any) -> tuple[BoltzmannMachine, np.ndarray | None]:
+    """Return the model with all couplings that learn, and their mask (n, n): `couplings`, or else the model's own.
 
-    Where more are asked for than it has, it gets them.  None: all pairs of an array, those stored of a sparse machine.
+    A mask of None is all pairs of dense weights, and the stored ones of sparse weights.
     """
-    mask = checked_couplings(couplings, model.n, model.names)
+    mask = check_coupling_mask(couplings, model.n, model.names)
     if mask is not None and model.couplings is not None and (mask > model.couplings).any():
         model = replace(model, couplings=mask | model.couplings)
     return model, model.couplings if mask is None else mask
 
 
-def checked_biases(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
-    """Return the mask of the biases that learn, (n,), or None for all; raise ValueError where it is no mask."""
+def check_bias_mask(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
+    """Return which biases learn, (n,), or None for all; raise ValueError where `biases` is no mask."""
     if biases is None:
         return None
     mask = align_columns("biases", biases, names, "try np.arange(model.n) < 3", whole=True)
@@ -216,40 +219,45 @@ def moments(
     (16, array([0., 0., 0.]))
     """
     bits = check_flag("bits", bits)
-    weight = None if sample_weight is None else _checked_weight(sample_weight)
+    weight = None if sample_weight is None else _check_sample_weight(sample_weight)
     chunks = [chunks] if len(getattr(chunks, "shape", ())) == 2 else chunks
     if not np.iterable(chunks) or isinstance(chunks, (str, bytes)):
         raise ValueError(f"chunks must be arrays (rows, units), found {describe(chunks)}; pass [array, ...]")
-    sums = pairs = names = None
-    count, total = 0, 0.0
+    unit_sums = pair_sums = names = None
+    n_rows, total_weight = 0, 0.0
     for k, chunk in enumerate(with_progress(chunks, "chunk")):
         try:
-            x, own = _numbers(chunk), names_of(chunk)
-            if sums is None or pairs is None or names is None:
-                names, sums, pairs = own, np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1]))
-            if own != names or x.shape[1] != len(sums):
-                x = _in_order(x, chunk, names, f"{len(sums)} {'with' if names else 'without'} names")
-            rows = x.shape[0]
-            share = None if weight is None else weight[count : count + rows]
-            if share is not None and len(share) < rows:
-                raise ValueError(f"sample_weight has {len(share)} numbers left for {rows} rows; pass one a row")
-            for a in range(0, rows, step := max(1, COUNTED_STRIP // max(1, x.shape[1]))):
+            x, chunk_names = _numbers(chunk), names_of(chunk)
+            if unit_sums is None or pair_sums is None or names is None:
+                names = chunk_names
+                unit_sums, pair_sums = np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1]))
+            if chunk_names != names or x.shape[1] != len(unit_sums):
+                x = _in_order(x, chunk, names, f"{len(unit_sums)} {'with' if names else 'without'} names")
+            size = x.shape[0]
+            row_weight = None if weight is None else weight[n_rows : n_rows + size]
+            if row_weight is not None and len(row_weight) < size:
+                raise ValueError(f"sample_weight has {len(row_weight)} numbers left for {size} rows; pass one a row")
+            for a in range(0, size, step := max(1, COUNTED_STRIP // max(1, x.shape[1]))):
                 strip: Any = x[a : a + step]
                 s = _signs(strip.toarray() if is_sparse(strip) else strip, bits)
-                c = None if share is None else share[a : a + step, None]
-                sums += s.sum(0, dtype=float) if c is None else (c * s).sum(0)
-                pairs += s.T @ s if c is None else (c * s).T @ s
+                c = None if row_weight is None else row_weight[a : a + step, None]
+                unit_sums += s.sum(0, dtype=float) if c is None else (c * s).sum(0)
+                pair_sums += s.T @ s if c is None else (c * s).T @ s
         except ValueError as error:
             raise ValueError(f"chunks[{k}]: {error}") from None
-        count, total = count + rows, total + (rows if share is None else share.sum())
-    if sums is None or pairs is None or not total or not len(sums):
+        n_rows, total_weight = n_rows + size, total_weight + (size if row_weight is None else row_weight.sum())
+    if unit_sums is None or pair_sums is None or not total_weight or not len(unit_sums):
         raise ValueError("chunks must have at least one row that counts and one unit, found none; pass [array, ...]")
-    if weight is not None and len(weight) != count:
-        raise ValueError(f"sample_weight must be one number for each of {count} rows, found {len(weight)}; cut it")
-    if count < len(sums):
-        warn(f"moments() read {count} rows of {len(sums)} units; pass data.T if the rows are the units", stacklevel=2)
-    info = {"rows": count, "algorithm": "averages of the data"}
-    return Moments(sums / total, pairs / total, method="moments", info=info, columns=names or (), count=count)
+    if weight is not None and len(weight) != n_rows:
+        raise ValueError(f"sample_weight must be one number for each of {n_rows} rows, found {len(weight)}; cut it")
+    if n_rows < len(unit_sums):
+        warn(
+            f"moments() read {n_rows} rows of {len(unit_sums)} units; pass data.T if the rows are the units",
+            stacklevel=2,
+        )
+    info = {"rows": n_rows, "algorithm": "averages of the data"}
+    mean, corr = unit_sums / total_weight, pair_sums / total_weight
+    return Moments(mean, corr, method="moments", info=info, columns=names or (), count=n_rows)
 
 
 def _numbers(chunk):
@@ -270,9 +278,9 @@ def _numbers(chunk):
 
 def _in_order(x, chunk, names, units):
     """Return the columns of a chunk in the order of the first one's."""
-    found = units_of(chunk, names, whole=True)
-    if found is not None:
-        return x[:, np.argsort(found)]
+    order = units_of(chunk, names, whole=True)
+    if order is not None:
+        return x[:, np.argsort(order)]
     raise ValueError(f"it has {x.shape[1]} columns without names, and the first {units}; pass the same in each chunk")
 
 

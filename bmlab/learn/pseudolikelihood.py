@@ -19,13 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import checked_couplings, log_2cosh, names_of, symmetric
+from ..arrays import check_coupling_mask, log_2cosh, names_of, symmetric
 from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
 from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, check_positive
-from .observations import check_all_combinations, check_each_varies, checked_units, checked_visible, unique_patterns
+from .observations import (
+    check_all_combinations,
+    check_complete_rows,
+    check_each_varies,
+    check_visible_rows,
+    unique_patterns,
+)
 from .quasi_newton import maximize_lbfgs, outcome
 from .record import Fit
 
@@ -50,10 +56,10 @@ def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, pen
     array([[0.    , 0.5493],
            [0.5493, 0.    ]])
     """
-    names, data = names_of(data), checked_units(data)
+    names, data = names_of(data), check_complete_rows(data)
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
-        mask &= checked_couplings(couplings, len(mask), names)
+        mask &= check_coupling_mask(couplings, len(mask), names)
     check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         s, share = unique_patterns(data)
@@ -127,7 +133,7 @@ def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
 
 def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
     """Return log p(v_i | the other visible units), shape of data (N, v); raises as pseudo_log_likelihood()."""
-    data = checked_visible(model, data)
+    data = check_visible_rows(model, data)
     visible = data.shape[1]
     if model.clamp(slice(0, visible), 1.0).has_couplings:
         raise ValueError("hidden units must not be coupled to each other; judge such a machine by bmlab.log_likelihood")

@@ -13,7 +13,7 @@ from ..html import fit_html
 from ..model import BoltzmannMachine
 from ..validation import is_sparse, summary
 from .likelihood import check_phases, log_likelihood
-from .observations import Moments, checked_moments
+from .observations import Moments, check_moments
 
 ALL_STEPS_MADE = "all steps were made"
 GRADIENT_TOLERANCE = 1e-6  # nats a unit of a parameter: Euclidean length of the gradient at a maximum
@@ -51,7 +51,7 @@ class Step:
     def __post_init__(self):
         check_phases(self.clamped, self.free)
         if isinstance(self.clamped, Moments):  # by the names of its columns
-            vars(self)["clamped"] = checked_moments(self.model, self.clamped)
+            vars(self)["clamped"] = check_moments(self.model, self.clamped)
         vars(self).update(loop=sealed(self.loop))
 
     def __repr__(self):
