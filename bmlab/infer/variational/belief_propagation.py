@@ -73,10 +73,13 @@ def bethe(
     start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
     mean, log_z   exact without loops.  With loops log_z bounds nothing.
     corr      by linear response, of all pairs (of the couplings where weights are sparse)
-    converged the last of at most `max_sweeps` sweeps moved no message by more than `tolerance` (times a hundredth of
-              the largest, where that is more; moves are halved where they do not calm down), to a minimum of the
-              Bethe free energy: info["stable"]; no correlation is beyond [-1, 1], the inconsistency at most 1/2
-              (linear_response.MAX_INCONSISTENCY), and log_z within its free bounds (free_bounds.py)
+    converged all five of these:
+              1. the last of at most `max_sweeps` sweeps moved no message by more than `tolerance`, times a hundredth
+                 of the largest message where that is more; moves are halved where they do not calm down
+              2. the fixed point is a minimum of the Bethe free energy: info["stable"]
+              3. no correlation is beyond [-1, 1]
+              4. the inconsistency is at most 1/2 (linear_response.MAX_INCONSISTENCY)
+              5. log_z is within its free bounds (free_bounds.py)
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of mean_field()'s
               and of |C_ij - c_ij| over the couplings.  0 without loops, at any temperature; where it is not small, the
               loops matter.
