@@ -5,7 +5,7 @@ ascent, fitting, record                         the loop, and drained
 checkpoints                                     a step saved and loaded, to go on with after a crash
 observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
-quasi_newton                                    L-BFGS, Newton's steps, and what can be said of where they end
+quasi_newton                                    L-BFGS, Newton's steps, and whether they end at a maximum
 contrastive_divergence                          restricted machines
 completion                                      what is missing, given what is known
 """

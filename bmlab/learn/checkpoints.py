@@ -117,17 +117,17 @@ def _packed(value, arrays):
     raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
 
 
-def _unpacked(told: Any, arrays: dict[str, np.ndarray]) -> Any:
+def _unpacked(packed: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Return what _packed() was given."""
-    if not isinstance(told, dict):
-        return told
-    ((kind, held),) = told.items()
+    if not isinstance(packed, dict):
+        return packed
+    ((kind, content),) = packed.items()
     if kind == "array":
-        return arrays[held]
-    if isinstance(held, dict):
-        parts = {name: _unpacked(part, arrays) for name, part in held.items()}
+        return arrays[content]
+    if isinstance(content, dict):
+        parts = {name: _unpacked(part, arrays) for name, part in content.items()}
         return parts if kind == "dict" else RECORDS[kind](**parts)
-    parts = [_unpacked(part, arrays) for part in held]
+    parts = [_unpacked(part, arrays) for part in content]
     if kind == "sparse":
         return scipy.sparse.csr_array(tuple(parts[:3]), shape=parts[3])
     return tuple(parts) if kind == "tuple" else parts

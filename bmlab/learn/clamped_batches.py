@@ -101,7 +101,7 @@ def clamped_gibbs(
 ) -> Estimate:
     """Answer as clamped(model, data, gibbs), by `n_chains` chains a row, each unit by its chance given the others.
 
-    One machine for each pattern, which clamped() asks, costs 2 to 20 times as much with ten chains a row (784 visible
+    One machine for each pattern, which clamped() makes, costs 2 to 20 times as much with ten chains a row (784 visible
     and 100 hidden units, 40 and 24), and 200 times as much with one chain and one sweep, as learning takes them.
     data       (N, v), -1/+1, or nan where an entry is missing
     start      the state of an earlier answer, about as many rows: then a shorter burn_in may do
@@ -118,8 +118,8 @@ def clamped_gibbs(
     n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)
     rows, burn_in = check_padded_rows(model, data), check_count("burn_in", burn_in, 0)
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
-    held = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
-    check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", held, "use fewer chains, or batches")
+    size = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
+    check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", size, "use fewer chains, or batches")
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(model, start, shape)
     s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
     fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan

@@ -49,7 +49,7 @@ class Completion:
 def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
     """Fill in what is missing by its mean, given what is known.
 
-    log_prob() says how probable the known values are; ground_state() and sample() of the machine clamped to them,
+    log_prob() is how probable the known values are; ground_state() and sample() of the machine clamped to them,
     model.clamp(units, values), what all missing units are together.
 
     known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
@@ -87,18 +87,18 @@ def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tupl
     """
     check_model(model)
     check_method("infer", infer, "model")
-    asked_for, held = _row(model, query, "query"), _row(model, given, "given")
-    if (asked_for * held < 0).any():
+    queried, known = _row(model, query, "query"), _row(model, given, "given")
+    if (queried * known < 0).any():
         return Bounded(0.0, 0.0, 0.0, 0.0)
-    both = np.where(asked_for, asked_for, held)
-    if (both == held).all():
+    both = np.where(queried, queried, known)
+    if (both == known).all():
         return Bounded(1.0, 0.0, 1.0, 1.0)
-    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, held, infer).log_z)
+    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, known, infer).log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
     return Bounded(value, value * log_p.stderr, lower, upper)
 
 
-# Rows (n,) hold -1/+1, and 0 where nothing is known.
+# Rows (n,) are -1/+1, and 0 where nothing is known.
 
 
 def _checked(model, known):

@@ -12,7 +12,7 @@ The visible units are counted from their means in the data, so that slopes of we
 something rarer.  Products with hidden units use <h | v> in place of
 samples.  The answer is the mean of the second half of the steps (Polyak and Juditsky 1992).
 
-Inside, one array (v + 1, h + 1) holds W/T and, in its last column and row, the biases, against an always-on unit that
+Inside, one array (v + 1, h + 1) is W/T and, in its last column and row, the biases, against an always-on unit that
 ends each layer, in single precision.
 """
 
@@ -106,7 +106,7 @@ def pcd(
 class RestrictedAscent:
     """What a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
-    p holds [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`, the
+    p is [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`, the
     `mean` (v,) of the data or off, and the hidden units from `off`, 0 or -1; h (n_chains, h + 1) ends in the
     always-on unit, and begins at rows `start`; without these every step begins its chains at its own rows.
     """

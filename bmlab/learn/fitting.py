@@ -97,7 +97,7 @@ def fit(
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not kept or kept[-1] is not step:  # the rates ended first
         kept.append(step)
-    return Fit(step.model, *_at_rest(step, data), tuple(kept))
+    return Fit(step.model, *_convergence(step, data), tuple(kept))
 
 
 def _check_kept(step, count):
@@ -108,15 +108,18 @@ def _check_kept(step, count):
     check_memory(f"{count:,} steps of {model.n:,} units would be kept", count * size, "pass every=100, or more")
 
 
-def _at_rest(step, data):
-    """Return whether the last step is known to be at a maximum, and what is to be said of the end."""
+def _convergence(step, data):
+    """Return whether the last step is known to be at a maximum, and how the climb ended."""
     hidden = not isinstance(data, Estimate) and np.isnan(check_padded_rows(step.model, data)).all(0)
     idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
     phases = step.free.converged and step.clamped.converged
-    said = f"{ALL_STEPS_MADE}, and the slope is {step.gradient_norm:.2g}"
+    ending = f"{ALL_STEPS_MADE}, and the slope is {step.gradient_norm:.2g}"
     if len(idle):
-        return False, f"{said}, but hidden unit {idle[0]} has no weights and learns none; begin with small random ones"
-    return bool(step.gradient_norm <= GRADIENT_TOLERANCE and phases), said
+        return (
+            False,
+            f"{ending}, but hidden unit {idle[0]} has no weights and learns none; begin with small random ones",
+        )
+    return bool(step.gradient_norm <= GRADIENT_TOLERANCE and phases), ending
 
 
 def _number(step):

@@ -13,7 +13,7 @@ the data, is to agree with itself as an answer of the theory is (linear_response
 
     mean field   b_i = atanh m_i - sum_j w_ij m_j
     TAP          b_i = atanh m_i - sum_j w_ij m_j + m_i sum_j w_ij^2 v_j
-    Bethe        b_i = atanh m_i - sum_j u_ji,                 u_ji what j tells i in the beliefs.
+    Bethe        b_i = atanh m_i - sum_j u_ji,                 u_ji the message from j to i in the beliefs.
 
 Mean field (Kappen and Rodriguez 1998, Neural Computation 10, 1137) is right to first order in the couplings, TAP
 (Tanaka 1998, Phys. Rev. E 58, 2302) to second, and Bethe (Nguyen and Berg 2012, J. Stat. Mech. P03004;
@@ -53,20 +53,20 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    weights, curvature = response(mean, corr, names_of(data))
-    own = 1 / (1 - mean**2) - curvature  # w_ii, a unit's pull on itself
-    biases = np.arctanh(mean) - weights @ mean - own * mean
+    weights, curvature = negative_inverse(mean, corr, names_of(data))
+    diagonal = 1 / (1 - mean**2) - curvature  # w_ii, the coupling of a unit to itself
+    biases = np.arctanh(mean) - weights @ mean - diagonal * mean
     machine = BoltzmannMachine(weights, biases)
     found = linear_response(machine, mean, *naive_mean_field.curvature(machine, mean))
     return warn_unless_converged(_solved("invert_mean_field", machine, data, found.doubt))
 
 
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
-    """Find the machine of which TAP says the means of the data (N, n), and C^-1 outside the diagonal.
+    """Find the machine whose TAP means are those of the data (N, n), and its C^-1 outside the diagonal.
 
     noise, converged   as in invert_mean_field(); so are the errors
     Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
-    the pair pulls harder against its means than TAP can explain, w_ij = -1 / (4 m_i m_j) comes nearest, and it has not
+    its covariance is larger than TAP can explain at these means, w_ij = -1 / (4 m_i m_j) comes nearest, and it has not
     converged.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10
@@ -75,11 +75,11 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.48, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    pull, _ = response(mean, corr, names_of(data))
-    both = np.outer(mean, mean)
-    square = 1 + 8 * both * pull  # w + 2 m_i m_j w^2 = pull
-    weights = 2 * pull / (1 + np.sqrt(np.maximum(square, 0)))
-    np.divide(-1, 4 * both, out=weights, where=square < 0)
+    off_diagonal, _ = negative_inverse(mean, corr, names_of(data))
+    product = np.outer(mean, mean)
+    square = 1 + 8 * product * off_diagonal  # w + 2 m_i m_j w^2 = -(C^-1)_ij
+    weights = 2 * off_diagonal / (1 + np.sqrt(np.maximum(square, 0)))
+    np.divide(-1, 4 * product, out=weights, where=square < 0)
     biases = np.arctanh(mean) - weights @ mean + mean * (weights**2 @ (1 - mean**2))
     machine = BoltzmannMachine(weights, biases)
     doubt = linear_response(machine, mean, *tap_equations.curvature(machine, mean)).doubt
@@ -90,7 +90,7 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
 
 
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
-    """Find the machine of which Bethe says the means of the data (N, n), and C^-1 outside the diagonal.
+    """Find the machine whose Bethe means are those of the data (N, n), and its C^-1 outside the diagonal.
 
     noise, converged   as in invert_mean_field(); here the pairs must agree with their beliefs as well, see bethe()
     Exact, but for the noise of the data, where the couplings form a tree.
@@ -102,13 +102,13 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
            [0.55, 0.  ]])
     """
     mean, corr = _moments(data, noise)
-    pull, _ = response(mean, corr, names_of(data))
+    a, _ = negative_inverse(mean, corr, names_of(data))
     v = np.outer(1 - mean**2, 1 - mean**2)
-    c = 2 * pull * v / (1 + np.sqrt(1 + 4 * pull**2 * v))  # pull c^2 + c - pull v = 0
+    c = 2 * a * v / (1 + np.sqrt(1 + 4 * a**2 * v))  # a c^2 + c - a v = 0
     weights, field, p = _from_beliefs(mean, c + np.outer(mean, mean), names_of(data))
-    told = np.arctanh(mean)[:, None] - field
-    np.fill_diagonal(told, 0.0)
-    machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - told.sum(1))
+    messages = np.arctanh(mean)[:, None] - field
+    np.fill_diagonal(messages, 0.0)
+    machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - messages.sum(1))
     graph = graph_of(machine)
     found = bethe_response(machine, graph, mean, p[:, graph.row, graph.col])
     return warn_unless_converged(_solved("invert_bethe", machine, data, found.doubt))
@@ -135,7 +135,7 @@ def _from_beliefs(mean, corr, names):
     return a - b - c + d, a + b - c - d, p
 
 
-def response(mean: np.ndarray, corr: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def negative_inverse(mean: np.ndarray, corr: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Return -C^-1 without its diagonal (n, n), symmetric, and the diagonal of C^-1 (n,)."""
     check_each_varies(mean, names, "pass noise=0.1, or leave the unit out")
     covariance = corr - np.outer(mean, mean)

@@ -83,22 +83,22 @@ def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, 
         weights = mask * y[: n * n].reshape(n, n)
         return np.vstack([weights, y[n * n :] - mean @ weights])
 
-    def rise(y):
+    def objective(y):
         w = parameters(y)
         value, weights, biases = _sums_of_rows(s, share, w)
         slope = mask * (weights + weights.T - 2 * penalty * w[:-1])
         value -= penalty / 2 * (w[:-1] ** 2).sum()  # each weight stands there twice
-        own = mask * np.outer(mean, biases)
-        return value, np.append((slope - own - own.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
+        shift = mask * np.outer(mean, biases)
+        return value, np.append((slope - shift - shift.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
 
     def fields(move):
         return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
 
     start = np.append(np.zeros(n * n), np.arctanh(mean))
-    top = maximize_lbfgs(rise, start, COMPONENT_TOLERANCE, fields=fields)
-    found = parameters(top.theta)
+    optimum = maximize_lbfgs(objective, start, COMPONENT_TOLERANCE, fields=fields)
+    found = parameters(optimum.theta)
     return Fit(
-        BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", top, COMPONENT_TOLERANCE)
+        BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", optimum, COMPONENT_TOLERANCE)
     )
 
 
@@ -114,8 +114,8 @@ def _by_units(s, share, w):
     h += w[-1]
     t = np.tanh(h)
     log_p = s * h - np.abs(h) + np.log1p((np.abs(t) - 1) / 2)  # |h| - log((1 + tanh |h|)/2) = log 2 cosh h
-    missed = s - t
-    return (share @ log_p).sum(), s.T @ (share[:, None] * missed), share @ missed
+    residual = s - t
+    return (share @ log_p).sum(), s.T @ (share[:, None] * residual), share @ residual
 
 
 def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:

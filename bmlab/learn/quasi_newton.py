@@ -1,4 +1,4 @@
-"""The top of a smooth function by L-BFGS, then by Newton's steps, and what can be said of where it ends.
+"""Quasi-Newton: the maximum of a smooth function by L-BFGS, then by Newton's steps, and whether it is at infinity.
 
 L-BFGS compares values, which doubles know to 1e-16 of their size, so it ends where the slope is near 1e-8.  The slope
 itself is known to 1e-16: Newton's steps go on with the slope alone,
@@ -43,86 +43,88 @@ class Optimum(NamedTuple):
 
 
 def maximize_lbfgs(
-    rise: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
+    objective: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
 ) -> Optimum:
     """Maximise until the slope is no longer than `tolerance`, LBFGS_STEPS are made, or doubles end it.
 
-    rise    parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
-    fields  a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
+    objective   parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
+    fields      a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
     """
-    far, steep, tick, near = start, np.inf, counting_bar("step"), LATE_FACTOR * max(tolerance, 1e-8 / scale)
+    early, norm, tick, near = start, np.inf, counting_bar("step"), LATE_FACTOR * max(tolerance, 1e-8 / scale)
 
     def downhill(theta):
-        nonlocal steep
-        value, slope, steep = rise(theta)
+        nonlocal norm
+        value, slope, norm = objective(theta)
         return -value, -slope
 
     def watch(intermediate_result):
-        nonlocal far
+        nonlocal early
         next(tick)
-        far = intermediate_result.x.copy() if steep > near else far
-        if steep <= tolerance:
+        early = intermediate_result.x.copy() if norm > near else early
+        if norm <= tolerance:
             raise StopIteration
 
     options = {"gtol": 0, "ftol": 0, "maxiter": LBFGS_STEPS, "maxfun": 2 * LBFGS_STEPS, "maxcor": LBFGS_MEMORY}
     minimize = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", callback=watch, options=options)
     found = minimize(downhill, start)
     downhill(found.x)
-    theta, steep = found.x, float(steep)
-    if steep > tolerance and found.nit < LBFGS_STEPS:
-        theta, steep, _ = newton(rise, theta, tolerance)
-    moved = 0.0 if steep * scale > COARSE_SLOPE else fields(theta - far)
-    if moved > MAX_LATE_MOVE and steep * scale > FINE_SLOPE:
+    theta, norm = found.x, float(norm)
+    if norm > tolerance and found.nit < LBFGS_STEPS:
+        theta, norm, _ = newton(objective, theta, tolerance)
+    moved = 0.0 if norm * scale > COARSE_SLOPE else fields(theta - early)
+    if moved > MAX_LATE_MOVE and norm * scale > FINE_SLOPE:
         # L-BFGS may have leapt to where nothing moves any more; Newton's steps from before do not leap
-        end, length, since = newton(rise, far, FINE_SLOPE / scale)
+        end, length, early_end = newton(objective, early, FINE_SLOPE / scale)
         if length <= FINE_SLOPE / scale:  # one that ends short of it, for the last digits of the slope, shows nothing
-            theta, steep, moved = end, length, fields(end - since)
-    return Optimum(theta, steep, moved, found.nit)
+            theta, norm, moved = end, length, fields(end - early_end)
+    return Optimum(theta, norm, moved, found.nit)
 
 
-def newton(rise: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
+def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
     """Return where Newton's steps end that shorten the slope, at best down to `goal`, how long it is there, and where
     it was last longer than LATE_FACTOR * goal."""
-    _, slope, steep = rise(theta)
-    far = theta
+    _, slope, norm = objective(theta)
+    early = theta
     for _ in range(NEWTON_STEPS):
-        far = theta if steep > LATE_FACTOR * goal else far
-        if steep <= goal:
+        early = theta if norm > LATE_FACTOR * goal else early
+        if norm <= goal:
             break
-        bend = _curvature(rise, theta, slope)
-        move, _ = scipy.sparse.linalg.cg(bend, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
-        _, new_slope, length = rise(theta + move)
-        if not length < steep:
+        curvature = _curvature(objective, theta, slope)
+        move, _ = scipy.sparse.linalg.cg(curvature, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
+        _, new_slope, length = objective(theta + move)
+        if not length < norm:
             break
-        theta, slope, steep = theta + move, new_slope, length
-    return theta, float(steep), far
+        theta, slope, norm = theta + move, new_slope, length
+    return theta, float(norm), early
 
 
-def _curvature(rise, theta, slope):
+def _curvature(objective, theta, slope):
     """Return minus the matrix of second derivatives at theta, as an operator."""
 
     def product(v):
         size = np.linalg.norm(v)
-        return (slope - rise(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP) if size else 0 * v
+        return (
+            (slope - objective(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP) if size else 0 * v
+        )
 
     return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
 
 
-def upward(rise: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
+def upward(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method."""
-    slope = rise(theta)[1]
-    bend, v = _curvature(rise, theta, slope), np.random.default_rng(0).normal(size=len(theta))
+    slope = objective(theta)[1]
+    curvature, v = _curvature(objective, theta, slope), np.random.default_rng(0).normal(size=len(theta))
     basis, images = [v / np.linalg.norm(v)], []
     while len(images) < min(LANCZOS_STEPS, len(theta)):
-        images.append(bend @ basis[-1])
-        rest = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
-        rest -= np.array(basis).T @ (np.array(basis) @ rest)  # once more: roundings
-        if np.linalg.norm(rest) < DIFFERENCE_STEP * np.linalg.norm(images[-1]):
+        images.append(curvature @ basis[-1])
+        residual = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
+        residual -= np.array(basis).T @ (np.array(basis) @ residual)  # once more: roundings
+        if np.linalg.norm(residual) < DIFFERENCE_STEP * np.linalg.norm(images[-1]):
             break
-        basis.append(rest / np.linalg.norm(rest))
-    held = np.array(basis[: len(images)])
-    curvatures, vectors = np.linalg.eigh(-held @ np.array(images).T)
-    return float(curvatures[-1]), vectors[:, -1] @ held
+        basis.append(residual / np.linalg.norm(residual))
+    krylov = np.array(basis[: len(images)])
+    curvatures, vectors = np.linalg.eigh(-krylov @ np.array(images).T)
+    return float(curvatures[-1]), vectors[:, -1] @ krylov
 
 
 def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:

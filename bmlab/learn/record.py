@@ -64,7 +64,7 @@ class Step:
     def mismatch(self) -> float:
         """The largest difference of any mean or correlation between the two phases; 0 at the maximum."""
         corr = abs(self.clamped.corr - self.free.corr)
-        largest = corr.max() if is_sparse(corr) else np.nanmax(corr)  # nan: a pair that nobody asked for
+        largest = corr.max() if is_sparse(corr) else np.nanmax(corr)  # nan: a pair that was not computed
         return float(max(abs(self.clamped.mean - self.free.mean).max(), largest))
 
     @property
@@ -79,7 +79,7 @@ class Fit:
 
     model       the machine
     converged   whether it is known to have got to a maximum, to the tolerance of the learner; False where it has
-                not, and where nobody looked (pcd).  Learners that were asked for steps alone do not warn
+                not, and where no gradient is computed (pcd).  Learners that take a number of steps do not warn
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
 
