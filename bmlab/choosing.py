@@ -89,7 +89,8 @@ def auto(
     ('exact', 0.0)
     """
     check_model(model)
-    rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps)
+    rng = generator(rng)
+    n_sweeps = check_count("n_sweeps", n_sweeps)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
     check_choice("want", want, WANT_CHOICES)
     price = plan(model)

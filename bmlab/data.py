@@ -137,7 +137,8 @@ def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     >>> spikes.data.shape, spikes.law.sum().round(9)
     ((1000, 10), np.float64(1.0))
     """
-    bins, rng = check_count("bins", bins), generator(rng)
+    bins = check_count("bins", bins)
+    rng = generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law

@@ -156,11 +156,11 @@ class Estimate:
     is_clamped: bool = False
 
     def __post_init__(self):
-        held = vars(self)
-        held["mean_stderr"] = _in_shape(self.mean_stderr, self.mean)
-        held["corr_stderr"] = _in_shape(self.corr_stderr, self.corr)
+        fields = vars(self)
+        fields["mean_stderr"] = _in_shape(self.mean_stderr, self.mean)
+        fields["corr_stderr"] = _in_shape(self.corr_stderr, self.corr)
         for name in ("mean", "corr", "mean_stderr", "corr_stderr", "draws", "state", "info"):
-            held[name] = sealed(held[name])
+            fields[name] = sealed(fields[name])
 
     def __setstate__(self, state):  # a copy that was pickled is read-only, as this one
         vars(self).update(state)

@@ -34,7 +34,9 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
     >>> bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))
     BoltzmannMachine(n=100, couplings=4950, T=1)
     """
-    n, rng, scale = check_count("n", n, 0), generator(rng), check_positive("scale", scale, zero=True)
+    n = check_count("n", n, 0)
+    rng = generator(rng)
+    scale = check_positive("scale", scale, zero=True)
     check_memory(f"sherrington_kirkpatrick() would draw {n:,} x {n:,} weights", 40.0 * n**2, "use ising()")
     weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(max(n, 1))
     return BoltzmannMachine(weights, rng.normal(scale=0.1 * scale, size=n))
@@ -54,8 +56,10 @@ def ising(
     >>> bmlab.ising((3, 4)).coupling_count()  # two a unit
     24
     """
-    sides, periodic = _checked_sides(shape), check_flag("periodic", periodic)
-    coupling, field = check_number("coupling", coupling), check_number("field", field, 0.0)
+    sides = _checked_sides(shape)
+    periodic = check_flag("periodic", periodic)
+    coupling = check_number("coupling", coupling)
+    field = check_number("field", field, 0.0)
     site = np.arange(np.prod(sides)).reshape(sides)
     bonds = [_bonds(site, axis, periodic) for axis in range(site.ndim)]
     row, col = np.concatenate([np.zeros((2, 0), int), *bonds], axis=1)

@@ -110,7 +110,8 @@ class BoltzmannMachine:
         if isinstance(names, tuple) and not names:
             names = names_of(weights) or names_of(biases)
         names = check_names(names, n)
-        temperature, offset = check_positive("temperature", temperature), check_number("offset", offset, 0.0)
+        temperature = check_positive("temperature", temperature)
+        offset = check_number("offset", offset, 0.0)
         vars(self).update(temperature=temperature, offset=offset, names=names)
         biases = align_columns("biases", biases, names, whole=True).copy()
         self._hold(check_weights(align_pairs("weights", weights, names), n, names), biases)
@@ -237,7 +238,7 @@ class BoltzmannMachine:
         return replace(self, temperature=temperature)
 
     def clamp(self, units: Units, values: ArrayLike) -> BoltzmannMachine:
-        """Hold `units` (indices, names, a mask) at `values` (-1/+1); return the machine of the others, in their order.
+        """Clamp `units` (indices, names, a mask) to `values` (-1/+1); return the machine of the others, in their order.
 
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
         Raises ValueError for what is no unit or no value, and for units that repeat.

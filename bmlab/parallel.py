@@ -79,7 +79,7 @@ def _side_by_side(executor):
 
 
 def _threads_of_cluster(_=None):
-    """Return the threads of all workers of Dask, asked in a job of one of them; None anywhere else."""
+    """Return the threads of all workers of Dask, found in a job of one of them; None anywhere else."""
     dask: Any = sys.modules.get("distributed")
     try:
         inside = dask and dask.get_worker()

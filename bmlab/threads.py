@@ -21,12 +21,12 @@ if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that i
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _depth: Counter[int] = Counter()  # contexts of one_thread() that each Python thread is in
 _before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
-_alone = ContextVar("one_thread() is held, and nothing lifts it", default=False)
+_alone = ContextVar("one_thread() is in force, and nothing lifts it", default=False)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold every BLAS at one thread."""
+    """Limit every BLAS to one thread."""
     depth = _depth[get_ident()]
     try:
         _hold(depth + 1)
@@ -37,7 +37,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def all_threads() -> Iterator[None]:
-    """Lift what this Python thread holds by one_thread(); where another one holds it too, one thread remains."""
+    """Lift one_thread() of this Python thread; where another Python thread is in it too, one thread remains."""
     depth = _depth[get_ident()]
     try:
         _hold(depth if _alone.get() else 0)
@@ -48,7 +48,7 @@ def all_threads() -> Iterator[None]:
 
 @contextmanager
 def one_thread_only() -> Iterator[None]:
-    """Hold every BLAS at one thread, whatever asks for more inside: for work beside other work, the same to the bit."""
+    """Limit every BLAS to one thread, and keep the limit inside: for work beside other work, the same to the bit."""
     token = _alone.set(True)
     try:
         with one_thread():

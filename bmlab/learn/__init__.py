@@ -1,4 +1,4 @@
-"""Learning (notebooks 05 to 09): clamped minus free.
+"""Learning: Boltzmann's rule (clamped minus free), maximum likelihood, PCD, inverse Ising; notebooks 05 to 09.
 
 likelihood, clamped_batches                     the two phases, and their difference
 ascent, fitting, record                         the loop, and drained

@@ -38,7 +38,8 @@ class Checkpoint:
     def __init__(
         self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
     ):
-        self.path, self.bits = check_path("checkpoint", path), None if rng is None else generator(rng).bit_generator
+        self.path = check_path("checkpoint", path)
+        self.bits = None if rng is None else generator(rng).bit_generator
         self.digests = {name: _digest(name, value) for name, value in {"model": model, "data": data, **options}.items()}
         self.digests |= {name: _name_of(name, method, rng) for name, method in methods.items()}
         self.digests["rng"] = str(rng) if isinstance(rng, Integral) else type(self.bits).__name__

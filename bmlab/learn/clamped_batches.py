@@ -53,7 +53,8 @@ def clamped_mean_field(
     >>> bmlab.clamped_mean_field(machine, [[1, 1]]).mean.round(2)  # the hidden unit's is tanh(2)
     array([1.  , 1.  , 0.96])
     """
-    rows, tolerance = check_padded_rows(model, data), check_positive("tolerance", tolerance, 1e-8, zero=True)
+    rows = check_padded_rows(model, data)
+    tolerance = check_positive("tolerance", tolerance, 1e-8, zero=True)
     max_sweeps = check_count("max_sweeps", max_sweeps, 0)
     hidden, moved, sweeps = np.isnan(rows), np.inf, 0
     m = np.where(hidden, 0.0 if start is None else _checked_start(model, start, rows.shape), rows)
@@ -115,13 +116,16 @@ def clamped_gibbs(
     True
     """
     rng = generator(rng)
-    n_chains, n_sweeps = check_count("n_chains", n_chains), check_count("n_sweeps", n_sweeps)
-    rows, burn_in = check_padded_rows(model, data), check_count("burn_in", burn_in, 0)
+    n_chains = check_count("n_chains", n_chains)
+    n_sweeps = check_count("n_sweeps", n_sweeps)
+    rows = check_padded_rows(model, data)
+    burn_in = check_count("burn_in", burn_in, 0)
     shape, hidden = (n_chains, *rows.shape), np.isnan(rows)
     size = n_chains * model.n * (80.0 * len(rows) + 16.0 * n_sweeps)
     check_memory(f"{n_chains:,} chains of {len(rows):,} rows would be kept", size, "use fewer chains, or batches")
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(model, start, shape)
-    s, units = np.where(hidden, first, rows).reshape(-1, model.n), np.flatnonzero(hidden.any(0))
+    s = np.where(hidden, first, rows).reshape(-1, model.n)
+    units = np.flatnonzero(hidden.any(0))
     fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan
     free, means, pairs = np.isnan(fixed), [], 0.0
     with one_thread():

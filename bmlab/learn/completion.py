@@ -105,7 +105,8 @@ def _checked(model, known):
     if isinstance(known, dict):
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
-    units, known = units_of(known, model.names), align_columns("known", known, model.names).copy()
+    units = units_of(known, model.names)
+    known = align_columns("known", known, model.names).copy()
     if units is not None:  # a unit without a column is missing
         known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:

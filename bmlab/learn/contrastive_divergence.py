@@ -80,13 +80,13 @@ def pcd(
     array([ True])
     """
     rng, model = generator(rng), with_column_names(model, data)
-    data, steps = check_visible_rows(model, data, allow_expected=True), check_count("steps", steps)
-    rates, free_start = _checked_rates(rate, steps), check_choice("free_start", free_start, ("previous", "data"))
-    batch, n_chains, n_sweeps = (
-        check_count("batch", batch),
-        check_count("n_chains", n_chains),
-        check_count("n_sweeps", n_sweeps),
-    )
+    data = check_visible_rows(model, data, allow_expected=True)
+    steps = check_count("steps", steps)
+    rates = _checked_rates(rate, steps)
+    free_start = check_choice("free_start", free_start, ("previous", "data"))
+    batch = check_count("batch", batch)
+    n_chains = check_count("n_chains", n_chains)
+    n_sweeps = check_count("n_sweeps", n_sweeps)
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         model = _told_apart(model, data.shape[1], rng)

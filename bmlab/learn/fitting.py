@@ -77,7 +77,8 @@ def fit(
     >>> bmlab.fit(blank, data, steps=500, rate=0.2).model.weights[0, 1].round(4)  # arctanh(1/2)
     np.float64(0.5493)
     """
-    steps, every = check_count("steps", steps), check_count("every", every)
+    steps = check_count("steps", steps)
+    every = check_count("every", every)
     options = {"rate": rate, "free_start": free_start, "couplings": couplings, "biases": biases}
     options |= {"penalty": penalty, "l1": l1, "momentum": momentum, "batch": batch}
     methods = {"infer": infer, "clamped_phase": clamped_phase}

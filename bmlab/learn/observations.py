@@ -105,7 +105,9 @@ def check_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     if units is not None and (units != np.arange(model.n)).any():
         data = _in_unit_order(data, np.argsort(units), model.names)
     if model.is_sparse and not is_sparse(data.corr):
-        pairs, corr, stderr = coupled_pairs(model), np.asarray(data.corr), np.asarray(data.corr_stderr)
+        pairs = coupled_pairs(model)
+        corr = np.asarray(data.corr)
+        stderr = np.asarray(data.corr_stderr)
         return replace(data, corr=as_corr(model, corr[pairs]), corr_stderr=as_corr(model, stderr[pairs], 0.0))
     return data
 
@@ -245,7 +247,8 @@ def moments(
                 pair_sums += s.T @ s if c is None else (c * s).T @ s
         except ValueError as error:
             raise ValueError(f"chunks[{k}]: {error}") from None
-        n_rows, total_weight = n_rows + size, total_weight + (size if row_weight is None else row_weight.sum())
+        n_rows = n_rows + size
+        total_weight = total_weight + (size if row_weight is None else row_weight.sum())
     if unit_sums is None or pair_sums is None or not total_weight or not len(unit_sums):
         raise ValueError("chunks must have at least one row that counts and one unit, found none; pass [array, ...]")
     if weight is not None and len(weight) != n_rows:

@@ -50,7 +50,10 @@ def maximize_lbfgs(
     objective   parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
     fields      a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
     """
-    early, norm, tick, near = start, np.inf, counting_bar("step"), LATE_FACTOR * max(tolerance, 1e-8 / scale)
+    early = start
+    norm = np.inf
+    tick = counting_bar("step")
+    near = LATE_FACTOR * max(tolerance, 1e-8 / scale)
 
     def downhill(theta):
         nonlocal norm
@@ -113,7 +116,8 @@ def _curvature(objective, theta, slope):
 def upward(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method."""
     slope = objective(theta)[1]
-    curvature, v = _curvature(objective, theta, slope), np.random.default_rng(0).normal(size=len(theta))
+    curvature = _curvature(objective, theta, slope)
+    v = np.random.default_rng(0).normal(size=len(theta))
     basis, images = [v / np.linalg.norm(v)], []
     while len(images) < min(LANCZOS_STEPS, len(theta)):
         images.append(curvature @ basis[-1])

@@ -23,7 +23,7 @@ def states(
     """Draw states (N, n) of up to four units in a row below the axes, and over each a bar for each of `bars`.
 
     bars   {name: (N,) numbers}; one alone has its numbers written on it, names of methods have their colours
-    model  a machine: then red says which pairs and biases of a state are not as they would like to be
+    model  a machine: then red marks the pairs and biases that a state frustrates
 
     >>> rows, p = bmlab.states(3), bmlab.probabilities(bmlab.toy())
     >>> plot.states(rows, plt.subplot(), {"p": p}, model=bmlab.toy())
@@ -103,7 +103,8 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, model: BoltzmannMac
     >>> plot.flows(np.array([[0.9, 0.1], [0.2, 0.8]]), plt.subplot(), [[-1], [1]])
     <Axes: >
     """
-    matrix, states = check_array("matrix", matrix), check_array("states", states)
+    matrix = check_array("matrix", matrix)
+    states = check_array("states", states)
     n = len(matrix)
     net = np.clip(matrix - matrix.T, 0, None)
     net[net < np.abs(matrix).max(initial=0) / 1e6] = 0  # rounding

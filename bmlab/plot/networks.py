@@ -37,7 +37,7 @@ def network(
     states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open grey
     held      units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
-    messages  {(i, j): what i tells j}, arrows beside the lines
+    messages  {(i, j): the message from i to j}, arrows beside the lines
     The names of the machine stand beside its units.  Up to four units each weight and bias is written too.
 
     >>> plot.network(bmlab.toy(), plt.subplot())
@@ -50,7 +50,7 @@ def network(
     if not np.isin(states, [-1, 0, 1]).all():
         raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
-    told = {} if messages is None else messages
+    messages = {} if messages is None else messages
     few, pen = model.n <= MAX_LABELLED_UNITS, np.clip(150 / model.n, 9, 28)
     scale = _scale(ax, spots, bool(len(layers)) and not torus)
     seen = spots * scale  # in points
@@ -70,19 +70,17 @@ def network(
             continue
         ax.plot(*spots[[i, j]].T, **style)
         lines.append(seen[[i, j]])
-        middle, across = (
-            spots[[i, j]].mean(axis=0),
-            _across(seen[j] - seen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0)),
-        )
+        middle = spots[[i, j]].mean(axis=0)
+        across = _across(seen[j] - seen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0))
         if few:
             _beside(ax, signed(w), middle, across, 5 + style["linewidth"] / 2)
-        for a, b in told.keys() & {(i, j), (j, i)}:
+        for a, b in messages.keys() & {(i, j), (j, i)}:
             ends = spots[a] + np.outer([0.3, 0.7], spots[b] - spots[a])
             about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
             side = across if (a, b) == (i, j) else -across
             lift = side * (5 + style["linewidth"] / 2) / scale
             ax.annotate("", ends[1] + lift, ends[0] + lift, arrowprops=about)
-            _beside(ax, f"{told[a, b]}", middle, side, 9 + style["linewidth"] / 2, PLUS)
+            _beside(ax, f"{messages[a, b]}", middle, side, 9 + style["linewidth"] / 2, PLUS)
     for i in range(model.n):
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in held else "o", markersize=size[i], markeredgewidth=1.2, **style)
@@ -134,7 +132,8 @@ def _near(model):
     w = model.dense_weights / (np.abs(model.dense_weights).max() or 1)
     far = csgraph.shortest_path(np.where(w > 0, 1 / (0.5 + w.clip(0)), 0), directed=False)
     far = np.minimum(far, 2.5) + (w < 0) / 2
-    place, stiff = circle(len(w)) * far.max() / 2, 1 / (far + np.eye(len(w))) ** 2 * (1 - np.eye(len(w)))
+    place = circle(len(w)) * far.max() / 2
+    stiff = 1 / (far + np.eye(len(w))) ** 2 * (1 - np.eye(len(w)))
     inverse = np.linalg.pinv(np.diag(stiff.sum(axis=0)) - stiff)
     for _ in range(300):
         apart = np.hypot(*(place[:, None] - place).T) + np.eye(len(w))
@@ -146,7 +145,8 @@ def _near(model):
 
 def _scale(ax, spots, free):
     """Points in a unit of x and of y; the limits leave room for discs and names."""
-    room, spread = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi, np.ptp(spots, axis=0)
+    room = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi
+    spread = np.ptp(spots, axis=0)
     scale = np.where(spread > 0, (room - [80, 70]).clip(40) / np.where(spread > 0, spread, 1), np.inf)
     if not free or not np.isfinite(scale).all():
         scale[:] = scale.min() if np.isfinite(scale.min()) else 40

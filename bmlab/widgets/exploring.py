@@ -76,8 +76,8 @@ class Explorer(View):
         values = [values[starts[name]] for name, values in self._stops.items()]
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
-        said = self._panel(ax, values)
-        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(said.strip(), 80)]).strip())
+        text = self._panel(ax, values)
+        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(text.strip(), 80)]).strip())
         for strip, (name, stops) in zip(strips, self._stops.items(), strict=True):
             places = range(len(stops)) if len(stops) <= 12 else (0, len(stops) - 1)
             strip.plot([0, len(stops) - 1], [0, 0], color=plot.FAINT, linewidth=3, solid_capstyle="round")
@@ -93,7 +93,7 @@ class Explorer(View):
             strip.set(ylim=(-1, 0.5))
         shown = [control.spread(stops, k, starts[name]) for k, (name, stops) in enumerate(self._stops.items())]
         words = [self._panel(Figure().subplots(), chosen).strip() for chosen in product(*shown)]
-        return figure, [said for said in words if said]
+        return figure, [text for text in words if text]
 
     def _panel(self, ax, values):
         """Let draw() draw, and name the values where it has no title; return what it prints, and warns of."""

@@ -34,8 +34,10 @@ class LatticeView(View):
     field = traitlets.Float().tag(sync=True)
 
     def __init__(self, size: int = 128, *, temperature: float = 2.5, field: float = 0.0, seed: int = 0):
-        size, seed = check_count("size", size, 2, 512), check_count("seed", seed, 0)
-        temperature, field = check_positive("temperature", temperature), check_number("field", field, 0.0)
+        size = check_count("size", size, 2, 512)
+        seed = check_count("seed", seed, 0)
+        temperature = check_positive("temperature", temperature)
+        field = check_number("field", field, 0.0)
         if size % 2:
             raise ValueError(
                 f"size must be even, or the checkerboard does not close on the torus, found {size}; try {size + 1}"

@@ -95,8 +95,8 @@ def _frame(step):
 
 def _pairs(matrix):
     if is_sparse(matrix):
-        held, matrix = matrix.tocoo(), np.full(matrix.shape, np.nan)
-        matrix[held.row, held.col] = held.data
+        entries, matrix = matrix.tocoo(), np.full(matrix.shape, np.nan)
+        matrix[entries.row, entries.col] = entries.data
     return np.float32(matrix[np.triu_indices(len(matrix), 1)])
 
 

@@ -110,7 +110,9 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
     plot.network(model, parts["machine"], layers=layers, places=None if layers else "circle")
     order = np.argsort(-p, kind="stable")[:most]
     for row, total in enumerate(totals):
-        ax, s, counts = parts[row], rng.choice([-1.0, 1.0], (chains, model.n)), np.zeros(len(p))
+        ax = parts[row]
+        s = rng.choice([-1.0, 1.0], (chains, model.n))
+        counts = np.zeros(len(p))
         for _ in range(total // chains):
             s = sweep(model, s, rng.random(s.shape))
             np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
@@ -138,7 +140,8 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
     figure, (axes,) = subplots(1, 3, 9, 3.7)
     plot.images(patterns[:4], axes[0], shape, columns=1 if len(patterns) < 4 else 2)
     plot.images(dreams, axes[2], shape, columns=6)
-    (row, column), (i, j) = np.divmod(np.arange(weights.shape[0]), shape[1]), np.nonzero(np.tril(weights))
+    row, column = np.divmod(np.arange(weights.shape[0]), shape[1])
+    i, j = np.nonzero(np.tril(weights))
     strong, places = abs(weights[i, j]), np.column_stack([column, row])
     ends = np.where(weights[i, j] > 0, VIEW_COLOURS["together"], VIEW_COLOURS["apart"])
     lines = LineCollection(list(places[np.column_stack([i, j])]), linewidths=3 * strong, colors=list(ends))

@@ -19,7 +19,7 @@ from .view import WIDGETS_FOLDER
 
 FOLDED_HTML = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: \
 what the cell says.</summary>
-{said}
+{output}
 </details></div>"""
 
 
@@ -37,14 +37,14 @@ def predict(name: str) -> Iterator[None]:
     """
     if not re.fullmatch(r"\d\d[a-z]?\.\d", name):
         raise ValueError(f'name must be notebook and number, as "03.2", found {name!r}')
-    said = CapturedIO(None, None)
+    captured = CapturedIO(None, None)
     try:
-        with capture_output(stderr=False) as said:
+        with capture_output(stderr=False) as captured:
             yield
     except BaseException:
-        said.show()
+        captured.show()
         raise
-    html, printed = _folded(name, said), said.stdout or f"Prediction {name}"
+    html, printed = _folded(name, captured), captured.stdout or f"Prediction {name}"
     display({"text/html": alive(html) if cell_of_request() else html, "text/plain": printed}, raw=True)
 
 
@@ -53,9 +53,11 @@ def alive(html: str) -> str:
     return f"{html}\n<script>{(WIDGETS_FOLDER / 'predict.js').read_text(encoding='utf-8')}</script>"
 
 
-def _folded(name: str, said: CapturedIO) -> str:
-    parts = [f"<pre>{escape(said.stdout)}</pre>"] * bool(said.stdout) + [_shown(output) for output in said.outputs]
-    return FOLDED_HTML.format(name=name, said="\n".join(parts))
+def _folded(name: str, captured: CapturedIO) -> str:
+    parts = [f"<pre>{escape(captured.stdout)}</pre>"] * bool(captured.stdout) + [
+        _shown(output) for output in captured.outputs
+    ]
+    return FOLDED_HTML.format(name=name, output="\n".join(parts))
 
 
 def _shown(output: RichOutput) -> str:

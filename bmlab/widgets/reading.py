@@ -2,7 +2,7 @@
 
     p(class | known) ~ exp(log Z_class(clamped to known) - log Z_class),     log Z(clamped) by mean field
 
-All are answered side by side: m <- tanh((W m + b)/T), half a step at a time, known units held.
+All are answered side by side: m <- tanh((W m + b)/T), half a step at a time, known units clamped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..validation import ArrayLike
 
 
 class Readers:
-    """Machines, one a class, and answer for all of them at once."""
+    """Machines, one a class; all classes are computed at once."""
 
     def __init__(self, machines: Sequence[BoltzmannMachine], log_z: ArrayLike):
         temperature = np.array([m.temperature for m in machines])
@@ -29,9 +29,9 @@ class Readers:
         """Return (p, means): the probability of each class, and what each expects, (classes, n), given -1/+1 or 0."""
         known, free = np.asarray(known), np.zeros(self.biases.shape[1], bool)
         free[: len(known)], free[len(known) :] = known == 0, True
-        held = np.zeros(len(free))
-        held[: len(known)] = known
-        means = np.tile(held, (len(self.biases), 1))
+        start = np.zeros(len(free))
+        start[: len(known)] = known
+        means = np.tile(start, (len(self.biases), 1))
         with one_thread():
             for _ in range(sweeps if free.any() else 0):
                 change = np.where(free, np.tanh(self._field(means)) - means, 0) / 2
@@ -45,7 +45,7 @@ class Readers:
         return (self.weights @ means[..., None])[..., 0] + self.biases
 
     def _log_z(self, means, free):
-        """The mean field bound on log Z of each machine, its held units included: entropy less energy / T."""
+        """The mean field bound on log Z of each machine, its clamped units included: entropy less energy / T."""
         up, down = (1 + means[:, free]) / 2, (1 - means[:, free]) / 2
         entropy = -(up * np.log(up.clip(1e-300)) + down * np.log(down.clip(1e-300))).sum(1)
         return entropy + (means * (self._field(means) + self.biases)).sum(1) / 2

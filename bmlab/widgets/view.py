@@ -1,4 +1,4 @@
-"""What every live view is: a picture that is stored, and comes alive in a page whose kernel holds the view.
+"""What every live view is: a picture that is stored, and comes alive in a page whose kernel has the view.
 
 The output of a cell is the picture alone, with a text that is the same in every run.  A saved notebook therefore shows
 it everywhere, and never "model not found"; nbval has nothing to compare that changes.  In JupyterLab the view finds its

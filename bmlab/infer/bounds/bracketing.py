@@ -70,7 +70,8 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seco
     ('exact', 0.0)
     """
     check_model(model)
-    rng, max_seconds = generator(rng), check_positive("max_seconds", max_seconds, 5, infinite=True)
+    rng = generator(rng)
+    max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
     price = plan(model, pairs="couplings", want="log_z")
     if price.core_seconds > max_seconds or price.bytes > memory_to_spend():
         return bracket_without_exact(model, rng)
@@ -88,12 +89,14 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> 
         if model.coupling_count() <= MAX_TRW_COUPLINGS:
             above["trw"] = trw(model, max_steps=TRW_STEPS).log_z.upper
     if model.n <= MAX_INVERTED_UNITS:
-        below["tree"], above["Gaussian"] = tree_mean_field(model, product.mean), gaussian_bound(model)
+        below["tree"] = tree_mean_field(model, product.mean)
+        above["Gaussian"] = gaussian_bound(model)
     return between(below, above)
 
 
 def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
     """Return the bracket of the best of these lower and upper bounds."""
-    lower_by, upper_by = max(below, key=below.__getitem__), min(above, key=above.__getitem__)
+    lower_by = max(below, key=below.__getitem__)
+    upper_by = min(above, key=above.__getitem__)
     lower, upper = below[lower_by], above[upper_by]
     return Bracket(Bounded((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)

@@ -81,10 +81,8 @@ def trw(
     True
     """
     check_model(model)
-    max_steps, tolerance = (
-        check_count("max_steps", max_steps, 0),
-        check_positive("tolerance", tolerance, 0.01, zero=True),
-    )
+    max_steps = check_count("max_steps", max_steps, 0)
+    tolerance = check_positive("tolerance", tolerance, 0.01, zero=True)
     bounds = []
     for found in with_progress(tighten(model, start), "step", max_steps + 1):
         bounds.append(with_offset(model, found[1].value))

@@ -46,7 +46,8 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
     ((10000, 2), True)
     """
     check_model(model)
-    size, rng = check_count("size", size, 0), generator(rng)
+    size = check_count("size", size, 0)
+    rng = generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
     price = plan(model, pairs="couplings")
     check_cost(price)

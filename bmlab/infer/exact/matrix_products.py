@@ -92,7 +92,10 @@ def _faces(model, groups, lists, products):
 
     Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [1, s_i, s_i s_i'] Q [1, s_j]'.
     """
-    w, b, faces, log_scale = model.dense_weights / model.temperature, model.biases / model.temperature, [], 0.0
+    w = model.dense_weights / model.temperature
+    b = model.biases / model.temperature
+    faces = []
+    log_scale = 0.0
     for k in range(3):
         i, j, x, y = groups[k], groups[(k + 1) % 3], products[k].x, lists[(k + 1) % 3]
         q, size = np.zeros((x.shape[1], y.shape[1])), lists[k].shape[1]
@@ -173,7 +176,8 @@ def _added(k: int, answers: Iterable[Sums]) -> Sums:
         total, top = total * fade + weight, new
         if np.ndim(part.mean):
             across = np.outer(v, part.mean)
-            s, pairs = np.append(v, part.mean), np.block([[np.outer(v, v), across], [across.T, part.corr]])
+            s = np.append(v, part.mean)
+            pairs = np.block([[np.outer(v, v), across], [across.T, part.corr]])
             mean, corr = (mean * fade + weight * s, corr * fade + weight * pairs) if number else (s, pairs)
     return Sums(top + np.log(total), mean / total, corr / total)
 
@@ -201,7 +205,8 @@ def _in_range(model, moments):
 def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return independent states (size, n): the conditioned units by log Z of each part, then the others given these."""
     log_z = [part.log_z for part in map_executor(partial(_part, model, k, False), range(2**k))]
-    number, s = rng.choice(2**k, size, p=scipy.special.softmax(log_z)), np.empty((size, model.n))
+    number = rng.choice(2**k, size, p=scipy.special.softmax(log_z))
+    s = np.empty((size, model.n))
     for one in np.unique(number):
         here, v = np.flatnonzero(number == one), _signs(k, int(one))
         free = model.clamp(np.arange(k), v)

@@ -68,7 +68,8 @@ def anneal(
     -32.0
     """
     check_model(model)
-    rng, schedule = generator(rng), _checked(schedule)
+    rng = generator(rng)
+    schedule = _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, n_sweeps=len(schedule))
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)
     for temperature in with_progress(schedule, "sweep"):

@@ -76,7 +76,8 @@ def _belong_together(one, other):
 
 def _of_weights(runs):
     states = [run.state for run in runs]
-    s, log_w = np.vstack([state.s for state in states]), np.concatenate([state.log_weights for state in states])
+    s = np.vstack([state.s for state in states])
+    log_w = np.concatenate([state.log_weights for state in states])
     found = estimate_of(runs[0].model, Runs(s, log_w, states[0].betas))
     return replace(found, info=found.info | {"runs": len(runs)})
 
@@ -86,7 +87,8 @@ def _of_chains(runs):
     first, n_draws = runs[0], np.array([run.info["n_draws"] for run in runs], float)
     halves = [run.info["halves"] for run in runs]
     together = None if None in halves else all_halves(halves)
-    rhat, ess = (np.nan if together is None else together.rhat), float(sum(run.info["ess"] for run in runs))
+    rhat = np.nan if together is None else together.rhat
+    ess = float(sum(run.info["ess"] for run in runs))
     by_spread = len(runs) >= STDERR_GROUPS or rhat >= RHAT_LIMIT
 
     def averaged(values, errors):

@@ -9,7 +9,7 @@ independent draws from p(s) this is expected to be
     sum_s p(s) (1 - p(s))^M,
 
 and it can be measured without knowing p: by the share of further draws that fall on none of the visited states.  So
-the second half of the sweeps tells what the first half has missed.
+the second half of the sweeps estimates what the first half has missed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def visited(
     (Bounded(2.6961 (proven: at least 2.6961)), Bounded(2.6961 (exact)))
     """
     check_model(model)
-    rng, n_sweeps = generator(rng), check_count("n_sweeps", n_sweeps, 2)
+    rng = generator(rng)
+    n_sweeps = check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
     chains = Chains(model, s.T, rng, classes=one_by_one(model.n), n_sweeps=n_sweeps)
     early = _sweep_on(model, unique_states(model, s), chains, half)
@@ -99,7 +100,7 @@ def visited(
 def unique_states(model: BoltzmannMachine, s: np.ndarray) -> Visited:
     """Return the distinct ones of states s (N, n); two are the same where all their units are."""
     bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
-    packed = np.ascontiguousarray(np.packbits(bits, axis=1))  # told apart as text, as in learn.observations
+    packed = np.ascontiguousarray(np.packbits(bits, axis=1))  # compared as text, as in learn.observations
     key = packed.view(f"S{packed.shape[1]}")[:, 0]
     return union(Visited(key, energy_of(model, s), np.ones(len(key), int)))
 
