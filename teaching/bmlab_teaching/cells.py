@@ -20,8 +20,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import lru_cache
 from typing import Any
 
-SAID, LONGEST = 2000, 200  # characters that are kept of what a cell prints, and of an error's name
-LARGEST, DEEPEST, MANY = 2**24, 20, 10**6  # characters of a value that travels; lists in it; parts of an iterator
+PRINTED_CHARACTERS, ERROR_NAME_CHARACTERS = 2000, 200  # kept of what a cell prints, and of an error's name
+VALUE_CHARACTERS, VALUE_DEPTH = 2**24, 20  # of a value that travels, and of lists in lists in it
+MAX_ITERATOR_PARTS = 10**6  # that are read of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
 NOT_PLAIN = "{} is no plain value (a number, a text, an array, a machine, or a list of these)"
 DTYPE = re.compile(r"[<>|][biufcU]\d{1,4}")  # truth values, numbers and texts: nothing that could act
@@ -43,7 +44,7 @@ class Page(io.TextIOBase):
     text = ""
 
     def write(self, text):
-        self.text += str(text)[: SAID - len(self.text)]
+        self.text += str(text)[: PRINTED_CHARACTERS - len(self.text)]
         return len(text)
 
 
@@ -53,8 +54,8 @@ def packed(value) -> str:
     Iterators travel as lists and tables as arrays; a random generator as a seed that is drawn from it.
     """
     text = json.dumps(parts_of(value, 0))
-    if len(text) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST // 2**20} MB")
+    if len(text) > VALUE_CHARACTERS:
+        raise ValueError(f"it is larger than {VALUE_CHARACTERS // 2**20} MB")
     return text
 
 
@@ -66,11 +67,14 @@ def parts_of(value: Any, depth: int) -> Any:
     def inside(values):
         return [parts_of(one, depth + 1) for one in values]
 
-    if depth < DEEPEST and isinstance(value, dict):
+    if depth < VALUE_DEPTH and isinstance(value, dict):
         return {"dict": inside(value.items())}
-    if depth < DEEPEST and (isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__")):
+    if depth < VALUE_DEPTH and (
+        isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__")
+    ):
         kind = "tuple" if isinstance(value, tuple) else "set" if isinstance(value, set | frozenset) else "list"
-        return {kind: inside(itertools.islice(value, MANY) if kind == "list" and hasattr(value, "__next__") else value)}
+        is_iterator = kind == "list" and hasattr(value, "__next__")
+        return {kind: inside(itertools.islice(value, MAX_ITERATOR_PARTS) if is_iterator else value)}
     import numpy  # a third of a second: not before there is something that may be of its kind
 
     import bmlab
@@ -170,7 +174,10 @@ def attempt(action, seconds: float, wall: float = 0):
     except Failed as problem:
         return None, {"kind": problem.kind, "words": problem.words}
     except BaseException as problem:  # quit() too
-        return None, {"kind": type(problem).__name__[:LONGEST], "words": f"{problem}"[:SAID]}
+        return None, {
+            "kind": type(problem).__name__[:ERROR_NAME_CHARACTERS],
+            "words": f"{problem}"[:PRINTED_CHARACTERS],
+        }
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -28,7 +28,7 @@ PLATFORMS = [  # what the platform itself writes in front of the name that a stu
     re.compile(rf"(?P<head>.+?)_attempt_{TIME}"),  # Blackboard: assignment_username
     re.compile(rf"(?P<name>[^+]+)\+[^+]+\+{TIME}"),  # nbgrader's exchange
 ]
-LONGEST = 120  # bytes of a name, to which others are joined: file systems take 255
+MAX_NAME_BYTES = 120  # bytes of a name, to which others are joined: file systems take 255
 UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff/\\:*?"<>|]')
 SKIPPED = re.compile(r"__MACOSX$|\._|\.|Thumbs\.db$|desktop\.ini$|__pycache__$", re.IGNORECASE)
 COPY = re.compile(r"(?:[ _-]?\((\d+)\)|[ _-]?[Cc]opy ?(\d*)|-(\d{1,2}))$")
@@ -95,10 +95,10 @@ def tidy(name: str) -> str:
     """
     whole = " ".join(unicodedata.normalize("NFC", name).split())
     text = UNSAFE.sub("_", whole)
-    if text == whole and len(text.encode()) <= LONGEST:
+    if text == whole and len(text.encode()) <= MAX_NAME_BYTES:
         return text.strip(" ._-")
     mark = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{text.encode()[:LONGEST].decode(errors='ignore').strip(' ._-')} {mark}"
+    return f"{text.encode()[:MAX_NAME_BYTES].decode(errors='ignore').strip(' ._-')} {mark}"
 
 
 def without_copy(stem: str) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from .reading import Cell
 from .slicing import UNREADABLE, names, needed_cells
 from .working_copies import BLANK, Exercise, record
 
-OPEN = re.compile(
+OPEN_CELL = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
     re.MULTILINE,
 )
@@ -46,7 +46,7 @@ def plain(source: str) -> str:
 
 def is_open(source: str, stub: str) -> bool:
     """Whether an answer was left as it was handed out, or emptied."""
-    return plain(OPEN.sub("", source)) in ("", plain(OPEN.sub("", stub)))
+    return plain(OPEN_CELL.sub("", source)) in ("", plain(OPEN_CELL.sub("", stub)))
 
 
 def which(handouts: Mapping[str, Handout], cells: Sequence[Cell], file: str) -> str | None:
@@ -101,11 +101,11 @@ def joined(parts: Sequence[str], stub: str, made: frozenset[str]) -> str:
 
     Where the parts are no Python together, it is the last of them that makes what an answer makes.
     """
-    kept = list(dict.fromkeys(part for part in parts if plain(OPEN.sub("", part)) and plain(part) != plain(stub)))
+    kept = list(dict.fromkeys(part for part in parts if plain(OPEN_CELL.sub("", part)) and plain(part) != plain(stub)))
     whole = "\n".join(kept)
     if is_open(whole, stub):
         return stub
-    for text in (OPEN.sub("", whole), whole):
+    for text in (OPEN_CELL.sub("", whole), whole):
         if parses(text):
             return text
     return next((part for part in reversed(kept) if parses(part) and names(part).made & made), whole)

@@ -24,7 +24,8 @@ from .course import Handout, digest
 from .slicing import UNREADABLE
 from .working_copies import exercises, is_teachers, last_question, record, still_open, title_of
 
-LONGEST, LONG_ENOUGH = 10_000, 900  # characters of an answer; of a syntax tree that two do not have by chance
+MAX_ANSWER_CHARACTERS = 10_000  # of an answer, that are shown
+MIN_TREE_CHARACTERS = 900  # of a syntax tree that two do not have by chance
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LEXER, COLOURED = PythonLexer(stripall=True), HtmlFormatter(cssclass="code")
 LOADER = PackageLoader("bmlab_teaching")
@@ -65,7 +66,7 @@ def markdown(text: str) -> Markup:
 
 def code(source: str) -> str:
     """Return code in colours, as HTML."""
-    return highlight(source[:LONGEST], LEXER, COLOURED)
+    return highlight(source[:MAX_ANSWER_CHARACTERS], LEXER, COLOURED)
 
 
 def shape(source: str) -> str:
@@ -74,7 +75,7 @@ def shape(source: str) -> str:
         bare = ast.dump(ast.parse(source))
     except UNREADABLE:
         return ""
-    return digest(bare) if len(bare) > LONG_ENOUGH else ""
+    return digest(bare) if len(bare) > MIN_TREE_CHARACTERS else ""
 
 
 def calls(source: str) -> list[str]:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from .deliveries import SKIPPED, as_text, name_in_zip, without_copy
 
-LARGEST, ALL = 30 * 2**20, 200 * 2**20  # bytes of a file, and of a delivery
-MANY, DEEPEST = 2000, 2  # files of a delivery; zips in zips
+MAX_FILE_BYTES, MAX_DELIVERY_BYTES = 30 * 2**20, 200 * 2**20  # bytes of a file, and of a delivery
+MAX_PARTS, MAX_ZIP_DEPTH = 2000, 2  # files of a delivery, and cells of a notebook; zips in zips
 NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
 
 
@@ -50,8 +50,11 @@ class Reader:
         """Count a file, or a part of one."""
         self.size += size
         self.files += 1
-        if self.size > ALL or self.files > MANY:
-            raise TooMuch(f"it holds more than {ALL // 2**20} MB or {MANY} files; what came after was not read")
+        if self.size > MAX_DELIVERY_BYTES or self.files > MAX_PARTS:
+            raise TooMuch(
+                f"it holds more than {MAX_DELIVERY_BYTES // 2**20} MB or {MAX_PARTS} files; "
+                "what came after was not read"
+            )
 
     def files_of(self, sources: Iterable[tuple[str, str, str, list[str]]]) -> Iterator[File]:
         """Yield all files of a sender's sources (deliveries.Sender)."""
@@ -88,7 +91,7 @@ class Reader:
                     self.size += len(part)
                     self.files -= 1
                     self.count(0)
-                    data += part if len(data) <= LARGEST else b""
+                    data += part if len(data) <= MAX_FILE_BYTES else b""
         except TooMuch:
             raise
         except Exception as problem:  # passwords, methods that nobody has, damage: whatever a zip can be
@@ -99,9 +102,9 @@ class Reader:
     def opened(self, name: str, data: bytes, when: tuple, depth: int) -> Iterator[File]:
         """Yield a file as it is, or what is in it where it is a zip (and no office document, which is one too)."""
         if PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
-            large = len(data) > LARGEST
-            yield File(name, b"" if large else data, f"it is larger than {LARGEST // 2**20} MB" * large, when)
-        elif depth == DEEPEST:
+            large = len(data) > MAX_FILE_BYTES
+            yield File(name, b"" if large else data, f"it is larger than {MAX_FILE_BYTES // 2**20} MB" * large, when)
+        elif depth == MAX_ZIP_DEPTH:
             yield File(name, b"", "it is a zip in a zip in a zip", when)
         else:
             try:
@@ -126,8 +129,8 @@ def read_cells(data: bytes) -> list[Cell]:
         cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
     except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise ValueError("it cannot be read as a notebook") from problem
-    if len(cells) > MANY or sum(len(cell.source) for cell in cells) > 2**21:
-        raise ValueError(f"it has more than {MANY} cells or 2 MB of text, so it is not read")
+    if len(cells) > MAX_PARTS or sum(len(cell.source) for cell in cells) > 2**21:
+        raise ValueError(f"it has more than {MAX_PARTS} cells or 2 MB of text, so it is not read")
     return cells
 
 

@@ -660,7 +660,7 @@ def test_a_bomb_costs_its_sender_seconds_and_little_memory(delivered):
     reader = reading.Reader()
     with pytest.raises(reading.TooMuch):
         list(reader.files_of([("", "x", str(folder / "returned/bomb_4714_102_work.zip"), [])]))
-    assert reader.size < reading.ALL + 2**21
+    assert reader.size < reading.MAX_DELIVERY_BYTES + 2**21
 
 
 def test_a_delivery_of_one_student_is_read(tmp_path):
@@ -775,7 +775,7 @@ def check_wall(tmp_path):
             assert "xyzzy" not in str(found)
         assert not inside.ask(run=[LEFT_BEHIND])["error"]
         noisy = inside.ask(run=["for _ in range(100): print('x' * 200_000)"])
-        assert not noisy["error"] and len(noisy["printed"]) == cells.SAID
+        assert not noisy["error"] and len(noisy["printed"]) == cells.PRINTED_CHARACTERS
         assert (outside / "solutions.txt").read_text() == "xyzzy"
         for door in doors:
             door.setblocking(False)

@@ -13,7 +13,7 @@ from small_course import answered, graded, hand_in, short_notebook, walled
 
 import bmlab
 from bmlab_teaching import cells
-from bmlab_teaching.cells import LARGEST, packed, plain
+from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout
 from bmlab_teaching.proofs import passed_by_nulls
 from bmlab_teaching.sandbox import Limits
@@ -138,7 +138,7 @@ def test_what_is_no_plain_value_does_not_travel(value):
 
 
 def test_what_is_too_large_or_too_deep_does_not_travel():
-    for large in ("x" * LARGEST, np.zeros(LARGEST // 8), list(range(3 * 10**6))):
+    for large in ("x" * VALUE_CHARACTERS, np.zeros(VALUE_CHARACTERS // 8), list(range(3 * 10**6))):
         with pytest.raises(ValueError, match="larger than 16 MB"):
             packed(large)
     deep = []
