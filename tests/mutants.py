@@ -18,12 +18,21 @@ from types import CodeType
 from typing import NamedTuple
 
 import numpy as np
+import test_annealed_importance
+import test_ascent
+import test_belief_propagation
 import test_bracketing
+import test_completion
 import test_contract as law
+import test_coordinate_descent
+import test_diagnostics
 import test_dispatch
 import test_gaussian_integral
+import test_gibbs_sampling
 import test_likelihood
 import test_linear_response
+import test_planning
+import test_replica_exchange
 import test_simulated_annealing
 import test_tap_equations
 
@@ -103,6 +112,16 @@ calls_it_a_lower_bound = with_log_z(lambda value, error, low, high, n: (value, e
 calls_it_an_upper_bound = with_log_z(lambda value, error, low, high, n: (value, error, low, min(high, low + 1e-3)))
 
 
+def keeps_the_last(method):
+    """Keep the last n_draws states, as if they were spread over all."""
+
+    def asked(*rest, n_draws, n_sweeps, **options):
+        answer = method(*rest, n_draws=n_sweeps, n_sweeps=n_sweeps, **options)
+        return replace(answer, draws=answer.draws[-n_draws:])
+
+    return asked
+
+
 def ignores_the_seed(method):
     return lambda model, seed=0, **options: method(model, seed=np.random.default_rng(), **options)
 
@@ -145,6 +164,7 @@ CAUGHT = [
     (partial(law.law_known, form=law.as_sparse), bmlab.bethe, "tells_zero_for_unknown"),
     (law.law_seed, law.sampled, "ignores_the_seed"),
     (law.law_coverage, law.correlated_chains, "is_too_sure is_too_unsure"),
+    (test_gibbs_sampling.law_draws, bmlab.gibbs, "keeps_the_last"),
     (law.law_likelihood, bmlab.exact, "forgets_temperature"),
     (law.law_likelihood, bmlab.mean_field, "calls_it_an_upper_bound"),
 ]
@@ -176,7 +196,10 @@ SWEEPS = {
 
 
 def _named(node):
-    """Return the last name of what is read: x.offset, offset[:, None], -offset and offset / T are all `offset`."""
+    """Return the last name of what is read: x.offset, offset[:, None], -offset and offset / T are all `offset`.
+
+    A number is its own name.
+    """
     while isinstance(node, (ast.Subscript, ast.UnaryOp, ast.BinOp)):
         if isinstance(node, ast.BinOp):
             if not isinstance(node.op, ast.Div):
@@ -184,7 +207,7 @@ def _named(node):
             node = node.left
         else:
             node = node.value if isinstance(node, ast.Subscript) else node.operand
-    return getattr(node, "attr", getattr(node, "id", None))
+    return node.value if isinstance(node, ast.Constant) else getattr(node, "attr", getattr(node, "id", None))
 
 
 def without(kinds, name):
@@ -215,13 +238,54 @@ def turned_round(part):
     return edit
 
 
-def uncalled(name):
-    """Return an edit: of `name(..., x)`, of a module or not, only the last argument is left."""
+def _calls(node, name):
+    return isinstance(node, ast.Call) and _named(node.func) == name
+
+
+def uncalled(name, kept=-1):
+    """Return an edit: of `name(..., x)`, of a module or not, only the last argument is left, or another one."""
 
     def edit(node):
-        return node.args[-1] if isinstance(node, ast.Call) and _named(node.func) == name else None
+        return node.args[kept] if _calls(node, name) and node.args else None
 
     return edit
+
+
+def called(name, other):
+    """Return an edit: `name(x, ...)` becomes `other(x, ...)`."""
+
+    def edit(node):
+        function = ast.Name(other, ast.Load())
+        return ast.Call(function, node.args, node.keywords) if _calls(node, name) and node.args else None
+
+    return edit
+
+
+def zeroed(name):
+    """Return an edit: `name(...)` becomes 0."""
+    return lambda node: ast.Constant(0) if _calls(node, name) else None
+
+
+def unsigned(node):
+    """Return `name` for `-name`."""
+    negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    return node.operand if negative and isinstance(node.operand, ast.Name) else None
+
+
+def uncorrected(node):
+    """Return `a / n` for `a / (n - 1)`."""
+    below = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
+    if not isinstance(below, ast.BinOp) or not isinstance(below.op, ast.Sub) or _named(below.right) != 1:
+        return None
+    return ast.BinOp(node.left, ast.Div(), below.left)
+
+
+def squared_late(node):
+    """Return `a * b**2` for `(a * b) ** 2`."""
+    inside = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) else None
+    if not isinstance(inside, ast.BinOp) or not isinstance(inside.op, ast.Mult):
+        return None
+    return ast.BinOp(inside.left, ast.Mult(), ast.BinOp(inside.right, ast.Pow(), node.right))
 
 
 class Editor(ast.NodeTransformer):
@@ -294,9 +358,8 @@ class Edit(NamedTuple):
     law: Callable
 
     def __str__(self):
-        what = " ".join(
-            str(cell.cell_contents) for cell in self.edit.__closure__ if isinstance(cell.cell_contents, str)
-        )
+        told = [cell.cell_contents for cell in self.edit.__closure__ or ()]
+        what = " ".join(str(one) for one in told if isinstance(one, (str, int)))
         return f"{self.where}: {self.edit.__qualname__.split('.')[0]} {what}"
 
 
@@ -307,6 +370,7 @@ independent = {name: partial(law.law_no_weights, method) for name, method in law
 responding = partial(
     test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
 )
+laddered = partial(test_replica_exchange.law_half, test_replica_exchange.GLASSES["glass"])
 by_temperature, by_offset = undivided("temperature"), uncalled("with_offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
@@ -341,4 +405,19 @@ EDITS = [
     Edit("learn.likelihood:gradient", turned_round("corr"), law.law_gradient),
     Edit("learn.likelihood:gradient", turned_round("mean"), law.law_gradient),
     Edit("learn.likelihood:log_ratio", turned_round("value"), law.law_likelihood),
+    Edit("learn.likelihood:_averaged", squared_late, test_likelihood.law_errors),
+    Edit("learn.completion:conditional", without(ast.Mult, "value"), test_completion.law_errors),
+    Edit("learn.record:mismatch", uncalled("max"), test_ascent.law_largest),
+    Edit("learn.record:mismatch", uncalled("max", 0), test_ascent.law_largest),
+    Edit("learn.ascent:_change", uncalled("max"), test_ascent.law_largest),
+    Edit("learn.ascent:_change", uncalled("max", 0), test_ascent.law_largest),
+    Edit("infer.exact.dispatch:entropy", by_temperature, test_dispatch.law_entropy),
+    Edit("infer.exact.elimination:best_order", called("min", "max"), test_planning.law_cheapest),
+    Edit("infer.exact.planning:_cheapest", called("min", "max"), test_planning.law_cheapest),
+    Edit("infer.variational.coordinate_descent:first_means", unsigned, test_coordinate_descent.law_both_ends),
+    Edit("infer.variational.belief_propagation:_settle", undivided(2), test_belief_propagation.law_alike),
+    Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_replica_exchange.law_conveyor),
+    Edit("infer.sampling.tempering:_equalised_rejection", undivided("REJECTED"), laddered),
+    Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),
+    Edit("infer.sampling.diagnostics:effective_size", uncorrected, partial(test_diagnostics.law_agreement, 77)),
 ]

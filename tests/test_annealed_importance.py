@@ -42,6 +42,33 @@ def test_the_stated_error_covers_where_weights_are_heavy_tailed():
     assert np.mean([abs(log_z - true) < 2 * log_z.stderr for log_z in found]) > 0.95 - 0.072
 
 
+def law_schedule(n_temperatures=100):
+    """Steps are of equal spread of the weights: the length int sd(d log f) d beta, by all states, is shared evenly.
+
+    A restricted machine without biases begins at fair coins, and its larger layer is summed over: f of the others is
+    prod_i 2 cosh(beta h_i).  A pilot of 502 chains knows a spread to 1/sqrt(1004) = 3.2 %, and a share F of the length
+    to F (1 - F) of the difference of two of these, 1.1 % at the most, of which five are allowed; equal steps of beta
+    would be off by twice as much.
+    """
+    w = np.random.default_rng(1).normal(size=(8, 3))
+    betas = bmlab.ais(
+        bmlab.restricted(w, np.zeros(8), np.zeros(3)), rng=0, n_chains=2500, n_temperatures=n_temperatures
+    ).state.betas
+    beta = np.linspace(0, 1, 1000)
+    field = beta[:, None, None] * (bmlab.states(3) @ w.T)
+    log_f = np.logaddexp(field, -field).sum(-1)  # (betas, states)
+    p, gain = np.exp(log_f - np.logaddexp.reduce(log_f, axis=1)[:, None])[:-1], np.diff(log_f, axis=0)
+    spread = np.sqrt((p * gain**2).sum(1) - (p * gain).sum(1) ** 2)
+    length = np.append(0, np.cumsum(spread)) / spread.sum()
+    allowed, even = 5 * np.sqrt(2) / 4 / np.sqrt(1004), np.linspace(0, 1, n_temperatures + 1)
+    assert np.abs(np.interp(betas, beta, length) - even).max() < allowed
+    assert np.abs(length - beta).max() > 2 * allowed
+
+
+def test_the_pilot_makes_steps_of_equal_spread():
+    law_schedule()
+
+
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 def test_the_weighted_moments_are_those_of_the_machine(model):
     """Within 5 standard errors in every entry, some 200 of them."""

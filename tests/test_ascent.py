@@ -1,6 +1,7 @@
 """The learning loop: it climbs, it ends where the moments agree, and `free_start` says where the free phase starts."""
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,6 +37,34 @@ def test_every_step_is_that_of_plain_and_climbs(n):
         assert np.allclose(step.model.biases, right.biases, atol=1e-12)
         assert abs(step.log_likelihood.value - log_likelihood) < 1e-12
     assert (np.diff([step.log_likelihood.value for step in steps]) > 0).all()
+
+
+def climbs(n, steps=3, rate=0.05, seeds=8):
+    """Yield steps of fit(), the machines that plain.ascend() comes by, and the slopes at these."""
+    for seed in range(seeds):
+        model = machine(n, seed, scale=0.5, temperature=1.5)
+        right = [model for model, _ in plain.ascend(model, DATA, rate, steps)]
+        slopes = [plain.gradient(one, plain.clamped(one, DATA), plain.brute_force(one)) for one in right]
+        yield bmlab.fit(model, DATA, steps=steps, rate=rate).steps, right, slopes
+
+
+def law_largest(n=4):
+    """mismatch is T times the largest entry of the slope, change the largest move: of a bias here, a weight there."""
+    of_biases = []
+    for steps, right, slopes in climbs(n):
+        for step, (d_weights, d_biases) in zip(steps, slopes, strict=True):
+            largest = np.abs(d_weights).max(), np.abs(d_biases).max()
+            assert abs(step.mismatch - 1.5 * max(largest)) < 1e-12
+            of_biases.append(largest[1] > largest[0])
+        for step, (before, after) in zip(steps[1:], pairwise(right), strict=True):
+            moves = np.abs(after.weights - before.weights).max(), np.abs(after.biases - before.biases).max()
+            assert abs(step.change - max(moves)) < 1e-12
+    assert 0 < sum(of_biases) < len(of_biases)
+
+
+@pytest.mark.parametrize("n", [4, 5], ids=["visible", "hidden"])
+def test_mismatch_and_change_look_at_every_parameter(n):
+    law_largest(n)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import bmlab
 from bmlab.infer.variational import belief_propagation
@@ -34,6 +35,22 @@ def test_a_ring_keeps_the_larger_eigenvalue_only(field):
     large, small = np.exp(j) * np.cosh(h) + root, np.exp(j) * np.cosh(h) - root
     assert abs(bmlab.bethe(ring).log_z.value - 9 * np.log(large)) < 1e-12 * 9
     assert abs(bmlab.exact(ring).log_z.value - np.log(large**9 + small**9)) < 1e-12 * 9
+
+
+def law_alike():
+    """Units that all repel each other alike: one message u = -artanh(tanh J tanh(b + (n - 2) u)), a single solution.
+
+    The right side falls as u grows, so that messages swing about it; where it falls steeply only shorter moves arrive.
+    """
+    for n, coupling, bias in [(4, 0.5, 0.3), (4, 1.0, 1.0), (6, 1.0, 3.0), (8, 0.5, 1.0), (8, 1.0, 0.3)]:
+        model = bmlab.BoltzmannMachine(coupling * (np.eye(n) - 1), np.full(n, bias))
+        u = brentq(lambda u: u + np.arctanh(np.tanh(coupling) * np.tanh(bias + (n - 2) * u)), -coupling, coupling)  # noqa: B023
+        assert np.abs(bmlab.bethe(model).mean - np.tanh(bias + (n - 1) * u)).max() < 1e-9
+
+
+@quietly
+def test_moves_that_swing_are_shortened_until_they_arrive():
+    law_alike()
 
 
 @quietly

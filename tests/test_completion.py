@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from test_contract import law_errors_add, machine
 
 import bmlab
 from bmlab.learn.completion import complete, conditional
@@ -37,6 +38,22 @@ def test_chains_know_means_with_errors_and_no_probability():
     assert (done.mean_stderr > 0).tolist() == np.isnan(row).tolist()
     assert (np.abs(done.mean - complete(model, row).mean) <= 5 * done.mean_stderr).all()
     assert str(conditional(model, {0: 1}, {1: 1}, gibbs)) == "nan in [0.0000, 1.0000]"
+
+
+def told_of_probabilities(method):
+    """p(query | given) of a few, from likely to rare, and their errors."""
+    model = machine(7, temperature=1.4)
+    queries = {0: 1}, {0: -1, 1: 1}, {0: 1, 1: 1, 2: -1}
+    found = [conditional(model, query, {6: 1}, method) for query in queries]
+    return [p.value for p in found], [p.stderr for p in found]
+
+
+law_errors = partial(law_errors_add, told_of_probabilities)
+
+
+def test_a_probability_errs_by_its_share():
+    """dp = p d(log p)."""
+    law_errors()
 
 
 def test_a_machine_beyond_exact_is_completed_all_the_same():

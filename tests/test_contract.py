@@ -505,6 +505,37 @@ def one_by_one(model, start=None):
     return bmlab.exact(model)
 
 
+def noisy(rng, size=1e-3):
+    """Return exact() with normal noise in log Z, means and correlations, of the errors that it states."""
+
+    def method(model, start=None):
+        answer = bmlab.exact(model)
+        error, errors, of_z = (size * rng.uniform(0.5, 1.5, shape) for shape in (model.n, (model.n,) * 2, ()))
+        errors = np.tril(errors, -1) + np.tril(errors, -1).T
+        pairs = np.tril(errors * rng.normal(size=errors.shape))
+        return replace(
+            answer,
+            mean=answer.mean + error * rng.normal(size=model.n),
+            corr=answer.corr + pairs + pairs.T,
+            log_z=bmlab.Bounded(answer.log_z + of_z * rng.normal(), of_z),
+            mean_stderr=error,
+            corr_stderr=errors,
+        )
+
+    return method
+
+
+def law_errors_add(told, runs=200):
+    """The spread of many answers is the error that they state, told(method) -> (values, stated errors).
+
+    A spread of 200 is known to 1/sqrt(400); six of these are allowed, for a few dozen numbers.
+    """
+    rng = np.random.default_rng(0)
+    values, stated = zip(*(told(noisy(rng)) for _ in range(runs)), strict=True)
+    spread, error = np.std(values, axis=0), np.sqrt(np.mean(np.square(stated), axis=0))
+    assert (np.abs(spread - error) <= 6 / np.sqrt(2 * runs) * error + ROUNDING).all() and error.max() > 0
+
+
 PATTERNS = bmlab.states(3)[[0, 3, 3, 5, 6]]
 
 

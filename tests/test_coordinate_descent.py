@@ -68,6 +68,26 @@ def test_several_starts_find_both_valleys_of_a_ferromagnet(shape):
     assert answer.log_z.lower == -energies[0] / 2.0
 
 
+def law_both_ends(method=bmlab.mean_field):
+    """Without biases -m is a fixed point where m is one, and an odd number of starts finds both, or neither."""
+    found = []
+    for seed in range(6):
+        weights = bmlab.sherrington_kirkpatrick(9, rng=seed).weights
+        points = method(bmlab.BoltzmannMachine(weights, np.zeros(9), 0.5), starts=3 + 2 * (seed % 2)).info[
+            "fixed points"
+        ]
+        apart = np.abs(points[:, None] + points).max(-1)
+        assert (apart.min(0) < coordinate_descent.SAME).all()
+        found.append(len(points))
+    assert max(found) > 1
+
+
+@quietly
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_a_start_is_tried_at_both_ends(method):
+    law_both_ends(method)
+
+
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
 def test_fixed_points_are_told_once_each_and_lowest_first(method):
     """Nine starts among two stored patterns and their negatives."""

@@ -1,5 +1,6 @@
 """exact: all its algorithms against the sum over states; which pairs are known; extreme energies; refusals."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -121,6 +122,25 @@ def test_a_dense_machine_that_is_too_dear_for_all_pairs_is_told_of_its_couplings
     w = bmlab.ising((12, 200), periodic=False).weights.toarray()
     with pytest.raises(ValueError, match="Use pairs='couplings', mean_field"):
         bmlab.exact(bmlab.BoltzmannMachine(w, np.zeros(len(w))), max_seconds=5)
+
+
+# Entropy
+
+
+def law_entropy():
+    """S = -sum p log p over all states, whatever the temperature, the offset and the form of the machine."""
+    for seed, temperature in enumerate((0.3, 1.0, 2.5)):
+        dense = random_machine(4 + seed, temperature, density=0.6)
+        s = bmlab.states(dense.n)
+        log_p = dense.log_boltzmann(s, plain.brute_force(dense).log_z)
+        right = -np.exp(log_p) @ log_p
+        sparse_one = replace(dense, weights=sparse.csr_array(dense.weights))
+        for model in (dense, sparse_one, replace(dense, offset=3.0)):
+            assert abs(bmlab.entropy(model) - right) < 1e-12
+
+
+def test_the_entropy_is_that_of_all_states():
+    law_entropy()
 
 
 # Extreme energies

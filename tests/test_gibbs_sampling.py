@@ -84,6 +84,25 @@ def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweep
     assert bmlab.gibbs(model, n_sweeps=n_sweeps, n_draws=1, **options).draws.shape == (1, n_chains, model.n)
 
 
+def law_draws(method=bmlab.gibbs, measured=12):
+    """Of all measured states n_draws are kept, the last among them, as far apart as whole numbers can be alike.
+
+    Free units: that two of 12 states of 80 coins are the same happens once in 10^22.
+    """
+    asked = partial(method, bmlab.BoltzmannMachine(np.zeros((40, 40)), np.zeros(40)), rng=0, n_chains=2)
+    every = asked(n_sweeps=measured, n_draws=measured).draws
+    for kept in range(1, measured + 1):
+        draws = asked(n_sweeps=measured, n_draws=kept).draws
+        where, which = np.nonzero((draws[:, None] == every).all((2, 3)))
+        gaps = np.diff(which, prepend=-1)
+        assert (where == np.arange(kept)).all() and which[-1] == measured - 1
+        assert gaps.max() - gaps.min() <= 1
+
+
+def test_draws_are_evenly_spread():
+    law_draws()
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.01])
 def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
     """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is known."""

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from test_contract import machine, referee
+from test_contract import law_errors_add, machine, referee
 
 import bmlab
 
@@ -62,6 +62,20 @@ def test_errors_of_a_sampled_clamped_phase_hold_hidden_units_only_and_cover():
         inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[np.triu_indices(7, 1)][-3:])
     assert np.mean(inside) > 0.945 - 4 * np.sqrt(0.05 * 0.95 / 20)  # a run's errors hang together: count runs
     assert np.isnan(answer.log_z.value)
+
+
+def told_of_data(method):
+    """All numbers of a clamped phase whose hidden units are coupled, and the errors that it states."""
+    answer = bmlab.clamped(machine(7, temperature=1.4), DATA, method)
+    numbers, errors = [answer.mean, answer.corr.ravel()], [answer.mean_stderr, answer.corr_stderr.ravel()]
+    return np.hstack([*numbers, answer.log_z.value]), np.hstack([*errors, answer.log_z.stderr])
+
+
+law_errors = partial(law_errors_add, told_of_data)
+
+
+def test_errors_of_patterns_add_in_squares():
+    law_errors()
 
 
 def test_the_state_of_a_clamped_phase_can_be_handed_back():
