@@ -90,14 +90,6 @@ def loudness_wins(seed):
     return stats.spearmanr(log_z, seen - np.bincount(LABELS[~rows], minlength=10)).statistic - 0.5
 
 
-@claim("09-93")
-def a_common_constant_drops_out(seed):
-    """a common constant drops out of Bayes' rule."""
-    rows = halves(seed)
-    machines, log_z = closed_form(TRAIN, rows)
-    return 0.5 - abs(wrong(machines, log_z, ~rows) - wrong(machines, np.array(log_z) - 50, ~rows))
-
-
 # Hands
 
 
