@@ -1,0 +1,112 @@
+"""A threshold of the package that prose names, in digits or in words, is the one that the code has.
+
+Each row of STATED names what the code asks for and the sentences that say so, by a pattern whose group is the number;
+`least` is how many places have it, so that a sentence that was reworded does not leave unseen.
+"""
+
+import ast
+import re
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import numpy as np
+import pytest
+from test_notebooks import FILES, prose
+
+import bmlab
+
+ROOT = Path(bmlab.__file__).parents[1]
+WORDS = {
+    "half": 0.5, "one half": 0.5, "1/2": 0.5, "third": 1 / 3, "quarter": 0.25, "fifth": 0.2, "tenth": 0.1,
+    "hundredth": 0.01, "two": 2, "three": 3, "five": 5, "ten": 10, "twenty": 20, "thirty": 30,
+}  # fmt: skip
+
+
+class Stated(NamedTuple):
+    """What the code has, "module:NAME" or a number that follows from the code, and how prose says it."""
+
+    held: str | float
+    pattern: str
+    least: int
+
+    @property
+    def value(self) -> float:
+        """The number that the code has."""
+        if not isinstance(self.held, str):
+            return self.held
+        module, _, name = self.held.partition(":")
+        return getattr(import_module(f"bmlab.{module}"), name)
+
+
+def default(function, option):
+    """What an option is where nobody says."""
+    return signature(function).parameters[option].default
+
+
+STATED = [
+    Stated("infer.sampling.diagnostics:RHAT", r"(?:below|less than|limit of) (1\.\d+)(?!\d|, not)", 6),
+    Stated("infer.sampling.diagnostics:EFFECTIVE_DRAWS", r"(\d+) effective draws", 1),
+    Stated("infer.sampling.diagnostics:GROUPS", r"(?:fewer than|where they are) (\d+)(?: or more| runs|[:;,.)])", 5),
+    Stated(
+        "infer.sampling.annealed_importance:EFFECTIVE_SHARE",
+        r"(?:at least|fewer than) a (\w+) of (?:them, and|the walks|the runs)",
+        2,
+    ),
+    Stated("infer.sampling.annealed_importance:EFFECTIVE_RUNS", r"at least a \w+ of them, and (\w+)\.", 1),
+    Stated("infer.sampling.tempering:TRIPS", r"(\w+) round trips a ladder:", 1),
+    Stated(
+        "infer.variational.linear_response:INCONSISTENT",
+        r"(?:inconsistency(?: of)? at most (?:linear_response\.INCONSISTENT, )?|"
+        r"inconsistency\* of 19\.4; above |Above )(1/2|one half|\d\.\d+)",
+        6,
+    ),
+    Stated(
+        0.3, r"spectral radius (?:of \$?W/T\$? )?(?:is )?(?:below|of) (\d\.\d+)", 5
+    ),  # tests/claims/04_mean_field.py
+    Stated(default(bmlab.exact, "max_seconds") / 60, r"`exact` refuses what takes more than (\w+) minutes", 1),
+    Stated(
+        "infer.exact.matrix_products:PART_UNITS",
+        r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
+        5,
+    ),
+    Stated("infer.exact.matrix_products:LARGER_UNITS", r"\((\d+) where n is above", 1),
+]
+
+
+def docstrings():
+    """Every docstring of the package."""
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef
+    for path in sorted((ROOT / "bmlab").rglob("*.py")):
+        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+        yield from filter(None, (ast.get_docstring(node) for node in nodes if isinstance(node, kinds)))
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """All prose in one, each text in one line."""
+    pages = [path.read_text("utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]]
+    cells = [text for path in FILES for text in prose(nbformat.read(path, 4))]
+    return "\n".join(" ".join(text.split()) for text in [*pages, *cells, *docstrings()])
+
+
+def number(word):
+    return WORDS[word] if word in WORDS else float(word)
+
+
+@pytest.mark.parametrize("stated", STATED, ids=lambda stated: str(stated.held))
+def test_prose_names_the_threshold_of_the_code(stated, texts):
+    found = [match[0] for match in re.finditer(stated.pattern, texts)]
+    assert len(found) >= stated.least, found
+    said = [number(re.search(stated.pattern, place)[1]) for place in found]
+    assert np.allclose(said, stated.value), found
+
+
+def test_the_times_that_exact_states_are_those_of_its_plan():
+    """20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds, and beyond 33 in parts."""
+    price = {n: bmlab.plan(bmlab.sherrington_kirkpatrick(n, rng=0)) for n in (20, 30, 33, 34, 36)}
+    assert price[20].seconds < 1e-3 and 0.05 < price[30].seconds < 0.2 and 1 < price[36].seconds < 10
+    assert price[33].parts[0].pieces == 1 and price[34].parts[0].pieces > 1
+    assert all(f"{n}" in bmlab.exact.__doc__ for n in price if n != 34)
