@@ -76,7 +76,7 @@ def ais(
     start     is accepted and ignored: the runs must begin where Z is known
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
     stderr    the spread of the weights that were seen, and no less than what log-normal weights with this variance v
-              of their logs would have, log(1 + (e^v - 1) / n_chains): few runs seldom see a weight that matters.
+              of their logs would have, the root of log(1 + (e^v - 1) / n_chains): few runs seldom see what matters.
               Fewer than 32 runs know their spread badly: all errors are wider then, by Student's t.
               A valley that no run has found is in neither, and the value then too low.
     converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them, and 10.  No
