@@ -22,6 +22,7 @@ import test_annealed_importance
 import test_ascent
 import test_belief_propagation
 import test_bracketing
+import test_choosing
 import test_completion
 import test_contract as law
 import test_coordinate_descent
@@ -407,6 +408,7 @@ EDITS = [
     Edit("learn.likelihood:log_ratio", turned_round("value"), law.law_likelihood),
     Edit("learn.likelihood:_averaged", squared_late, test_likelihood.law_errors),
     Edit("learn.completion:conditional", without(ast.Mult, "value"), test_completion.law_errors),
+    Edit("choosing:try_bethe", unadded("rho"), test_choosing.law_amplified),
     Edit("learn.record:mismatch", uncalled("max"), test_ascent.law_largest),
     Edit("learn.record:mismatch", uncalled("max", 0), test_ascent.law_largest),
     Edit("learn.ascent:_change", uncalled("max"), test_ascent.law_largest),

@@ -14,6 +14,7 @@ from machines import KINDS, LARGE, by_magnetisation, large_machine, random_machi
 from test_contract import machine
 
 import bmlab
+from bmlab import plain
 from bmlab.choosing import Trial, auto, contradicted, difference, try_bethe, within, without_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
@@ -39,6 +40,23 @@ def crowd(n, coupling):
 def off(model, answer, want):
     """The true error of what was asked for."""
     return difference(model, answer, bmlab.exact(model, pairs="all"), want)
+
+
+def law_amplified(want="moments"):
+    """The error of Bethe is its distance from mean field over 1 - rho, both by plain.py, rho by all eigenvalues."""
+    for seed in range(6):
+        model = machine(7, seed, scale=0.5, temperature=1.5)
+        one, other = plain.mean_field(model), plain.bethe(model)
+        root = np.sqrt(1 - other.mean**2)
+        rho = np.linalg.eigvalsh(root[:, None] * model.weights / model.temperature * root).max()
+        gaps = np.concatenate([one.mean - other.mean, (one.corr - other.corr)[np.triu_indices(7, 1)]])
+        gap = abs(one.log_z - other.log_z) if want == "log_z" else np.sqrt(np.mean(gaps**2))
+        assert abs(try_bethe(model, want).error - gap / (1 - rho)) < 1e-9
+
+
+@every_want
+def test_two_orders_state_their_distance_amplified(want):
+    law_amplified(want)
 
 
 @every_want

@@ -51,8 +51,10 @@ def test_a_machine_keeps_its_own_copy_and_is_read_only():
     model = bmlab.BoltzmannMachine(weights, [0, 0])
     weights[0, 1] = 5
     assert not model.weights.any()
-    with pytest.raises(ValueError, match="read-only"):
-        model.weights[0, 1] = 1
+    masked = bmlab.BoltzmannMachine(np.zeros((2, 2)), [0, 0], couplings=[[False, True], [True, False]])
+    for array in (model.weights, model.biases, masked.couplings, masked.clamp(0, 1).couplings):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1
     with pytest.raises(AttributeError):
         model.temperature = 2
 
