@@ -143,6 +143,14 @@ def test_a_start_with_other_temperatures_or_another_number_of_ladders_is_refused
     assert len(run(GLASS, start=state, n_ladders=4, n_sweeps=50).state.s) == 4
 
 
+@pytest.mark.parametrize(
+    "wrong", [[0.3, 1], [0.6 + 1e-6, 1], [0.7, 1], [1.1, 2], [0.6, 0.6], [0.6, 2, 1], [[0.6, 1]], []]
+)
+def test_temperatures_begin_with_that_of_the_machine_and_increase(wrong):
+    with pytest.raises(ValueError, match=r"temperatures must increase from the machine's 0\.6, found"):
+        run(GLASS, temperatures=wrong)
+
+
 @pytest.mark.parametrize("seed", [4, 5])
 def test_log_z_of_a_machine_in_deep_cold(seed):
     """Between two rungs of seed 4 a state half-way would weigh as much as the ground state, and is never met."""
