@@ -65,6 +65,14 @@ def test_twice_the_error_of_few_groups_covers_as_that_of_many(count):
     assert np.isnan(mean_and_stderr(groups[:1], np.ones(1))[1]).all()
 
 
+def test_from_32_groups_on_the_error_is_their_spread():
+    """And of 31 it is more, by what Student's t of 30 degrees has beyond that of 31: a thousandth."""
+    for count in (31, 32, 33, 100):
+        groups = np.random.default_rng(count).normal(size=(count, 5))
+        ratio = mean_and_stderr(groups, np.ones(count))[1] / (groups.std(0, ddof=1) / np.sqrt(count))
+        assert (np.abs(ratio - 1) < 1e-12).all() if count > 31 else (1.001 < ratio).all() and (ratio < 1.002).all()
+
+
 def test_one_chain_that_never_moved_is_no_evidence():
     """Of several that began elsewhere it is some."""
     assert np.isnan(agreement(np.ones((2, 1, 8)))).all() and agreement(np.ones((2, 3, 8))) == (1, 24)
