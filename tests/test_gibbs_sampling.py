@@ -64,11 +64,22 @@ def test_nothing_of_chains_is_assigned_from_outside():
 # Averages
 
 
-@pytest.mark.parametrize(("every", "batch", "gathered"), [(1, 2**20, 2**23), (2, 2**20, 2**23), (2, 2**8, 2**9)])
+@pytest.mark.parametrize(
+    ("every", "batch", "gathered", "spans"),
+    [
+        (1, 2**20, 2**23, (16, 1024)),
+        (1, 2**20, 2**23, (1, 2)),
+        (2, 2**20, 2**23, (16, 1024)),
+        (2, 2**8, 2**9, (16, 1024)),
+    ],
+)
 @pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((4, 5)).at(2.0)], ids=["dense", "sparse"])
 @pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 6), (1, 50), (40, 4), (64, 300)])
-def test_gibbs_averages_the_states_that_its_chains_pass(model, n_chains, n_sweeps, every, batch, gathered, monkeypatch):
-    """However many sweeps are drawn at a time, and however many states are multiplied at a time."""
+def test_gibbs_averages_the_states_that_its_chains_pass(
+    model, n_chains, n_sweeps, every, batch, gathered, spans, monkeypatch
+):
+    """However many sweeps are drawn at a time, kept as one number, and however many states are multiplied at a time."""
+    monkeypatch.setattr(averages, "KEPT_SPANS", spans)
     monkeypatch.setattr(chains, "RANDOM_BATCH", batch)
     monkeypatch.setattr(averages, "BATCH_STATES", gathered)
     options = {"rng": 2, "n_chains": n_chains, "burn_in": 3}
