@@ -93,6 +93,18 @@ def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
 
 
 @quietly
+def test_it_is_believed_where_enough_runs_count():
+    """Of `count` runs k weigh alike and the others nothing: k count, and a fifth of all are asked for, and ten."""
+    model, rng = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3)), np.random.default_rng(0)
+    for count, asked in ((200, 40), (100, 20), (30, 10), (12, 10)):
+        for k in (1, 9, 11, 19, 21, 39, 41):  # none at the edge, which rounding decides
+            log_w = np.where(np.arange(count) < k, 0.0, -1000.0)
+            answer = estimate_of(model, Runs(rng.choice([-1.0, 1.0], (count, 3)), log_w, np.array([0.0, 1.0])))
+            effective = min(k, count)
+            assert abs(answer.info["ess"] - effective) < 1e-9 and answer.converged == (effective >= asked)
+
+
+@quietly
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 20])
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 def test_few_walks_state_an_honest_error_or_say_that_they_are_too_few(model, count):
