@@ -15,8 +15,16 @@ AS_TEACHER = $(if $(TEACHER),-teacher)
 PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-CORE = plain contract mutants reading model estimate dispatch gibbs_sampling naive_mean_field belief_propagation \
-	ascent likelihood fitting
+CORE = plain contract mutants reading model estimate dispatch planning gibbs_sampling diagnostics annealed_importance \
+	replica_exchange visited_states combining naive_mean_field coordinate_descent belief_propagation ascent likelihood \
+	fitting maximum_likelihood contrastive_divergence moments completion estimators
+# What make check WHAT=... runs of these, by words in the names of tests, where the word itself would not do.
+WHAT ?=
+WORDS_ais = annealed_importance or ais- or ais]
+WORDS_tempering = tempering or replica_exchange or temper- or temper]
+WORDS_pcd = contrastive_divergence
+WORDS_maximize = maximum_likelihood
+OF_SUBJECT = $(if $(WHAT),-k "$(or $(WORDS_$(WHAT)),$(WHAT))")
 # Tolerances, too, must hold on other processors: what make processors runs beside the notebooks.
 LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
 # The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
@@ -58,8 +66,8 @@ test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env notebooks tests teaching/tests
 
-check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, the core's own tests
-	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(CORE:%=tests/test_%.py)
+check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, fast tests (WHAT=tempering: one subject's)
+	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE:%=tests/test_%.py)
 
 processors: setup  ## run notebooks, laws and climbs as other processors would (ON="AVX2-only nudged": as these; TESTS=...: more tests)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \

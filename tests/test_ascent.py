@@ -77,6 +77,7 @@ def test_free_start_says_where_the_free_phase_starts(free_start, expected):
     assert all(np.array_equal(start, right) for start, right in zip(starts, expected, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free_start", ["previous", "fresh", "data"])
 def test_sampled_free_phases_learn_too(free_start):
     few = {"burn_in": 0} if free_start == "data" else {"burn_in": 5, "n_chains": 200}
@@ -220,9 +221,9 @@ def saved(model):
 
 
 LEARN = {
-    "fit": partial(bmlab.fit, steps=30, rate=0.1),
-    "fit, l1": partial(bmlab.fit, steps=30, rate=0.1, l1=0.01, momentum=0.5),
-    "fit in batches": partial(bmlab.fit, steps=30, rate=0.1, batch=4, rng=0),
+    "fit": partial(bmlab.fit, steps=10, rate=0.1),
+    "fit, l1": partial(bmlab.fit, steps=10, rate=0.1, l1=0.01, momentum=0.5),
+    "fit in batches": partial(bmlab.fit, steps=10, rate=0.1, batch=4, rng=0),
     "maximize": partial(bmlab.maximize, penalty=0.05),
     "pcd": partial(bmlab.pcd, rng=0, steps=30, rate=0.1),
 }
@@ -234,7 +235,7 @@ LEARN = {
 def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path, monkeypatch):
     """In any form; and gets all of them where they are asked for."""
     monkeypatch.chdir(tmp_path)
-    for seed in range(3):
+    for seed in range(2):
         for model in bipartite(seed, size)[: 2 if learn.func is bmlab.pcd else None]:
             found = learn(model, DATA).model
             lacking = ~model.couplings if model.couplings is not None else model.dense_weights == 0

@@ -165,6 +165,7 @@ def test_extreme_energies_are_right_to_rounding(model):
     assert np.abs(answer.mean - p @ bmlab.states(model.n)).max() < slack
 
 
+@pytest.mark.slow
 def test_a_cold_machine_goes_by_its_cutset_and_pays_for_it():
     cold = random_machine(18, 0.005)
     info = bmlab.exact(cold).info

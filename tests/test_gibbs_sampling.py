@@ -237,6 +237,7 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space and fork() are Linux's")
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_chains_walk_with(script):

@@ -86,7 +86,7 @@ def objective(found, data, options, infer=bmlab.exact):
     return value, np.append(model.weights[places], model.biases) / t
 
 
-@pytest.mark.parametrize("hidden", [0, 1, 2])
+@pytest.mark.parametrize("hidden", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-11])
 def test_what_says_converged_is_a_top(hidden, tolerance):
     """The slope is within the tolerance, and no second derivative leads upwards, wherever the climb began.
@@ -157,6 +157,7 @@ def has_maximum(data):
     return -linprog(-gains.sum(0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=(-1, 1)).fun < 1e-6
 
 
+@pytest.mark.slow
 def test_a_maximum_is_said_to_be_at_infinity_where_it_is():
     """At any temperature and tolerance none that is finite; and all that are not, to a tolerance that can tell."""
     finite = 0

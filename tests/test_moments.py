@@ -51,7 +51,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "Dask")) for name in SOURCES])
 def test_every_source_gives_the_same_sums(name, tmp_path):
     found = bmlab.moments(SOURCES[name](tmp_path), bits=name in ("0/1", "CSV"))
     s = S.astype(float)
