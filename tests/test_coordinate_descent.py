@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import bmlab
 from bmlab.infer.variational import coordinate_descent, naive_mean_field, tap_equations
@@ -96,6 +97,22 @@ def test_fixed_points_are_told_once_each_and_lowest_first(method):
     points, energies = answer.info["fixed points"], answer.info["free energies"]
     apart = np.abs(points[:, None] - points[None]).max(-1) + np.eye(len(points))
     assert len(points) > 1 and apart.min() > coordinate_descent.SAME_FIXED_POINT and (np.diff(energies) >= 0).all()
+
+
+@quietly
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+def test_a_search_that_was_cut_short_speaks_of_a_bound_where_there_is_one(method):
+    answer = method(bmlab.medium(), max_sweeps=1)
+    assert ("bound" in answer.message) == np.isfinite(answer.log_z.lower) == (method is bmlab.mean_field)
+
+
+@pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_there_may_be_more_starts_than_directions(method, n):
+    """As many directions as units; in the heat all of them end in one place, where one start alone does."""
+    dense = bmlab.sherrington_kirkpatrick(n, rng=n).at(5.0)
+    for model in (dense, replace(dense, weights=sparse.csr_array(dense.weights))):
+        assert np.abs(method(model, starts=9).info["fixed points"] - method(model).mean).max() < 1e-6
 
 
 @quietly

@@ -11,7 +11,7 @@ from test_contract import machine
 from test_likelihood import missing
 
 import bmlab
-from bmlab.learn.maximum_likelihood import maximize
+from bmlab.learn.maximum_likelihood import _rises_beside, maximize
 
 UNITS = 5
 DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, rng=np.random.default_rng(0))])  # a top exists
@@ -188,6 +188,19 @@ def test_a_free_phase_without_log_z_is_refused():
         pytest.warns(bmlab.NotConverged),
     ):
         maximize(blank(UNITS), DATA, infer)
+
+
+def test_what_rises_beside_a_place_is_seen_on_either_side():
+    """By more than the slope allows that is stated: a line rises where that is 0, and does not where it is right."""
+    rng, here = np.random.default_rng(1), np.zeros(5)
+    for height, direction in zip((-5.0, 0.0, 5.0), rng.normal(size=(3, 5)), strict=True):
+        for slope in (direction, -direction):
+
+            def line(theta, height=height, slope=slope):
+                return (height + theta @ slope,)
+
+            assert _rises_beside(line, here, height, here, 1e-9)
+            assert not _rises_beside(line, here, height, slope, 1e-9)
 
 
 XOR = np.array([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, -1]])
