@@ -85,6 +85,13 @@ def test_the_state_of_a_clamped_phase_can_be_handed_back():
     assert first.converged and np.allclose(first.mean, again.mean, atol=1e-10)
 
 
+@pytest.mark.parametrize("model", MACHINES, ids=["nothing hidden", "hidden units apart", "hidden units coupled"])
+@pytest.mark.parametrize("start", ["warm", 3, np.zeros(7), {}])
+def test_a_start_that_is_no_state_of_a_clamped_phase_is_refused(model, start):
+    with pytest.raises(ValueError, match=r"start must be the `state` of a clamped\(\) answer, found .*; leave it out"):
+        bmlab.clamped(model, DATA, bmlab.mean_field, start=start)
+
+
 def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
     model = machine(4)
     answer = bmlab.log_likelihood(bmlab.clamped(model, DATA), bmlab.exact(model))
