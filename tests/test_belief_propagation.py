@@ -27,6 +27,22 @@ def test_the_inconsistency_shows_a_frustrated_loop():
     assert answer.info["inconsistency"] > 0.1 and abs(answer.log_z.value - true.log_z.value) > 0.01
 
 
+def test_leaf_after_leaf_is_taken_out_and_what_is_left_has_none():
+    """Each branch begins at a unit that has one partner left; in the end each has none, or two and more."""
+    left_over = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        kept = np.triu(rng.random((12, 12)) < rng.uniform(0.1, 0.3), 1)
+        left = kept | kept.T
+        graph = belief_propagation.graph_of(bmlab.BoltzmannMachine(left * 1.0, np.zeros(12)))
+        for leaf, other in zip(graph.row[graph.branches], graph.col[graph.branches], strict=True):
+            assert left[leaf].sum() == 1 and left[leaf, other]
+            left[leaf, other] = left[other, leaf] = False
+        assert (left.sum(0) != 1).all()
+        left_over += left.any()
+    assert 0 < left_over < 40
+
+
 @pytest.mark.parametrize("field", [0.0, 0.4])
 def test_a_ring_keeps_the_larger_eigenvalue_only(field):
     """Z = large^n + small^n by the transfer matrix; what goes round the ring is the second, and Bethe drops it."""
