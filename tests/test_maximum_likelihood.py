@@ -229,6 +229,12 @@ def test_moments_that_no_data_have_are_refused(mean, corr, sentence, learn):
         learn(blank(2), bmlab.Estimate(np.array(mean), np.array(corr)))
 
 
+@pytest.mark.parametrize(("option", "wrong"), [("tolerance", 0.0), ("tolerance", np.nan), ("penalty", -0.1)])
+def test_what_a_climb_cannot_go_by_is_refused(option, wrong):
+    with pytest.raises(ValueError, match=f"{option} must be .*, found {wrong:g}"):
+        maximize(blank(UNITS), DATA, **{option: wrong})
+
+
 def test_a_climb_is_priced_whole_before_it_starts():
     """Each exact sum over 40 units is within its limit, a hundred are not; the weights to come are priced."""
     data = np.random.default_rng(0).choice([-1.0, 1.0], (100, 40))
