@@ -100,3 +100,11 @@ def test_what_does_not_belong_together_is_refused():
     ):
         with pytest.raises(ValueError, match=f"^answers must be .*{reason}"):
             bmlab.combine(answers)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("temperature", [0.3, 5.0])
+def test_it_says_that_runs_disagree_where_it_has_not_converged(temperature):
+    model = bmlab.ising((4, 4)).at(temperature)
+    answer = bmlab.combine([bmlab.gibbs(model, rng=seed, n_chains=20, n_sweeps=200) for seed in range(3)])
+    assert answer.converged == (temperature > 1) == ("they disagree" not in answer.message)
