@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
-from bmlab.estimate import dense_corr, no_convergence_warnings, warn_unless_converged
+from bmlab.estimate import check_possible, dense_corr, no_convergence_warnings, warn_unless_converged
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,17 @@ def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
         assert not seen
         assert warn_unless_converged(doubtful) is doubtful
         assert [str(one.message) for one in seen] == ["try more"]
+
+
+def test_sparse_moments_are_possible_where_no_pair_has_a_negative_probability():
+    """p(s, t) = (1 + s m_i + t m_j + s t <s_i s_j>) / 4 of the four signs, of the coupled pairs alone."""
+    rng, refused, signs = np.random.default_rng(0), 0, np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    for mean, pair in zip(rng.uniform(-1, 1, (200, 2)), rng.uniform(-1, 1, 200), strict=True):
+        moments = bmlab.Estimate(mean, sparse.csr_array([[1, pair], [pair, 1]]))
+        if (1 + signs @ mean + signs.prod(1) * pair).min() >= 0:
+            assert check_possible(moments) is moments
+            continue
+        refused += 1
+        with pytest.raises(ValueError, match="no data have these moments"):
+            check_possible(moments)
+    assert 0 < refused < 200
