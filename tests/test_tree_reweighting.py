@@ -70,6 +70,18 @@ def test_rounding_does_not_decide():
         assert not first.converged and abs(bmlab.trw(other).log_z.upper - first.log_z.upper) < 1e-5
 
 
+@every_machine
+def test_any_trees_with_any_messages_bound_log_z(model):
+    """However badly both are chosen, and whether messages agree or not."""
+    graph, above = graph_of(model), []
+    log_z = bmlab.exact(model).log_z + model.offset / model.temperature
+    for seed in range(100):
+        bound = bound_of(model, graph, *wild(model, graph, np.random.default_rng(seed)))
+        above.append(bound.value - log_z)
+        assert bound.slack >= -1e-12
+    assert min(above) >= -1e-11
+
+
 def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
