@@ -1,13 +1,14 @@
 """Perfect samples against the probabilities themselves; ground states against lists of all states."""
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
 import bmlab
-from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products
+from bmlab.infer.exact import cutset_conditioning, elimination, exact_sampling, matrix_products
 
 MODEL = bmlab.medium().at(2.0)
 
@@ -108,3 +109,12 @@ def test_the_ground_state_is_the_lowest_of_all_states_at_any_scale(model, form, 
 def test_a_large_lattice_and_a_frustrated_ring():
     assert np.isclose(bmlab.ground_state(bmlab.ising((8, 12), coupling=0.7)).energy, -0.7 * 2 * 96)
     assert bmlab.ground_state(bmlab.ising(9999, coupling=-1.0)).energy == -9997
+
+
+@pytest.mark.parametrize(
+    "ask", [partial(bmlab.sample, size=1, rng=0), bmlab.ground_state], ids=["sample", "ground_state"]
+)
+def test_what_would_take_too_long_is_refused_before_it_begins(ask, monkeypatch):
+    monkeypatch.setattr(exact_sampling, "_draw", None)
+    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years"):
+        ask(bmlab.sherrington_kirkpatrick(60, rng=0))

@@ -40,3 +40,10 @@ def test_a_failed_response_is_shown_and_not_clipped():
 def test_it_shows_its_own_update(capsys):
     bmlab.show(bmlab.mean_field)
     assert "np.tanh(field)" in capsys.readouterr().out
+
+
+def test_means_beyond_one_have_no_free_energy():
+    assert bmlab.free_energy(bmlab.toy(), [1, -1, 1]) == bmlab.toy().energy([1, -1, 1])
+    for wrong in ([1.5, 0, 0], [0, 0, -1.0001], [np.nan, 0, 0]):
+        with pytest.raises(ValueError, match="means m must be"):
+            bmlab.free_energy(bmlab.toy(), wrong)
