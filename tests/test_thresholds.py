@@ -47,19 +47,21 @@ def default(function, option):
 
 
 STATED = [
-    Stated("infer.sampling.diagnostics:RHAT", r"(?:below|less than|limit of) (1\.\d+)(?!\d|, not)", 6),
+    Stated("infer.sampling.diagnostics:RHAT_LIMIT", r"(?:below|less than|limit of) (1\.\d+)(?!\d|, not)", 6),
     Stated("infer.sampling.diagnostics:EFFECTIVE_DRAWS", r"(\d+) effective draws", 1),
-    Stated("infer.sampling.diagnostics:GROUPS", r"(?:fewer than|where they are) (\d+)(?: or more| runs|[:;,.)])", 5),
     Stated(
-        "infer.sampling.annealed_importance:EFFECTIVE_SHARE",
+        "infer.sampling.diagnostics:STDERR_GROUPS", r"(?:fewer than|where they are) (\d+)(?: or more| runs|[:;,.)])", 5
+    ),
+    Stated(
+        "infer.sampling.annealed_importance:MIN_EFFECTIVE_SHARE",
         r"(?:at least|fewer than) a (\w+) of (?:them, and|the walks|the runs)",
         2,
     ),
-    Stated("infer.sampling.annealed_importance:EFFECTIVE_RUNS", r"at least a \w+ of them, and (\w+)\.", 1),
-    Stated("infer.sampling.tempering:TRIPS", r"(\w+) round trips a ladder:", 1),
+    Stated("infer.sampling.annealed_importance:MIN_EFFECTIVE_CHAINS", r"at least a \w+ of them, and (\w+)\.", 1),
+    Stated("infer.sampling.tempering:MIN_ROUND_TRIPS", r"(\w+) round trips a ladder:", 1),
     Stated(
-        "infer.variational.linear_response:INCONSISTENT",
-        r"(?:inconsistency(?: of)? at most (?:linear_response\.INCONSISTENT, )?|"
+        "infer.variational.linear_response:MAX_INCONSISTENCY",
+        r"(?:inconsistency(?: of)? at most (?:linear_response\.MAX_INCONSISTENCY, )?|"
         r"inconsistency\* of 19\.4; above |Above )(1/2|one half|\d\.\d+)",
         6,
     ),
@@ -72,7 +74,7 @@ STATED = [
         r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
         5,
     ),
-    Stated("infer.exact.matrix_products:LARGER_UNITS", r"\((\d+) where n is above", 1),
+    Stated("infer.exact.matrix_products:LARGER_PART_UNITS", r"\((\d+) where n is above", 1),
 ]
 
 
