@@ -419,7 +419,7 @@ EDITS = [
     Edit("infer.variational.coordinate_descent:first_means", unsigned, test_coordinate_descent.law_both_ends),
     Edit("infer.variational.belief_propagation:_settle", undivided(2), test_belief_propagation.law_alike),
     Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_replica_exchange.law_conveyor),
-    Edit("infer.sampling.tempering:_equalised_rejection", undivided("TARGET_REJECTION"), laddered),
+    Edit("infer.sampling.tempering:_equalise_rejection", undivided("TARGET_REJECTION"), laddered),
     Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),
     Edit("infer.sampling.diagnostics:effective_size", uncorrected, partial(test_diagnostics.law_agreement, 77)),
 ]

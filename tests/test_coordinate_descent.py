@@ -78,7 +78,7 @@ def law_both_ends(method=bmlab.mean_field):
             "fixed points"
         ]
         apart = np.abs(points[:, None] + points).max(-1)
-        assert (apart.min(0) < coordinate_descent.SAME).all()
+        assert (apart.min(0) < coordinate_descent.SAME_FIXED_POINT).all()
         found.append(len(points))
     assert max(found) > 1
 

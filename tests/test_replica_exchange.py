@@ -61,7 +61,7 @@ def law_conveyor(n_sweeps=60):
     still = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3))
     for rungs in range(2, 7):
         temperatures = np.append(1.5 ** np.arange(rungs - 1), np.inf)
-        info = run(still, temperatures=temperatures, n_sweeps=n_sweeps, burn_in=0, n_chains=3).info
+        info = run(still, temperatures=temperatures, n_sweeps=n_sweeps, burn_in=0, n_ladders=3).info
         assert (info["acceptance"] == 1).all()
         assert abs(info["round_trips"] - n_sweeps / 2) <= rungs
 

@@ -61,7 +61,7 @@ STATED = [
     Stated("infer.sampling.tempering:MIN_ROUND_TRIPS", r"(\w+) round trips a ladder:", 1),
     Stated(
         "infer.variational.linear_response:MAX_INCONSISTENCY",
-        r"(?:inconsistency(?: of)? at most (?:linear_response\.MAX_INCONSISTENCY, )?|"
+        r"(?:inconsistency(?: of| is)? at most (?:linear_response\.[A-Z_]+, )?|"
         r"inconsistency\* of 19\.4; above |Above )(1/2|one half|\d\.\d+)",
         6,
     ),
