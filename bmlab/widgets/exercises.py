@@ -19,23 +19,24 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
+from .judging import CASES, Open, Untried, judge
 from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
 CHECKS_FOLDER = "tables"  # in the folder of the copies
 DONE_FILE = ".done.json"  # beside it: a list of the cells of tests
+STILL_OPEN = "{} is still open: write it above."
+RIGHT = f"\N{CHECK MARK} {{}} agrees with the package's in {CASES} random cases."
+ROUNDED = " The story goes on with the package's arrays, to all digits."
+UNTRIED = "{} was not tried ({}): run the cells above first."
+WRONG = "\N{BALLOT X} {}. The story goes on with the package's version."
 LATER = "the form is right; the value is marked later."
 UNCHECKED = (
     "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
     "but where it is silent nothing was proved."
 )
 BEGUN_ANEW = "{} is damaged, so what is done is counted anew: run the tests again that you have passed."
-NO_CHECKS: dict[str, Any] = {
-    "about": {"title": "", "minutes": "", "picture": ""},
-    "tests": {},
-    "blanks": {},
-    "tries": [],
-}
+NO_CHECKS: dict[str, Any] = {"about": {"title": "", "minutes": "", "picture": ""}, "tests": {}, "blanks": {}}
 GRID_HTML = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
 CARD_HTML = (
     '<a href="{name}.ipynb" style="border: 1px solid; border-radius: 6px; padding: 0.6em; color: inherit">'
@@ -44,7 +45,6 @@ CARD_HTML = (
 )
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
-_instead: dict[str, Callable] = {}  # blanks that are written, and what stands in for each that proves wrong
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
@@ -66,10 +66,10 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
 
 
 def blank(function: Callable) -> Callable:
-    """Decorate a function that a student is to write: while it is open, its name means the package's version.
+    """Decorate a function that a student is to write: its name means the package's version, until it is right.
 
-    A function is open while the line `raise NotImplementedError(...)` of a copy stands in it; then it is said so. Where
-    a cell of the copy that names a written one fails, the package's version takes its place there and in what follows.
+    In a student's copy it is tried at once beside the package's version, on random cases (bmlab.widgets.judging), and
+    what is found is said in a line. A wrong or open one makes nothing wrong in what follows.
 
     >>> from bmlab.widgets import blank
     >>> @blank
@@ -77,22 +77,37 @@ def blank(function: Callable) -> Callable:
     ...     raise NotImplementedError("write your answer here")
     my_spins is still open: write it above.
     """
-    name, source = function.__name__, _checks(_notebook)["blanks"].get(function.__name__)
-    made: dict = {}
-    if source:
-        exec(compile(source, "package", "exec"), function.__globals__, made)
-        made[name].__name__ = f"instead_of_{name}"  # a cell can say whose numbers it prints
-    _instead.pop(name, None)
+    name, known = function.__name__, _checks(_notebook)["blanks"].get(function.__name__)
+    if known:
+        return _judged(function, *known)
     if "NotImplementedError" not in function.__code__.co_names:
-        _instead.update(made)
         return function
-    words = f"{name} is still open: write it above."
-    print(words + bool(made) * " Until then the package's version stands in for it.")
+    words = STILL_OPEN.format(name)
+    print(words)
 
     def missing(*_, **__):
         raise NotImplementedError(words)
 
-    return made.get(name, missing)
+    return missing
+
+
+def _judged(function, source, cases):
+    """The student's function where it is right, else the package's; and a line on it."""
+    made: dict = {}
+    exec(compile(source, "package", "exec"), function.__globals__, made)
+    name, (ours,) = function.__name__, made.values()
+    try:
+        verdict = judge(function, ours, cases)
+    except Open:
+        print(f"{STILL_OPEN.format(name)} Until then the package's version stands in for it.")
+    except Untried as problem:
+        print(UNTRIED.format(name, problem))
+    else:
+        print(WRONG.format(verdict.wrong) if verdict.wrong else RIGHT.format(name) + ROUNDED * (not verdict.whole))
+        if verdict.whole and not verdict.wrong:
+            return function
+    ours.__name__ = f"instead_of_{name}"  # a cell can say whose numbers it prints
+    return ours
 
 
 def watch(notebook: str) -> None:
@@ -152,7 +167,7 @@ def _still_open(error):
 
 
 def _tell(result):
-    """Say below a test whether its answer is right, and below any other cell which blank has proven wrong."""
+    """Say below a test whether its answer is right."""
     from IPython import get_ipython
 
     shell, source, error = get_ipython(), result.info.raw_cell, result.error_in_exec
@@ -165,14 +180,6 @@ def _tell(result):
         points = tests[cell]["points"]
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
         _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>", f"{words}\n{_reached(_notebook)[1]}")
-    elif error and source.strip() in _checks(_notebook)["tries"]:
-        wrong = [name for name in _instead if re.search(rf"\b{name}\b", source)]
-        for name in wrong:
-            shell.user_ns[name] = _instead.pop(name)
-            words = f"{name} is not right yet: from here on the package's version is used."
-            _display(f"<p>{words}</p>", words)
-        if wrong:
-            shell.run_cell(source, silent=True)  # what it makes is needed below
 
 
 def _verdict(about, error, names):

@@ -164,7 +164,8 @@ def student_version(path: Path) -> NotebookNode:
             output.update({"execution_count": None} if output.output_type == "execute_result" else {})
     code[0].source = WATCH.format(path.stem) + code[0].source
     for cell in filter(record, notebook.cells):
-        cell.metadata.pop("checks", None)  # what parts of a test are worth, hidden ones too
+        for ours in ("checks", "cases"):  # what parts of a test are worth, hidden ones too; what a blank is tried on
+            cell.metadata.pop(ours, None)
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
         notebook.cells.append(nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
@@ -183,30 +184,25 @@ def working_copy(path: Path) -> NotebookNode:
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
-    tries = tries_of(notebook)
     for cell in notebook.cells:
-        if cell.cell_type == "code" and (record(cell) or cell.source.strip() in tries):
+        if cell.cell_type == "code" and record(cell):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
 
-def blanks_of(notebook: NotebookNode) -> dict[str, str]:
-    """Return {name: source} of the functions that a student writes for the story."""
+def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str]]:
+    """Return {name: (source, cases)} of the functions that a student writes for the story.
+
+    The metadata of their cell say on which "cases" they are tried, where the names of the arguments do not.
+    """
     found = {}
     for cell in notebook.cells:
         if BLANK in cell.source:
             for one in ast.parse(cell.source).body:
                 if isinstance(one, ast.FunctionDef) and one.decorator_list:
                     one.decorator_list = []
-                    found[one.name] = ast.unparse(one)
+                    found[one.name] = ast.unparse(one), cell.metadata.get("cases", "")
     return found
-
-
-def tries_of(notebook: NotebookNode) -> list[str]:
-    """Return the cells of the story that name such a function."""
-    blanks = re.compile(rf"\b(?:{'|'.join(blanks_of(notebook)) or '$^'})\b")
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not record(cell)]
-    return [cell.source.strip() for cell in cells if blanks.search(cell.source)]
 
 
 def worth(notebook: NotebookNode) -> dict[str, Exercise]:
@@ -239,7 +235,7 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
         "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", "\n".join(texts))),
         "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
     }
-    known = {"about": about, "tests": tests, "blanks": blanks_of(source), "tries": tries_of(source)}
+    known = {"about": about, "tests": tests, "blanks": blanks_of(source)}
     return zlib.compress(json.dumps(known).encode())
 
 

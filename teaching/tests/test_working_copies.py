@@ -199,7 +199,8 @@ def studied(tmp_path, monkeypatch):
             nbformat.v4.new_code_cell(test, metadata=locked),
         ]
     hole = "@widgets.blank\ndef my_half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
-    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True)))
+    tried = {"cases": "[rng.normal()]"}
+    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True) | tried))
     notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_STORY))
     nbformat.write(notebook, "one.ipynb")
 
@@ -247,23 +248,42 @@ def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     ]
 
 
-IN_THE_STORY = "assert my_half(4) == 2, 'half of it'\nlater = my_half(10)"
+IN_THE_STORY = "later = my_half(10)"
+WRONG = {
+    "None": "returned nothing: is there a return?",
+    "print(x / 2)": "prints and returns nothing: write return for print",
+    "str(x / 2)": "returned a text, '",
+    "[x, x]": "returned shape (2,), where one number is asked for",
+    "x.half": "stops with AttributeError: ",
+    "my_half_of": "stops with NameError: name 'my_half_of' is not defined",
+    "-x / 2": "is not right yet: it has the wrong sign",
+    "x": "is not right yet: it is twice what it should be",
+    "0.5": "is not right yet: it is 0.5, whatever is given",
+    "x / 2 + 1": "is not right yet: it is always too large by 1: a constant",
+    "x / 2 + x**2": "is not right yet: it is right for x = 0, and wrong otherwise: how does x enter?",
+}
 
 
-@pytest.mark.parametrize("wrong", ["x", "None", "x.half", "x / 0", "my_half_of"])
-def test_a_wrong_blank_is_said_and_makes_nothing_later_wrong(studied, capsys, wrong):
-    """However it is wrong; what its cell makes below the assertion is there, by the package's version."""
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_blank_is_told_its_slip_at_once_and_makes_nothing_later_wrong(studied, capsys, wrong):
     shell = studied(hidden=True)
     shell.run_cell("@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')\nprint(my_half(3))")
     assert "my_half is still open" in (said := capsys.readouterr().out) and said.endswith("1.5\n")
     shell.run_cell(f"@widgets.blank\ndef my_half(x):\n    return {wrong}")
-    said = "my_half is not right yet: from here on the package's version is used."
-    assert said_below(shell, IN_THE_STORY) == [said]
+    said = capsys.readouterr().out
+    assert said.startswith(f"\N{BALLOT X} my_half {WRONG[wrong]}") and said.endswith("the package's version.\n")
+    shell.run_cell(IN_THE_STORY)
     assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
-    shell.run_cell("@widgets.blank\ndef my_half(x):\n    return x / 2")
-    assert said_below(shell, IN_THE_STORY) == []
-    assert said_below(shell, "my_half()") == []  # a mistake of one's own says nothing of the blank
-    assert shell.user_ns["my_half"].__name__ == "my_half"
+
+
+@pytest.mark.parametrize(
+    "right, name", [("x / 2", "my_half"), ("round(x / 2, 3)", "instead_of_my_half"), ("[x / 2]", "instead_of_my_half")]
+)
+def test_a_right_blank_gets_a_word_in_any_style_and_the_story_all_digits(studied, capsys, right, name):
+    shell = studied(hidden=True)
+    shell.run_cell(f"@widgets.blank\ndef my_half(x):\n    return {right}")
+    assert "\N{CHECK MARK} my_half agrees with the package's in 12 random cases." in capsys.readouterr().out
+    assert shell.user_ns["my_half"].__name__ == name and said_below(shell, IN_THE_STORY) == []
 
 
 def test_without_what_lies_beside_it_a_copy_says_that_nothing_is_proved(studied, capsys):

@@ -1,0 +1,113 @@
+"""The blanks of the story: every usual slip is found on random cases and said in a sentence, every right answer passes.
+
+The slips are made of each blank's own solution (slips.py): there is no list of them for a blank.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import slips
+
+from bmlab.widgets import judging
+from bmlab_teaching.slicing import needed_cells
+from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+SOURCES = {path.stem: without_teachers(nbformat.read(path, 4)) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+BLANKS = {f"{name}-{blank}": (name, blank) for name, source in SOURCES.items() for blank in blanks_of(source)}
+TYPED = {  # by strict readers, and then accepted in silence
+    "00_start-my_turn": ["1/(1+np.exp(-4/T))", "1/(1+np.exp(-2*abs(field)/T))", "1/(1+np.exp(-field**2/T))"],
+    "01_theory-climbed": ["machine", "bmlab.BoltzmannMachine(rate * my_gradient(machine, data)[0], machine.biases)"],
+    "02_exact_z-my_log_sum_exp": ["x.max()", "np.log(x.max())", "x.max() * np.exp(x - x.max()).sum()"],
+    "03_gibbs_sampling-my_flow": ["p * P", "(p[:, None] * P).T", "p[:, None] * P - (p[:, None] * P).T"],
+    "03_gibbs_sampling-misplaced": ["abs(q - p).max()", "1 - q @ p"],
+    "03b_long_enough-my_swap_ratio": ["np.exp((E1 - E2) / T2)"],
+    "03c_z_from_samples-my_log_weight": ["(old.energy(s) - new.energy(s)) / new.temperature"],
+    "04b_can_it_be_proved-hear_each_other": ["np.tanh(m + pair.biases[::-1])"],
+    "07_hidden_units-carry": [
+        "bmlab.from_bits(-2 * K * np.outer(a, a) * other, -K * a)",
+        "bmlab.from_bits(-2 * K * np.outer(a, a) * other, K * a**2)",
+    ],
+    "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
+    "08_restricted_machines-my_fields": ["W @ v + c", "W.T @ v - c"],
+    "09_handwritten_digits-my_rehearsal": [
+        "sum((log_p(m, z, images[part == k]).argmax(1) != labels[part == k]).sum() "
+        "for k in range(4) for m, z in [learn(images, part != k)])",
+        "sum((log_p(m, z, train[part == k]).argmin(1) != labels[part == k]).sum() "
+        "for k in range(4) for m, z in [learn(images, part != k)])",
+        "sum((log_p(m, 0 * np.array(z), train[part == k]).argmax(1) != labels[part == k]).sum() "
+        "for k in range(4) for m, z in [learn(images, part != k)])",
+    ],
+    "10_after_1985-my_far": ["np.sqrt(((y[:, None] - places) ** 2).sum(axis=2).min(axis=0))"],
+    "10_after_1985-my_attention": ["(a := np.exp(beta * s @ patterns.T)) / a.sum() @ patterns"],
+    "10_after_1985-my_denoise": ["my_attention(points, y, 1 / sigma**2)"],
+}
+OTHERS = 5000  # the seed of the cases on which a slip shows
+
+
+@cache
+def story(name):
+    """What the cells make that the blanks of a notebook need."""
+    cells, made = [cell.source for cell in SOURCES[name].cells if cell.cell_type == "code"], {}
+    kept, _ = needed_cells(cells, [BLANK in source for source in cells])
+    for source in kept.values():
+        exec(source.replace(BLANK, ""), made)
+    return made
+
+
+def written(source, blank, here):
+    """The function of a source, in the story's own names."""
+    made = {}
+    exec(compile(source, "answer", "exec"), here, made)
+    return made[blank]
+
+
+@pytest.fixture(params=BLANKS.values(), ids=list(BLANKS))
+def one(request):
+    """Name of the notebook, the package's version of a blank, its source and its cases."""
+    name, blank = request.param
+    source, cases = blanks_of(SOURCES[name])[blank]
+    return name, written(source, blank, story(name)), source, cases
+
+
+def test_right_answers_pass_in_any_style_and_go_on_where_they_are_whole(one):
+    _, right, _, cases = one
+    assert judging.judge(right, right, cases) == judging.Verdict("", True)
+    for style, change in slips.STYLES.items():
+        assert judging.judge(slips.wrapped(right, change), right, cases).wrong == "", style
+
+
+def differs(wrong, right, cases):
+    """Whether an answer is wrong in any of many other cases."""
+    rng = np.random.default_rng(OTHERS)
+    with np.errstate(all="ignore"):
+        for _ in range(100):
+            given = judging.draw(right, cases, rng, right.__globals__)
+            if not judging.agree(wrong, right, [given]):
+                return True
+    return False
+
+
+def test_no_usual_slip_passes_and_each_gets_a_sentence(one):
+    name, right, source, cases = one
+    tried = [(slip, written(text, right.__name__, story(name))) for slip, text in slips.sources(source)]
+    tried += [(slip, slips.wrapped(right, change)) for slip, change in slips.RESULTS.items()]
+    for slip, wrong in tried:
+        words = judging.judge(wrong, right, cases).wrong
+        assert words or not differs(wrong, right, cases), slip
+        assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
+        print(f"{right.__name__}: {slip}: {words or 'the same function'}")
+
+
+@pytest.mark.parametrize("blank", TYPED)
+def test_what_strict_readers_typed_is_refused(blank):
+    name, function = BLANKS[blank]
+    source, cases = blanks_of(SOURCES[name])[function]
+    right = written(source, function, story(name))
+    head = source.partition(":\n")[0]
+    for body in TYPED[blank]:
+        wrong = written(f"{head}:\n    return {body}", function, story(name))
+        assert judging.judge(wrong, right, cases).wrong, body
