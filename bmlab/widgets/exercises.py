@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .judging import CASES, Open, Untried, judge
+from .judging import CASES, Open, Untried, judge, kind_of_slip, kind_of_value
 from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
@@ -36,7 +36,18 @@ UNCHECKED = (
     "but where it is silent nothing was proved."
 )
 BEGUN_ANEW = "{} is damaged, so what is done is counted anew: run the tests again that you have passed."
-NO_CHECKS: dict[str, Any] = {"about": {"title": "", "minutes": "", "picture": ""}, "tests": {}, "blanks": {}}
+WAYS_HTML = "<details><summary>{}</summary><pre>{}</pre></details>"
+YOUR_TRY = (
+    "# Exercise {}: write your try below, code or words behind #, and run it. After two its solution can be opened."
+)
+ONE_MORE = "One more try, and the solution of exercise {} can be opened."
+WORKED = "<details><summary>The solution of exercise {}</summary>\n\n{}\n\n</details>"
+NO_CHECKS: dict[str, Any] = {
+    "about": {"title": "", "minutes": "", "picture": ""},
+    "tests": {},
+    "blanks": {},
+    "worked": {},
+}
 GRID_HTML = '<div style="display: grid; grid-template-columns: repeat(auto-fill, minmax(13em, 1fr)); gap: 1em">{}</div>'
 CARD_HTML = (
     '<a href="{name}.ipynb" style="border: 1px solid; border-radius: 6px; padding: 0.6em; color: inherit">'
@@ -45,6 +56,7 @@ CARD_HTML = (
 )
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
+_tries: dict[str, set[str]] = {}  # exercise without points -> what was tried
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
@@ -179,24 +191,48 @@ def _tell(result):
             _write_done(_done() - {cell} | ({cell} if right else set()))
         points = tests[cell]["points"]
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
-        _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>", f"{words}\n{_reached(_notebook)[1]}")
+        ways = zip(("The course's own way", "Another way"), tests[cell]["ways"] if right else (), strict=False)
+        folded = "".join(WAYS_HTML.format(title, escape(way)) for title, way in ways)
+        _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>{folded}", f"{words}\n{_reached(_notebook)[1]}")
+    for number, worked in _checks(_notebook)["worked"].items():
+        first, _, tried = source.strip().partition("\n")
+        if first == YOUR_TRY.format(number) and tried.strip("# .\n"):
+            _open_after_two(number, tried.strip(), worked)
+
+
+def _open_after_two(number, tried, worked):
+    """Show the folded solution of an exercise without points, once it was tried in two ways."""
+    _tries.setdefault(number, set()).add(tried)
+    words = WORKED.format(number, worked) if len(_tries[number]) > 1 else ONE_MORE.format(number)
+    _display(words, words, "text/markdown")
 
 
 def _verdict(about, error, names):
     """What is said of an answer, and whether it is right: after what its test shows comes what the copy does not."""
+    if _still_open(error):
+        return "\N{WHITE CIRCLE} open.", False
+    if not error and about["later"]:
+        return ("noted; the letter is marked later." if about["letter"] else LATER), False
+    source, where = about["seen"], ""
+    if not error:
+        source, where = about["hidden"], " where another case is tried"
+        try:
+            exec(compile(source, "test", "exec"), dict(names))
+        except Exception as problem:
+            error = problem
+    if not error and not (slip := _kinds(about, names)):
+        return f"\N{CHECK MARK} done. {about['why']}".strip(), True
     if error:
         failed = isinstance(error, AssertionError)
-        wrong = "" if _still_open(error) else f"{error}" if failed else f"it fails: {type(error).__name__}: {error}"
-        return (f"\N{BALLOT X} {wrong}" if wrong else "\N{WHITE CIRCLE} open."), False
-    if about["later"]:
-        return ("noted; the letter is marked later." if about["letter"] else LATER), False
-    try:
-        exec(compile(about["hidden"], "test", "exec"), dict(names))
-    except AssertionError as wrong:
-        return f"\N{BALLOT X} {wrong}", False
-    except Exception as problem:
-        return f"\N{BALLOT X} it fails where another case is tried: {type(problem).__name__}: {problem}", False
-    return f"\N{CHECK MARK} done. {about['why']}".strip(), True
+        said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}"
+        slip = kind_of_slip(source, about["asked"], names, "" if failed else "".join(about["ways"][:1])) or said
+    return f"\N{BALLOT X} {slip}", False
+
+
+def _kinds(about, names):
+    """What is wrong with the kind of a value that has passed its test, as nobody asks for a complex number."""
+    values = {name: names[name] for name in about["asked"] if not callable(names[name])}
+    return next(filter(None, (kind_of_value(*one) for one in values.items())), "")
 
 
 def _names(folder=Path()):
@@ -233,10 +269,10 @@ def _write_done(done, folder=Path()):
     write_bytes(Path(folder, DONE_FILE), json.dumps(sorted(done)).encode())
 
 
-def _display(html, text):
+def _display(shown, text, kind="text/html"):
     from IPython.display import display
 
-    display({"text/html": html, "text/plain": text}, raw=True)
+    display({kind: shown, "text/plain": text}, raw=True)
 
 
 def _reached(notebook, folder=Path()):

@@ -108,7 +108,7 @@ def returned(function: Callable, given: Sequence) -> Any:
 
 
 def look(name: str, found: Any, printed: str = "") -> str:
-    """Return what is wrong with the kind of what a function returned, or with a value, before it is computed with."""
+    """Return what is wrong with the kind of what a function returned, before it is computed with; "" if nothing is."""
     if found is None:
         return f"{name} prints and returns nothing: write return for print" if printed.strip() else (
             f"{name} returned nothing: is there a return?"
@@ -193,6 +193,69 @@ def close(found: np.ndarray, right: np.ndarray, off: float = DIGITS) -> bool:
 def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float = DIGITS) -> bool:
     """Return whether all parts of an answer are equal to so many digits."""
     return all(close(one, other, off) for one, other in zip(found, right, strict=True))
+
+
+class Watched:
+    """A function that is asked by a test: what it returns is looked at, and compared in kind with the right answer's.
+
+    `wrong` is what was wrong first, "" if nothing was; `right` may be None.
+    """
+
+    def __init__(self, name: str, function: Callable, right: Callable | None):
+        self.name, self.function, self.right, self.wrong = name, function, right, ""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Return what the function returns."""
+        with redirect_stdout(StringIO()) as printed:
+            found = self.function(*deepcopy(given), **named)
+        self.wrong = self.wrong or look(self.name, found, printed.getvalue())
+        if self.right and not self.wrong:
+            with suppress(Exception):
+                wanted = self.right(*deepcopy(given), **deepcopy(named))
+                self.wrong = unlike(self.name, found, wanted)
+        return found
+
+
+def unlike(name: str, found: Any, right: Any) -> str:
+    """Return what is wrong with the kind of an answer beside the right one, "" where nothing is."""
+    try:
+        fitted(name, found, right)
+    except Wrong as words:
+        return str(words)
+    return ""
+
+
+def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str = "") -> str:
+    """Return what is wrong with the kind of an answer that a test refuses, "" where nothing is.
+
+    source     the test
+    asked      the names that it asks for
+    names      what the notebook knows
+    solution   the source of the right answer: where it is known, shapes are compared, too
+    """
+    right = dict(names)
+    with suppress(Exception), redirect_stdout(StringIO()):
+        exec(solution, right)
+    here = {}
+    for name in asked:
+        if callable(names[name]) and (not solution or callable(right[name])):
+            here[name] = Watched(name, names[name], right[name] if solution else None)
+        elif words := kind_of_value(name, names[name], right[name] if solution else None):
+            return words
+    if here:
+        with suppress(Exception), redirect_stdout(StringIO()):
+            exec(source, names | here)
+    return next((one.wrong for one in here.values() if one.wrong), "")
+
+
+def kind_of_value(name: str, found: Any, right: Any = None) -> str:
+    """Return what is wrong with the kind of a value, "" where nothing is; a text may be what is asked for."""
+    if found is None:
+        return f"{name} is None, nothing: write its value"
+    words = "" if isinstance(found, str) or isinstance(right, str | list) else look(name, found)
+    if right is not None and not isinstance(right, str | list):
+        words = look(name, found) or unlike(name, found, right)
+    return words.replace(" returned ", " is ", 1)
 
 
 # The judge

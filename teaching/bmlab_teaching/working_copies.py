@@ -21,7 +21,9 @@ from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
 from bmlab.files import write_bytes
-from bmlab.widgets.exercises import is_watched, page
+from bmlab.widgets.exercises import YOUR_TRY, is_watched, page
+
+from .slicing import names
 
 NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
@@ -39,6 +41,7 @@ TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
 STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
 SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+MARKS = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 LETTER = re.compile(r'^ *\w+ = "[A-Z]"(?: *# *(.+))?$', re.MULTILINE)
 HIDDEN = re.compile(r"\n?### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 
@@ -164,7 +167,7 @@ def student_version(path: Path) -> NotebookNode:
             output.update({"execution_count": None} if output.output_type == "execute_result" else {})
     code[0].source = WATCH.format(path.stem) + code[0].source
     for cell in filter(record, notebook.cells):
-        for ours in ("checks", "cases"):  # what parts of a test are worth, hidden ones too; what a blank is tried on
+        for ours in ("checks", "cases", "other"):  # parts of a test, hidden ones too; trials of a blank; solutions
             cell.metadata.pop(ours, None)
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
@@ -184,8 +187,12 @@ def working_copy(path: Path) -> NotebookNode:
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
+    for number, place, _ in worked_of(path):
+        after = next(k for k, cell in enumerate(notebook.cells) if cell.id == place) + 1
+        cell = nbformat.v4.new_code_cell(f"{YOUR_TRY.format(number)}\n", id=f"try-{number}")
+        notebook.cells.insert(after, cell)
     for cell in notebook.cells:
-        if cell.cell_type == "code" and record(cell):
+        if cell.cell_type == "code" and (record(cell) or cell.id.startswith("try-")):
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
     return notebook
 
@@ -205,6 +212,21 @@ def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str]]:
     return found
 
 
+def worked_of(path: Path) -> list[tuple[str, str, str]]:
+    """Return (number, id of the question's cell, Markdown) of each worked solution of an exercise without points."""
+    found: dict[str, tuple[str, str]] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if not is_teachers(cell):
+            question = cell
+            continue
+        said = "".join(output.get("text", "") for output in cell.get("outputs", []))
+        code = f"```python\n{cell.source}\n```\n" + f"```text\n{said}```\n" * bool(said)
+        number = title_of(last_question(question.source)).partition(".")[0]
+        before = found.get(number, ("", ""))[1]
+        found[number] = question.id, f"{before}\n{cell.source if cell.cell_type == 'markdown' else code}"
+    return [(number, place, text.strip()) for number, (place, text) in found.items()]
+
+
 def worth(notebook: NotebookNode) -> dict[str, Exercise]:
     """Return {cell of a test: its exercise} of a notebook; what a person marks is not among them."""
     cells = {record(cell)["grade_id"]: cell.id for cell in notebook.cells if record(cell)}
@@ -219,7 +241,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
     source = without_teachers(nbformat.read(path, as_version=4))
     cells, tests = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}, {}
     for cell, one in worth(source).items():
-        test, chosen = cells[one.tests[-1]].source, LETTER.search(cells[one.answer].source)
+        test, answer = cells[one.tests[-1]].source, cells[one.answer].source
+        chosen, asked = LETTER.search(answer), names(answer).made & names(test).needed
         tests[cell] = {
             "title": f"Exercise {one.title.partition(':')[0]}",
             "points": one.points,
@@ -228,6 +251,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
             "why": (chosen[1] or "") if chosen and hidden else "",
             "later": bool(HIDDEN.search(test)) and not hidden,
             "hidden": "\n".join(HIDDEN.findall(test)) if hidden else "",
+            "asked": sorted(asked),
+            "ways": [MARKS.sub("", answer), *cells[one.answer].metadata.get("other", [])] if hidden else [],
         }
     texts = [cell.source for cell in source.cells]
     about = {
@@ -235,7 +260,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
         "minutes": "".join(re.findall(r"\*\*Time\*\* (\d+ minutes)", "\n".join(texts))),
         "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
     }
-    known = {"about": about, "tests": tests, "blanks": blanks_of(source)}
+    worked = {number: text for number, _, text in worked_of(path)} if hidden else {}
+    known = {"about": about, "tests": tests, "blanks": blanks_of(source), "worked": worked}
     return zlib.compress(json.dumps(known).encode())
 
 

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 
 import bmlab.widgets.exercises
-from bmlab.widgets.exercises import UNCHECKED
+from bmlab.widgets.exercises import UNCHECKED, YOUR_TRY
 from bmlab_teaching import working_copies
 from bmlab_teaching.working_copies import student_version
 
@@ -202,6 +202,9 @@ def studied(tmp_path, monkeypatch):
     tried = {"cases": "[rng.normal()]"}
     notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True) | tried))
     notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_STORY))
+    notebook.cells.append(nbformat.v4.new_markdown_cell("**3.** *Stretch* (without points). Why?", id="why"))
+    notebook.cells.append(nbformat.v4.new_markdown_cell("Because.", metadata={"tags": ["teacher"]}))
+    notebook.cells[5].metadata["other"] = ["def my_sum(x):\n    return x[0] + sum(x[1:])"]
     nbformat.write(notebook, "one.ipynb")
 
     def study(hidden):
@@ -246,6 +249,35 @@ def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     assert said_below(shell, MORE[1][2]) == [
         "Exercise 2. Do (1 point): the form is right; the value is marked later.\n"
     ]
+
+
+def test_after_two_different_tries_a_solution_without_points_can_be_opened_and_never_in_a_class(studied):
+    shell, place = studied(hidden=True), YOUR_TRY.format("3")
+    (cell,) = [cell for cell in working_copies.working_copy(Path("one.ipynb")).cells if cell.id == "try-3"]
+    assert cell.source == f"{place}\n" and said_below(shell, cell.source) == []
+    one_more = "One more try, and the solution of exercise 3 can be opened."
+    assert [said_below(shell, f"{place}\n{tried}") for tried in ("# ...", "# as it is", " # as it is")] == [
+        [],
+        [one_more],
+        [one_more],
+    ]
+    (worked,) = said_below(shell, f"{place}\n# because")
+    assert worked.startswith("<details><summary>The solution of exercise 3</summary>") and "Because." in worked
+    shell = studied(hidden=False)
+    assert [said_below(shell, f"{place}\n# {tried}") for tried in "ab"] == [[], []]
+    assert not [cell for cell in student_version(Path("one.ipynb")).cells if cell.id == "try-3"]
+    assert b"Because" not in zlib.decompress(Path("tables/one.checks").read_bytes())
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_is_done_can_be_compared_with_the_courses_way_and_another_but_not_in_a_class(studied, hidden):
+    shell = studied(hidden)
+    with capture_output() as said:
+        shell.run_cell("def my_sum(x):\n    return sum(x)")
+        shell.run_cell(MORE[1][2])
+    shown = "".join(one.data["text/html"] for one in said.outputs)
+    assert ("<summary>Another way</summary><pre>def my_sum(x):\n    return x[0] + sum" in shown) == hidden
+    assert ("<summary>The course&#x27;s own way" in shown or "<summary>The course's own way" in shown) == hidden
 
 
 IN_THE_STORY = "later = my_half(10)"
