@@ -134,6 +134,9 @@ def watch(notebook: str) -> None:
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
         shell.events.register("post_run_cell", _tell)
+        for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
+            with suppress(NameError):  # a default that the story makes
+                exec(compile(source, "package", "exec"), shell.user_ns)
         if not is_watched(notebook):
             print(UNCHECKED.format(notebook))
         elif words := _reached(notebook)[1]:  # in a class all is marked later

@@ -308,6 +308,14 @@ def test_a_wrong_blank_is_told_its_slip_at_once_and_makes_nothing_later_wrong(st
     assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
 
 
+@pytest.mark.parametrize("cell", ["", "@widgets.blank\ndef my_half(x)\n    return x / 2"])
+def test_a_blank_that_is_no_python_or_left_out_makes_nothing_later_wrong(studied, cell):
+    shell = studied(hidden=True)
+    shell.run_cell(cell)
+    shell.run_cell(IN_THE_STORY)
+    assert shell.user_ns["later"] == 5
+
+
 @pytest.mark.parametrize(
     "right, name", [("x / 2", "my_half"), ("round(x / 2, 3)", "instead_of_my_half"), ("[x / 2]", "instead_of_my_half")]
 )
