@@ -46,15 +46,29 @@ def cooling_cannot_break_a_tie(seed):
 
 @claim("00-turn3")
 def ten_sweeps_forget(seed):
-    """After ten sweeps this triangle has forgotten how it began, and so had every other machine that we tried with
-    weights of one half"""
+    """After ten sweeps this triangle has forgotten how it began, and so has every triangle with weights of one half."""
     return 0.02 - remembered(bmlab.toy() if seed == 0 else triangle(seed, 0.5))
 
 
 @claim("00-turn3")
 def strong_friends_hold_longer(seed):
-    """strong friends hold each other for longer"""
-    return remembered(triangle(seed, 1.5)) - remembered(triangle(seed, 0.5))
+    """Stronger weights, and more friends, take longer"""
+    crowds = [
+        bmlab.BoltzmannMachine(0.5 * (np.ones((n, n)) - np.eye(n)), np.full(n, 0.01 * seed)) for n in (3, 4, 5, 6)
+    ]
+    more_friends = np.diff([remembered(machine) for machine in crowds]).min()
+    return min(remembered(triangle(seed, 1.5)) - remembered(triangle(seed, 0.5)), more_friends)
+
+
+@claim("00-turn3")  # any order of turns
+def six_stay_at_home(seed):
+    """of six who all pull each other by one half and begin at home, 93 % of the groups are still all at home, where
+    $p$ is 48 %."""
+    six, turns = bmlab.BoltzmannMachine(0.5 * (np.ones((6, 6)) - np.eye(6)), np.zeros(6)), np.random.default_rng(seed)
+    P = sweep_matrix(six, [[i] for i in turns.permutation(6)])
+    home = np.flatnonzero((bmlab.states(6) == -1).all(1))[0]
+    still = np.linalg.matrix_power(P, 10)[home, home]
+    return 0.005 - max(abs(still - 0.93), abs(bmlab.probabilities(six)[home] - 0.48))
 
 
 @claim("00-16")  # friends 0 and 1 go; whatever 1 pulls with, 0 pushes with as much

@@ -74,7 +74,7 @@ def a_unit_needs_its_field(seed):
 
 @claim("01-12")
 def the_lost_two_looks_like_heat(seed):
-    """It does not crash; it looks just like a temperature that is twice too high."""
+    """It does not crash; it looks just like a temperature that is twice as high."""
     machine = some_machine(seed).at(1)
     law = stationary(sweep_matrix(machine, factor=1))
     far, near = (misplaced(law, bmlab.probabilities(machine.at(T))) for T in (1, 2))

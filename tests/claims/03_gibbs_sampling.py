@@ -100,6 +100,15 @@ def only_the_pairs(seed):
     return min(both.max() - 10, 4 - means.max())
 
 
+@claim("03-ex00a")  # a thousand sets of ten right means of biased coins, each mean of 1000
+def beyond_four_errors(seed):
+    """of ten right means one is beyond that once in 1600 runs"""
+    rng, m = np.random.default_rng(seed), np.linspace(-0.9, 0.9, 10)
+    found = 2 * rng.binomial(1000, (1 + m) / 2, size=(1000, 10)) / 1000 - 1
+    beyond = (np.abs(found - m) / np.sqrt((1 - m**2) / 1000)).max(1) > 4
+    return 0.005 - beyond.mean()  # 5 in 1000 where .6 are expected: once in 5,000 seeds, by Poisson
+
+
 @claim("03-91")  # independent units with the right means
 def pairs_too(seed):
     """Compare pairs too, not the means alone."""

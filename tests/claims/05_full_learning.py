@@ -133,6 +133,12 @@ def ten_sweeps_and_fifty(seed):
     return min(ten - 0.05, 0.3 - ten, 0.02 - fifty)
 
 
+@claim("05-61")
+def three_sweeps_from_the_data(seed):
+    """with three sweeps a step CD loses 0.01 at most."""
+    return 0.01 - lost("data 3", seed, 0)
+
+
 def by_mean_field(data, n=15, penalty=PENALTY, steps=401):
     """The last step of a climb that asks mean field."""
     return bmlab.fit(blank(n), data, bmlab.mean_field, rate=0.05, steps=steps, penalty=penalty, every=steps).steps[-1]

@@ -10,6 +10,7 @@ import numpy as np
 import shifter
 from judges import blank, climbed, judged, score, summit
 from referee import claim
+from scipy.optimize import minimize
 from scipy.stats import spearmanr
 
 import bmlab
@@ -38,12 +39,36 @@ def the_blank_machine_is_the_best_of_pairs(seed):
 
 @claim("07-21")
 def they_all_pull_the_same_way(seed):
-    """There are $10 \\cdot 9 / 2 = 45$ pairs, and they all pull the same way."""
+    """There are $10 \\cdot 9 / 2 = 45$ pairs, and they all pull the same way"""
     seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
     coins = ((1 + STATES * (seen @ STATES)) / 2).prod(1)
     paired = bmlab.probabilities(bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model)
     each, alone, pairs = (p[(STATES > 0).sum(1) >= 3].sum() for p in (seen, coins, paired))
     return min(each / alone - 2.5, 0.1 - abs(pairs / each - 1))
+
+
+def nats_of_one_hidden_unit(seen):
+    """The best mean log-likelihood of ten visible units and one hidden unit, of three climbs."""
+
+    def loss(theta):
+        weights, biases, bias = theta[:10], theta[10:20], theta[20]
+        field = STATES @ weights + bias
+        log_p = STATES @ biases + np.logaddexp(field, -field)
+        log_p -= np.logaddexp.reduce(log_p)
+        apart, hidden = np.exp(log_p) - seen, np.tanh(field)
+        return -(seen @ log_p), np.concatenate([(apart * hidden) @ STATES, apart @ STATES, [apart @ hidden]])
+
+    means = np.arctanh(seen @ STATES)
+    begins = [np.concatenate([np.random.default_rng(k).random(10), means, [-1.0]]) for k in range(3)]
+    return -min(minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000}).fun for begin in begins)
+
+
+@claim("07-21")
+def one_hidden_unit_fits_better(seed):
+    """a single hidden unit, with 21 numbers for the 55 of all pairs, fits these bins better."""
+    seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
+    paired = bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model
+    return 283_041 * (nats_of_one_hidden_unit(seen) - seen @ np.log(bmlab.probabilities(paired)))
 
 
 @claim("07-38", product((3, 4, 5), (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1)))
@@ -190,12 +215,35 @@ def learned(seed):
     return shifter.learned(CASES[kept], 3000, np.random.default_rng(100 + seed)), kept
 
 
+def named(seed, share):
+    """How many of the other cases a machine names rightly that was taught a share of them, and a vote of those taught."""
+    kept = np.zeros(len(CASES), bool)
+    kept[np.random.default_rng(seed).choice(len(CASES), int(share * len(CASES)), replace=False)] = True
+    truth, apart = CASES[:, -3:].argmax(1), (16 - CASES[:, :16] @ CASES[kept][:, :16].T) / 2
+    machine = shifter.chances(shifter.learned(CASES[kept], 3000, np.random.default_rng(seed)), CASES)
+    votes = np.exp(-apart) @ (CASES[kept][:, -3:] > 0)
+    return [(guess.argmax(1) == truth)[~kept].mean() for guess in (machine, votes)]
+
+
 @claim("07-93")
-def the_rule_and_not_the_list(seed):
-    """98.6 % of cases *never seen* are named rightly. What it learnt is the rule and not the list."""
-    model, kept = learned(seed)
-    right = shifter.chances(model, CASES).argmax(1) == CASES[:, -3:].argmax(1)
-    return right[~kept].mean() - 0.95
+def a_list_is_as_good(seed):
+    """98.6 % of cases *never seen* are named rightly. Is that a rule, and not a list?"""
+    machine, votes = named(seed, 0.8)
+    return min(machine, votes) - 0.95
+
+
+@claim("07-93")
+def ahead_by_half(seed):
+    """Taught half of the cases, the machine is ahead on average"""
+    machine, votes = np.mean([named([seed, split], 0.5) for split in range(4)], axis=0)
+    return machine - votes
+
+
+@claim("07-93")
+def behind_by_a_fifth(seed):
+    """taught a fifth of them, the list is, with 88 % to 80."""
+    machine, votes = named(seed, 0.2)
+    return votes - machine
 
 
 @claim("07-99")
