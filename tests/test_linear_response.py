@@ -86,3 +86,10 @@ def test_what_contradicts_itself_tells_by_how_much_and_the_limit():
         with pytest.warns(bmlab.NotConverged, match=f"inconsistency of .*, {limit}.*; use bethe.. or gibbs"):
             answer = method(bmlab.medium().at(temperature))
         assert answer.info["stable"] and answer.info["inconsistency"] > linear_response.MAX_INCONSISTENCY
+
+
+@every_method
+def test_no_units_have_no_correlations_and_nothing_is_printed(method, capfd):
+    """Also not by LAPACK, which writes to the terminal itself where a matrix has no rows."""
+    answer = method(bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0)))
+    assert answer.corr.shape == (0, 0) and answer.log_z == 0 and capfd.readouterr() == ("", "")

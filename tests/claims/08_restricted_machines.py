@@ -90,7 +90,7 @@ def the_same_walk(seed):
 
 @claim("08-93")  # layers that hold each other three times as firmly remember at least twice as long
 def no_faster_forgetting(seed):
-    """It does not make the chain forget faster"""
+    """It does not make the chain mix faster"""
     model, v, _ = layers(seed, 4, 4, scale=0.5)
     firm = bmlab.BoltzmannMachine(3 * model.weights, model.biases, model.temperature)
     return memory(strokes(firm, v)) / memory(strokes(model, v)) - 2

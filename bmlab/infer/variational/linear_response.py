@@ -196,6 +196,8 @@ def _inverse(curvature, branches):
 
 def _inverse_of(factor, lower):
     """Return the inverse from Cholesky's factor: half the work of one without it."""
+    if not len(factor):  # no units
+        return factor
     inverse, _ = scipy.linalg.lapack.dpotri(factor, lower)
     return np.triu(inverse) + np.triu(inverse, 1).T
 
