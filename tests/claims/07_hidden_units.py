@@ -216,7 +216,7 @@ def learned(seed):
 
 
 def named(seed, share):
-    """How many of the other cases a machine names rightly that was taught a share of them, and a vote of those taught."""
+    """How many of the other cases a machine names rightly that was taught a share of them, and a vote of these."""
     kept = np.zeros(len(CASES), bool)
     kept[np.random.default_rng(seed).choice(len(CASES), int(share * len(CASES)), replace=False)] = True
     truth, apart = CASES[:, -3:].argmax(1), (16 - CASES[:, :16] @ CASES[kept][:, :16].T) / 2
