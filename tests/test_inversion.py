@@ -146,3 +146,14 @@ def test_bethe_refuses_beliefs_that_are_no_probabilities():
 def test_the_advice_works(name):
     for data in ([[1, 1], [1, -1]], [[1, 1], [-1, -1]], pairs(0, 1, 1, 1)):
         assert np.isfinite(ALL[name](data, noise=0.1).model.weights).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_noise_makes_up_for_a_constant_unit_in_few_rows(name):
+    """As in many: images of one digit are fewer than their pixels, and a corner is always paper."""
+    few = bmlab.spins(np.random.default_rng(0).integers(0, 2, (9, 12)))
+    few[:, 0] = -1
+    found, longer = (ALL[name](rows, noise=0.2).model for rows in (few, np.tile(few, (3, 1))))
+    assert np.isfinite(found.weights).all() and np.allclose(found.weights, longer.weights, rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match=r"9 rows of 12 columns, one of them constant"):
+        ALL[name](few)

@@ -151,7 +151,7 @@ def _moments(data, noise):
     if isinstance(data, Estimate):
         mean, corr = data.mean, dense_corr(data.corr)
     else:
-        data = check_complete_rows(data)
+        data = check_complete_rows(data, allow_constant=noise > 0)
         mean, corr = data.mean(0), data.T @ data / len(data)
     corr = kept**2 * corr
     np.fill_diagonal(corr, 1.0)

@@ -80,13 +80,16 @@ def pad_hidden(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
-def check_complete_rows(data: Any) -> np.ndarray:
-    """Return data (N, n) of -1/+1, float64, of which no unit is hidden; raise ValueError for others and for none."""
+def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarray:
+    """Return data (N, n) of -1/+1, float64, of which no unit is hidden; raise ValueError for others and for none.
+
+    Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
+    """
     data = np.atleast_2d(check_spins("data", data))
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     n_rows, n = data.shape
-    if n_rows < n and (1 - np.abs(data.mean(0)) < ZERO_PROBABILITY).any():
+    if not allow_constant and n_rows < n and (1 - np.abs(data.mean(0)) < ZERO_PROBABILITY).any():
         raise ValueError(
             f"data must be rows (N, units), found {n_rows} rows of {n} columns, one of them constant; pass "
             "data.T if units are rows, or more rows"
