@@ -46,8 +46,10 @@ def split(fold):
 
 
 def beginner(images, hidden, rng):
-    """A machine before its first lesson: independent pixels, tiny weights to the hidden units if there are any."""
+    """A machine before its first lesson: independent pixels, with tiny weights to hidden units, or all pairs to learn."""
     biases = np.arctanh(images.sum(axis=0) / (len(images) + 2))
+    if not hidden:
+        return bmlab.BoltzmannMachine(np.zeros((64, 64)), biases)  # restricted() has no pairs: none would learn
     return bmlab.restricted(rng.normal(scale=0.01, size=(64, hidden)), biases, np.zeros(hidden))
 
 
