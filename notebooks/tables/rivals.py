@@ -46,7 +46,7 @@ def split(fold):
 
 
 def beginner(images, hidden, rng):
-    """A machine before its first lesson: independent pixels, with tiny weights to hidden units, or all pairs to learn."""
+    """A machine before its first lesson: independent pixels, with tiny weights to hidden units, or all pairs."""
     biases = np.arctanh(images.sum(axis=0) / (len(images) + 2))
     if not hidden:
         return bmlab.BoltzmannMachine(np.zeros((64, 64)), biases)  # restricted() has no pairs: none would learn
