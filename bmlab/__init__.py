@@ -88,6 +88,7 @@ __all__ = [
     "sweep",
     "tap",
     "toy",
+    "visited",
 ]
 CORE = tuple(__all__)
 # Further: what the other notebooks and research need.
@@ -128,7 +129,6 @@ __all__ += [
     "to_bits",
     "to_dimod",
     "trw",
-    "visited",
     "workers",
 ]
 

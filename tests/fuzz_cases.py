@@ -479,7 +479,7 @@ KINDS = {
         "rule": choices("gibbs", "metropolis"),
     },
     **{"backend": choices("auto", "numpy", "numba"), "free_start": choices("previous", "fresh", "data")},
-    **{"pcd.free_start": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS},
+    **{"pcd.free_start": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS, "return_std": FLAGS},
     "moments.bits": good(False, 0) + bad(True, np.True_, 1) + NO_FLAGS,  # of rows that are -1/+1
     **{"rng": SEEDS, "seed": WRONG_SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
     "model": models,

@@ -290,7 +290,8 @@ def equal_to(right):
 
 def log_prob(given):
     free = Sum(given["model"]).log_z
-    return [Sum(given["model"], row).log_z - free for row in rows_of(given["model"], given["data"])]
+    log_p = [Sum(given["model"], row).log_z - free for row in rows_of(given["model"], given["data"])]
+    return (log_p, np.zeros(len(log_p))) if given.get("return_std") else log_p
 
 
 def completed(given):

@@ -34,7 +34,7 @@ from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
 from ..progress_bars import with_progress
 from ..threads import one_thread
-from ..validation import ArrayLike, describe
+from ..validation import ArrayLike, check_flag, describe
 from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, check_moments, check_padded_rows, unique_patterns, unique_rows
 
@@ -171,6 +171,7 @@ def log_prob(
     """
     rows = check_padded_rows(model, data)
     check_method("infer", infer, "model")
+    return_std = check_flag("return_std", return_std)
     log_z, variance, unknown = np.empty(len(rows)), np.zeros(len(rows)), np.isnan(rows)
     hidden = _closed_form_units(model, unknown)
     groups = _group_by_unknown(unknown, model, infer) if hidden is None else [(hidden, np.arange(len(rows)))]
