@@ -181,7 +181,7 @@ def test_methods_are_told_apart_without_any_colour():
 def test_a_network_stands_as_in_the_live_view_and_says_signs_by_dashes(ax):
     weights = np.array([[0, 2, 0], [2, 0, -1], [0, -1, 0]])
     model = bmlab.BoltzmannMachine(weights, [0, 0.5, 0], names=("Ada", "Bo", "Cy"))
-    assert plot.network(model, ax, states=[1, -1, 0], held=[2]) is ax
+    assert plot.network(model, ax, states=[1, -1, 0], clamped=[2]) is ax
     joined, units = ax.lines[:2], ax.lines[2:]
     assert [line.get_linestyle() for line in joined] == ["-", "--"]
     assert joined[0].get_linewidth() > joined[1].get_linewidth()

@@ -25,7 +25,7 @@ def network(
     layers: Sequence[Sequence[int]] = (),
     places: ArrayLike | str | None = None,
     states: ArrayLike | None = None,
-    held: Sequence[int] = (),
+    clamped: Sequence[int] = (),
     sizes: ArrayLike | None = None,
     messages: Mapping[tuple, Any] | None = None,
 ) -> Axes:
@@ -35,7 +35,7 @@ def network(
     places    (n, 2), or "circle" (unit 0 at the top, clockwise, as in widgets.MachineView), or "near": who pull each
               other stand together.  Without it up to four units stand in a circle, others near
     states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open grey
-    held      units that are clamped, drawn as squares
+    clamped   units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
     messages  {(i, j): the message from i to j}, arrows beside the lines
     The names of the machine stand beside its units.  Up to four units each weight and bias is written too.
@@ -83,7 +83,7 @@ def network(
             _beside(ax, f"{messages[a, b]}", middle, side, 9 + style["linewidth"] / 2, PLUS)
     for i in range(model.n):
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
-        ax.plot(*spots[i], "s" if i in held else "o", markersize=size[i], markeredgewidth=1.2, **style)
+        ax.plot(*spots[i], "s" if i in clamped else "o", markersize=size[i], markeredgewidth=1.2, **style)
     names = literal(model.names) or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
     words = [
         name + (f"\nb = {signed(bias)}" if few and bias else "")
