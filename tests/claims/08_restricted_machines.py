@@ -194,14 +194,6 @@ def cd_is_highest_at_a_constant_rate(fold, seed):
     return nats(fold, seed, "CD-1", 0.05) - max(nats(fold, seed, name, 0.05) for name in ("exact", "PCD"))
 
 
-@claim("08-46", FOLDS)  # there is one at 0.05, and none above a twentieth of a nat at 0.02
-def smaller_steps_take_the_lead_away(fold, seed):
-    """in smaller steps, the lead of CD-1 shrinks"""
-    long, short = (nats(fold, seed, "CD-1", *climb) - nats(fold, seed, "exact", *climb)
-                   for climb in ((0.05, 400), (0.02, 1000)))  # fmt: skip
-    return long - short
-
-
 # A machine that remembers long
 
 
