@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import slips
 
-from bmlab.widgets import judging
+from bmlab.widgets import exercises, judging
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
@@ -33,6 +33,7 @@ TYPED = {  # by strict readers, and then accepted in silence
     ],
     "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
     "08_restricted_machines-my_fields": ["W @ v + c", "W.T @ v - c"],
+    "08_restricted_machines-my_log_z": ["np.logaddexp.reduce(log_weight(model, bmlab.states(v)))"],
     "09_handwritten_digits-my_rehearsal": [
         "sum((log_p(m, z, images[part == k]).argmax(1) != labels[part == k]).sum() "
         "for k in range(4) for m, z in [learn(images, part != k)])",
@@ -111,3 +112,18 @@ def test_what_strict_readers_typed_is_refused(blank):
     for body in TYPED[blank]:
         wrong = written(f"{head}:\n    return {body}", function, story(name))
         assert judging.judge(wrong, right, cases).wrong, body
+
+
+def test_a_blank_that_calls_itself_is_told_so(capsys):
+    """Its name means the package's version, until it is right: it agrees with that for nothing."""
+    names = {"my_twice": lambda x: 2 * x}
+    exec("def calling(x):\n    return my_twice(x)", names)
+    function = names["calling"]
+    function.__name__ = "my_twice"
+    exercises._judged(function, "def my_twice(x):\n    return 2 * x", "")
+    assert capsys.readouterr().out.startswith("\N{BALLOT X} my_twice calls itself without an end: ")
+    assert names["my_twice"](3) == 6, "it is put back"
+
+
+def test_a_name_that_a_test_asks_for_and_is_not_there_is_missing():
+    assert judging.kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it"

@@ -29,7 +29,7 @@ STILL_OPEN = "{} is still open: write it above."
 RIGHT = f"\N{CHECK MARK} {{}} agrees with the package's in {CASES} random cases."
 ROUNDED = " The story goes on with the package's arrays, to all digits."
 UNTRIED = "{} was not tried ({}): run the cells above first."
-WRONG = "\N{BALLOT X} {}. The story goes on with the package's version."
+WRONG = "\N{BALLOT X} {} The story goes on with the package's version."
 LATER = "the form is right; the value is marked later."
 UNCHECKED = (
     "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
@@ -108,6 +108,8 @@ def _judged(function, source, cases):
     made: dict = {}
     exec(compile(source, "package", "exec"), function.__globals__, made)
     name, (ours,) = function.__name__, made.values()
+    names, before = function.__globals__, function.__globals__.get(name)
+    names[name] = function  # a function that calls itself calls itself, not the package's
     try:
         verdict = judge(function, ours, cases)
     except Open:
@@ -115,11 +117,19 @@ def _judged(function, source, cases):
     except Untried as problem:
         print(UNTRIED.format(name, problem))
     else:
-        print(WRONG.format(verdict.wrong) if verdict.wrong else RIGHT.format(name) + ROUNDED * (not verdict.whole))
+        print(
+            WRONG.format(_ended(verdict.wrong)) if verdict.wrong else RIGHT.format(name) + ROUNDED * (not verdict.whole)
+        )
         if verdict.whole and not verdict.wrong:
             return function
+    finally:
+        names[name] = before
     ours.__name__ = f"instead_of_{name}"  # a cell can say whose numbers it prints
     return ours
+
+
+def _ended(words):
+    return words if words.endswith(("?", ".")) else f"{words}."
 
 
 def watch(notebook: str) -> None:

@@ -98,6 +98,8 @@ def returned(function: Callable, given: Sequence) -> Any:
             found = function(*copies)
         except NotImplementedError:
             raise Open from None
+        except RecursionError:
+            raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
         except Exception as problem:
             raise Wrong(f"{name} stops with {type(problem).__name__}: {problem}") from None
     if not all(map(same_bits, given, copies)):
@@ -238,6 +240,8 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
         exec(solution, right)
     here = {}
     for name in asked:
+        if name not in names:
+            return f"{name} is missing: run the cell that writes it"
         if callable(names[name]) and (not solution or callable(right[name])):
             here[name] = Watched(name, names[name], right[name] if solution else None)
         elif words := kind_of_value(name, names[name], right[name] if solution else None):
