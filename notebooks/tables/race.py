@@ -29,25 +29,35 @@ COLUMNS = "machine", "way", "effort", "seconds", "log_z", "moments"
 RNG = 0
 
 
+def weak_ties(n, T):
+    """Return n units that repel each other by 1/n, their log Z, and the correlation of each pair.
+
+    A state has the energy (m^2 - n) / 2n, m being the sum of its units, and binomial many states have this m.
+    """
+    on = np.arange(n + 1)
+    m = 2 * on - n
+    log_w = gammaln(n + 1) - gammaln(on + 1) - gammaln(n - on + 1) - (m**2 - n) / (2 * n * T)
+    log_z = logsumexp(log_w)
+    pair = (np.exp(log_w - log_z) @ m**2 - n) / (n * (n - 1))
+    return bmlab.BoltzmannMachine((np.eye(n) - 1) / n, np.zeros(n), T), log_z, np.where(np.eye(n), 1.0, pair)
+
+
 def machines():
     """Yield (name, machine, its exact log Z, means and correlations)."""
     blank = bmlab.BoltzmannMachine(np.zeros((15, 15)), np.zeros(15))
     animals = bmlab.maximize(blank, bmlab.data.zoo().data, penalty=0.03).model
-    for name, machine in (
-        ("15 animals", animals),
-        ("glass of 20 at T = 0.3", bmlab.sherrington_kirkpatrick(20, rng=1).at(0.3)),
-    ):
+    glass = bmlab.sherrington_kirkpatrick(20, rng=1).at(0.3)
+    for name, machine in ("15 animals", animals), ("glass of 20 at T = 0.3", glass):
         true = bmlab.exact(machine)
         yield name, machine, true.log_z.value, true.mean, true.corr
-    n, T = 200, 1.5
-    machine = bmlab.BoltzmannMachine((np.eye(n) - 1) / n, np.zeros(n), T)
-    sums = 2 * np.arange(n + 1) - n  # of the units, in binomial many states each: the energy is (sum^2 - n) / 2n
-    log_w = (
-        gammaln(n + 1) - gammaln(np.arange(n + 1) + 1) - gammaln(n - np.arange(n + 1) + 1) - (sums**2 - n) / (2 * n * T)
-    )
-    log_z = logsumexp(log_w)
-    pair = (np.exp(log_w - log_z) @ sums**2 - n) / (n * (n - 1))
-    yield "200 weak ties", machine, log_z, np.zeros(n), np.where(np.eye(n), 1.0, pair)
+    ties, log_z, corr = weak_ties(200, 1.5)
+    yield "200 weak ties", ties, log_z, np.zeros(200), corr
+
+
+def moments_off(answer, mean, corr):
+    """How far all means and correlations of pairs are off, root mean square."""
+    pairs = np.triu_indices(len(mean), 1)
+    return np.sqrt(np.mean(np.append(answer.mean - mean, (answer.corr - corr)[pairs]) ** 2))
 
 
 def ways(machine):
@@ -82,15 +92,11 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         for name, machine, log_z, mean, corr in machines():
-            pairs = np.triu_indices(machine.n, 1)
             for way, effort, call, has_moments in ways(machine):
                 answer, seconds = timed(call)
                 value = answer.log_z.lower if way == "visited" else float(answer.log_z)
                 off = "" if np.isnan(value) else f"{value - log_z:.3g}"
-                moments = ""
-                if has_moments:
-                    errors = np.append(answer.mean - mean, (np.asarray(answer.corr) - corr)[pairs])
-                    moments = f"{np.sqrt(np.mean(errors**2)):.2g}"
+                moments = f"{moments_off(answer, mean, corr):.2g}" if has_moments else ""
                 table.writerow((name, way, effort, f"{seconds:.2g}", off, moments))
 
 

@@ -8,6 +8,7 @@ from functools import cache, partial
 from itertools import product
 
 import numpy as np
+import race
 from judges import blank, couples, glass, misplaced, off, radius, ring, scaled, score, summit, sweep_matrix
 from referee import claim
 
@@ -290,3 +291,22 @@ def too_large(seed):
     """Fresh chains: they see too little correlation, and make the weights too large."""
     fresh, _ = ended("fresh 1", "falling", seed, 15)
     return np.linalg.norm(fresh.weights) - 1.1 * np.linalg.norm(top(seed, 15).weights)
+
+
+# --- three ways to Z ----------------------------------------------------------------------------------------------
+
+
+@claim(
+    "05-raced"
+)  # other tables, glasses and temperatures of ties; a thousand sweeps of a hundred chains as in the table
+def each_wins_once(seed):
+    """**Each of the three wins once.**"""
+    animals, cold = summit(table(seed, 15), PENALTY), glass(20, seed, 0.3)
+    by_product = [bmlab.exact(model).log_z - bmlab.mean_field(model, starts=5).log_z.lower for model in (animals, cold)]
+    visited = bmlab.exact(cold).log_z - bmlab.visited(cold, rng=seed).log_z.lower
+    ties, log_z, corr = race.weak_ties(200, 1.2 + seed / 10)
+    found = [
+        race.moments_off(one, np.zeros(200), corr) for one in (bmlab.mean_field(ties), bmlab.gibbs(ties, rng=seed))
+    ]
+    missed = log_z - bmlab.visited(ties, rng=seed, n_sweeps=100).log_z.lower
+    return min(by_product[0] - 0.1, by_product[1] / 2 - visited, found[1] / 100 - found[0], missed - 50)
