@@ -30,6 +30,7 @@ from ..estimate import (
     pair_sums,
 )
 from ..infer.exact.dispatch import exact
+from ..infer.exact.matrix_products import TABLE_UNITS
 from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
 from ..progress_bars import with_progress
@@ -38,7 +39,7 @@ from ..validation import ArrayLike, check_flag, describe
 from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, check_moments, check_padded_rows, unique_patterns, unique_rows
 
-LONGEST_SUM = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
+MAX_SUM_SECONDS = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
 
 
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
@@ -189,7 +190,8 @@ def log_prob(
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
     if infer is exact:
-        _check_cost([(model, 1), *price])
+        if model.n > TABLE_UNITS:  # a table of all states takes less than its price
+            _check_cost([(model, 1), *price])
         infer = partial(exact, want="log_z")
     (_, free), *clamped_answers = [
         (where, call_method("infer", infer, machine).log_z) for where, machine in with_progress(machines, "machine")
@@ -208,10 +210,10 @@ def _stderr(log_z):
 def _check_cost(machines):
     """Raise ValueError where log Z of so many machines, (one of them, how many), would take exact() too long."""
     seconds = sum(count * plan(machine, want="log_z").seconds for machine, count in machines)
-    if seconds > LONGEST_SUM:
+    if seconds > MAX_SUM_SECONDS:
         raise ValueError(
             f"log_prob() would ask exact() for log Z of {sum(count for _, count in machines):,} machines, about "
-            f"{time_in_words(seconds)}, and stops at {time_in_words(LONGEST_SUM)}; use "
+            f"{time_in_words(seconds)}, and stops at {time_in_words(MAX_SUM_SECONDS)}; use "
             "infer=functools.partial(bmlab.ais, rng=0)"
         )
 

@@ -63,8 +63,11 @@ def exact(
     check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
     moments = check_choice("want", want, WANT_CHOICES) == "moments"
-    if model.n <= TABLE_UNITS and all_pairs and moments and not model.is_sparse:  # as quick as what follows
-        return _estimate(model, *sum_by_tables(model), "small tables", TABLE_SECONDS, begin)
+    if model.n <= TABLE_UNITS and all_pairs and not model.is_sparse:  # as quick as what follows
+        log_z, mean, corr = sum_by_tables(model)
+        if not moments:
+            mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
+        return _estimate(model, log_z, mean, corr, "small tables", TABLE_SECONDS, begin)
     price = plan(model, pairs=pairs, want=want)
     check_cost(price, max_seconds, max_bytes, all_pairs)
     log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []

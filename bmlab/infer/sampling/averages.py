@@ -79,8 +79,8 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     units, pairs, sizes = (_joined(sums, ess / (MIN_INDEPENDENT_DRAWS * count)) for sums in (units, pairs, sizes))
     mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
     corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
-    errors = mean_stderr, _both_ways(model, corr_stderr, diagonal=0.0)
-    return Averages(mean, _both_ways(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
+    errors = mean_stderr, _as_matrix(model, corr_stderr, diagonal=0.0)
+    return Averages(mean, _as_matrix(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
 
 
 def _joined(sums, independent):
@@ -165,10 +165,10 @@ def _split_by_label(label, block):
 
 def _upper_pairs(model):
     """Return the pairs i < j, (row, col): all, or of a sparse machine the coupled ones."""
-    return _lower_and_upper(model)[0] if model.is_sparse else np.triu_indices(model.n, 1)
+    return _upper_and_places(model)[0] if model.is_sparse else np.triu_indices(model.n, 1)
 
 
-def _lower_and_upper(model):
+def _upper_and_places(model):
     """Return the coupled pairs i < j of a sparse machine, and which of them each stored coupling is."""
     row, col = coupled_pairs(model)
     pair = np.minimum(row, col) * np.int64(model.n) + np.maximum(row, col)
@@ -176,10 +176,10 @@ def _lower_and_upper(model):
     return np.divmod(upper, max(1, model.n)), place
 
 
-def _both_ways(model, values, diagonal=1.0):
+def _as_matrix(model, values, diagonal=1.0):
     """Return numbers of the pairs i < j as a matrix with `diagonal`, laid out as in Estimate."""
     if model.is_sparse:
-        return as_corr(model, values[_lower_and_upper(model)[1]], diagonal)
+        return as_corr(model, values[_upper_and_places(model)[1]], diagonal)
     matrix = np.zeros((model.n, model.n))
     matrix[_upper_pairs(model)] = values
     return as_corr(model, matrix + matrix.T, diagonal)
