@@ -10,12 +10,11 @@ in its row.  The peers in NumPy are written with care: no objects, no checks, on
 import sys
 import warnings
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from time import process_time
 
-import dimod
 import numpy as np
-from dwave.samplers import SimulatedAnnealingSampler
+from sampling import annealer
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
@@ -45,25 +44,6 @@ def least(*calls):
     return best
 
 
-def dwave(model, n_chains, n_sweeps):
-    """D-Wave's annealer held at one temperature, as its users call it: the last states only."""
-    upper = sparse.triu(sparse.coo_array(model.weights)).tocoo()
-    problem = dimod.BinaryQuadraticModel.from_numpy_vectors(
-        -model.biases, (*upper.coords, -upper.data), model.offset, "SPIN"
-    )
-    return lambda: SimulatedAnnealingSampler().sample(
-        problem,
-        num_reads=n_chains,
-        num_sweeps=n_sweeps,
-        num_sweeps_per_beta=1,
-        beta_schedule_type="custom",
-        beta_schedule=np.full(n_sweeps, 1 / model.temperature),
-        proposal_acceptance_criteria="Gibbs",
-        randomize_order=False,
-        seed=1,
-    )
-
-
 def walks():
     """Rows of gibbs(): beside its own engines, and beside dwave."""
     for n, n_chains, n_sweeps in ((100, 1, 5000), (10, 20, 2600), (100, 10, 500), (100, 100, 1000), (100, 1000, 1000)):
@@ -74,7 +54,7 @@ def walks():
             call,
             {
                 "backend='numba'": partial(call, backend="numba"),
-                "dwave, last states only": dwave(model, n_chains, n_sweeps + 100),
+                "dwave, last states only": partial(annealer(model), n_sweeps + 100, num_reads=n_chains),
             },
         )
     lattice = bmlab.ising((64, 64)).at(2.3)
@@ -87,7 +67,7 @@ def walks():
     yield (
         "gibbs, lattice 64 x 64, 64 chains, 1,000 sweeps with averages",
         partial(gibbs, lattice, n_chains=64),
-        {"its own walk": walk, "dwave, last states only": dwave(lattice, 64, 1100)},
+        {"its own walk": walk, "dwave, last states only": partial(annealer(lattice), 1100, num_reads=64)},
     )
 
 
@@ -102,7 +82,7 @@ def numpy_ais(model, visible, rng, n_chains=200, n_temperatures=200):
 
     v = 2.0 * (rng.random((n_chains, visible)) < expit(2 * b)) - 1
     log_w = np.full(n_chains, log_cosh(b).sum() + len(c) * np.log(2))
-    for low, high in zip(*(lambda t: (t[:-1], t[1:]))(np.linspace(0, 1, n_temperatures + 1)), strict=True):
+    for low, high in pairwise(np.linspace(0, 1, n_temperatures + 1)):
         field = v @ weights + c
         log_w += (log_cosh(high * field) - log_cosh(low * field)).sum(1)
         h = 2.0 * (rng.random(field.shape) < expit(2 * high * field)) - 1
@@ -232,6 +212,7 @@ def deterministic():
 
 
 def main(*words):
+    """Print the rows whose name has one of the words, all if there are none."""
     warnings.simplefilter("ignore", bmlab.NotConverged)
     for rows in (walks, annealed, learners, deterministic):
         for name, ours, peers, *weight in rows():

@@ -80,31 +80,41 @@ def by_bmlab(model, s, backend):
     return sweep
 
 
-def by_dwave(model, s):
-    """D-Wave's annealer held at one temperature (its E is + h.s + J.ss), by the sampling time that it reports.
-
-    It walks one chain after the other, each from fresh fields: 50 long walks are fairer to it than 1000 short ones.
-    """
+def annealer(model):
+    """D-Wave's annealer held at the machine's temperature (its E is + h.s + J.ss): sweeps, options -> its samples."""
     import dimod
     from dwave.samplers import SimulatedAnnealingSampler
 
-    w, s = model.weights.toarray() if model.is_sparse else model.weights, s[:, :50]
+    w = model.weights.toarray() if model.is_sparse else model.weights
     i, j = np.nonzero(np.triu(w))
     problem = dimod.BinaryQuadraticModel.from_numpy_vectors(-model.biases, (i, j, -w[i, j]), 0.0, "SPIN")
 
-    def sweep(count):
-        found = SimulatedAnnealingSampler().sample(
+    def sample(sweeps, **options):
+        return SimulatedAnnealingSampler().sample(
             problem,
-            num_reads=s.shape[1],
-            num_sweeps=count,
+            num_sweeps=sweeps,
             num_sweeps_per_beta=1,
             beta_schedule_type="custom",
-            beta_schedule=np.full(count, 1 / model.temperature),
+            beta_schedule=np.full(sweeps, 1 / model.temperature),
             proposal_acceptance_criteria="Gibbs",
             randomize_order=False,
-            initial_states=(s.T.astype(np.int8), list(range(model.n))),
             seed=1,
+            **options,
         )
+
+    return sample
+
+
+def by_dwave(model, s):
+    """The annealer by the sampling time that it reports.
+
+    It walks one chain after the other, each from fresh fields: 50 long walks are fairer to it than 1000 short ones.
+    """
+    sample, s = annealer(model), s[:, :50]
+    start = s.T.astype(np.int8), list(range(model.n))
+
+    def sweep(count):
+        found = sample(count, num_reads=s.shape[1], initial_states=start)
         order = np.argsort(found.variables)
         return found.info["timing"]["sampling_ns"] * 1e-9, found.record.sample[:, order].T
 
