@@ -1,4 +1,4 @@
-"""What runs inside the sandbox, as a script of its own: python cells.py SECONDS WALL; a line of JSON each way.
+"""What runs inside the sandbox: python cells.py SECONDS WALL [USER TASKS], a script of its own; lines of JSON each way.
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
 runs the handout's own cells and the tests, and has never seen a line of the student's: values come to it as data, never
@@ -12,11 +12,12 @@ import itertools
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
 import types
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -313,8 +314,35 @@ class Cells:
         return {"verdicts": verdicts}
 
 
+def limit_processes(user: int, tasks: int) -> None:
+    """Become a user (0: stay who one is) that may have no more than so many processes and threads."""
+    if user:
+        for folder in "/tmp", "/dev/shm", "/course", os.environ.get("HOME", "/tmp"):
+            os.chown(folder, user, user)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (tasks, most))
+    try:
+        os.waitpid(os.fork() or os._exit(0), 0)
+        resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
+    except BlockingIOError:  # before Linux 5.14 all that the teacher runs counts, too
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def end_others() -> None:
+    """Kill all in this namespace but this process: what a failed cell started ends with it."""
+    with suppress(ProcessLookupError, ChildProcessError):
+        os.kill(-1, signal.SIGKILL)
+        while True:
+            os.waitpid(-1, 0)
+
+
 def main() -> None:
     """Answer one question after the other, on channels that what is run cannot print to."""
+    if walled := len(sys.argv) > 3:
+        limit_processes(int(sys.argv[3]), int(sys.argv[4]))
     if os.path.isdir("/warm"):
         shutil.copytree("/warm", os.environ["HOME"], dirs_exist_ok=True)
     asked, told = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
@@ -331,9 +359,15 @@ def main() -> None:
     signal.signal(signal.SIGALRM, too_long)
     signal.signal(signal.SIGPROF, too_long)
     cells = Cells(float(sys.argv[1]), float(sys.argv[2]), say, hear)
+    this = os.getpid()
     while question := hear():
         ((verb, given),) = question.items()
-        say(getattr(cells, verb)(*given))
+        answer = getattr(cells, verb)(*given)
+        if os.getpid() != this:  # a cell forked, and its copy went on to here
+            os._exit(0)
+        if walled and answer.get("error"):
+            end_others()
+        say(answer)
 
 
 if __name__ == "__main__":

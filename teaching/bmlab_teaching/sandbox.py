@@ -1,11 +1,13 @@
 """A process that nobody trusts, in bubblewrap: asked one question at a time, within limits.
 
 bubblewrap makes namespaces (users, processes, network, all there are) without rights, over a file system that holds
-Python with its packages, bmlab and the tables, read-only, and small folders in memory. This package is not in it.
+Python with its packages, bmlab and the tables, read-only, and small folders in memory. This package is not in it. No
+limit on the number of processes binds root, so where root grades, each submission runs as a user of its own.
 """
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,8 @@ CELLS, BMLAB = Path(__file__).with_name("cells.py"), Path(bmlab.__file__).parent
 HOME = "/home/student"
 SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
 PROCESSES, LINE, LOOK = 64, 2**26, 0.5  # the most that may be started; bytes of an answer; seconds between looks
+NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
+TASKS = 4 * PROCESSES  # of processes and threads, where the system itself starts no more
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
@@ -73,22 +77,33 @@ def has_bubblewrap() -> bool:
     """Whether bubblewrap is there, and the system lets it make namespaces."""
     if not shutil.which("bwrap"):
         return False
-    return not subprocess.run([*bubblewrap(), sys.executable, "-c", ""], check=False, capture_output=True).returncode
+    command = [*bubblewrap(), sys.executable, "-P", "/cells.py", "1", "1", *own_user()]
+    return not subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode
 
 
 def bubblewrap(*more: str) -> list[str]:
     """Return the command that walls in the command after it; `more` are further mounts."""
     python = [sys.prefix, sys.base_prefix, str(BMLAB), os.path.realpath(sys.executable)]
     shown = [place for place in dict.fromkeys(python) if place != "/usr"] + ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
-    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    command = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    command += [f"--unshare-{namespace}" for namespace in NAMESPACES]
+    if os.geteuid():
+        command += ["--unshare-user"]
+    else:  # cells.py gives these up, with root, before it answers anything
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_CHOWN"]
     command += ["--hostname", "student", "--proc", "/proc", "--dev", "/dev"]
     for place, megabytes in SCRATCH.items():
         command += ["--size", str(megabytes * 2**20), "--tmpfs", place]
     for place in shown:
-        command += ["--ro-bind-try", place, place]
+        command += ["--dir", str(Path(place).parent), "--ro-bind-try", place, place]
     if CELLS.parent.is_relative_to(sys.prefix):
         command += ["--tmpfs", str(CELLS.parent)]
     return [*command, "--ro-bind", str(CELLS), "/cells.py", *more, "--chdir", "/course"]
+
+
+def own_user() -> list[str]:
+    """Return the user that cells.py becomes, which runs nothing else (0: it stays who it is), and its most tasks."""
+    return [str(0 if os.geteuid() else random.randrange(2**30, 2**31)), str(TASKS)]
 
 
 def environment(home: str) -> dict[str, str]:
@@ -125,15 +140,15 @@ class Sandbox:
             for table in tables:
                 (Path(home) / "tables").mkdir(exist_ok=True)
                 shutil.copy(table, Path(home) / "tables")
-            wrap, script = [], str(CELLS)
+            wrap, script, user = [], str(CELLS), []
         else:
-            home, script = HOME, "/cells.py"
+            home, script, user = HOME, "/cells.py", own_user()
             mounts = ["--ro-bind", limits.warm, "/warm"] if limits.warm else []
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
             wrap = bubblewrap(*mounts)
         self.process = subprocess.Popen(
-            [*wrap, sys.executable, "-P", script, f"{limits.cell:g}", f"{limits.wall / 5:g}"],
+            [*wrap, sys.executable, "-P", script, f"{limits.cell:g}", f"{limits.wall / 5:g}", *user],
             cwd=home if self.work else "/",
             env=environment(home) | {"PATH": os.environ.get("PATH", "")},
             stdin=subprocess.PIPE,
@@ -164,7 +179,7 @@ class Sandbox:
         """End the process where it takes more than it may."""
         before = self.spent
         while self.process.poll() is None:
-            started, memory, seconds = family(self.known), 0, before
+            asked, started, memory, seconds = self.asked, family(self.known), 0, before
             for one in started:
                 with suppress(psutil.Error):
                     memory += one.memory_info().rss
@@ -176,7 +191,7 @@ class Sandbox:
             for much, words in (
                 (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
                 (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
-                (len(started) > PROCESSES, f"stopped, as it started {len(started)} processes"),
+                (len(started) > PROCESSES and self.asked is asked, f"stopped, as it started {len(started)} processes"),
                 (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes held {memory / 2**30:.1f} GB"),
             ):
                 if much:

@@ -733,7 +733,11 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
     "read": ("print(open({outside!r} + '/solutions.txt').read())", "No such file"),
     "write": ("open({outside!r} + '/solutions.txt', 'w').write('')", "No such file"),
     "reach a socket": ("import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')", "No such file"),
-    "change the package": ("import bmlab\nopen(bmlab.__file__, 'a').write('')", "Read-only file system|Permission denied"),
+    "change the package": (
+        "import bmlab, os\nif os.statvfs(bmlab.__file__).f_flag & os.ST_RDONLY: raise OSError('Read-only file system')\n"
+        "open(bmlab.__file__, 'a').write('')",
+        "Read-only file system",
+    ),
     "import the grader": ("import bmlab_teaching", "No module named"),
     "find the grader's files": (
         "import glob, os\nassert any(os.path.exists(p) for p in [{grader!r}, {notebooks!r}]), 'nothing is there'",
@@ -750,6 +754,11 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
         "Read-only file system|Permission denied|not permitted",
     ),
     "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
+    "start a thousand threads": (
+        "import threading\nstop = threading.Event()\ntry:\n    for _ in range(1000): "
+        "threading.Thread(target=stop.wait).start()\nfinally: stop.set()",
+        "can't start new thread",
+    ),
     "start a program": ("import subprocess\nsubprocess.run(['ls'])", "No such file"),
 }  # fmt: skip
 LEFT_BEHIND = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(98.765)'])"
@@ -795,7 +804,9 @@ def test_no_attempt_gets_through_the_wall(tmp_path):
 @pytest.mark.parametrize(
     "taken, put",
     [
-        ('"--unshare-all"', '"--unshare-pid"'),
+        ('"ipc", "pid", "net"', '"ipc", "pid"'),
+        ('"ipc", "pid", "net"', '"ipc", "net"'),
+        ("TASKS = 4", "TASKS = 4000"),
         ('"--proc", "/proc"', '"--ro-bind", "/proc", "/proc"'),
         ('"--ro-bind-try"', '"--bind-try"'),
         ('["/usr/lib", "/usr/lib64", "/lib", "/lib64"]', '["/tmp"]'),
@@ -807,7 +818,8 @@ def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
     assert taken in text
     holed = {"__file__": sandbox.__file__, "__name__": "holed", "__package__": "bmlab_teaching"}
     exec(compile(text.replace(taken, put), "holed", "exec"), holed)
-    monkeypatch.setattr(sandbox, "bubblewrap", holed["bubblewrap"])
+    for part in "bubblewrap", "own_user":
+        monkeypatch.setattr(sandbox, part, holed[part])
     with pytest.raises((AssertionError, Ended)):
         check_wall(tmp_path)
 
