@@ -188,6 +188,18 @@ def fixed_point(weights, biases, response):
     return mean, covariance + np.outer(mean, mean)
 
 
+def tap_fixed_point(weights, biases):
+    """The TAP equations by iteration to rest, and the inverse that gives their correlations."""
+    squares, mean = weights**2, np.zeros(len(biases))
+    while True:
+        reaction = squares @ (1 - mean**2)
+        before, mean = mean, np.tanh(weights @ mean + biases - mean * reaction)
+        if abs(mean - before).max() < 1e-10:
+            break
+    curvature = np.diag(1 / (1 - mean**2) + squares @ (1 - mean**2)) - weights - 2 * squares * np.outer(mean, mean)
+    return mean, np.linalg.inv(curvature) + np.outer(mean, mean)
+
+
 def deterministic():
     """Rows of mean_field(), tap() and exact()."""
     torus = bmlab.ising((100, 100), field=0.1).at(6)
@@ -203,6 +215,7 @@ def deterministic():
     dense = bmlab.BoltzmannMachine(dense.weights, biases)
     peer = {"NumPy's fixed point and one inverse": partial(fixed_point, dense.weights, biases, True)}
     yield "mean_field, 1,000 units all coupled", partial(bmlab.mean_field, dense), peer
+    peer = {"NumPy's fixed point and one inverse": partial(tap_fixed_point, dense.weights, biases)}
     yield "tap, 1,000 units all coupled", partial(bmlab.tap, dense), peer
     n = 100_000
     line = np.arange(n - 1)
