@@ -12,7 +12,6 @@ INSTALLED = .venv/installed
 SOURCES ?=
 IN_ROSTER = $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COLUMN),--column "$(COLUMN)")
 AS_TEACHER = $(if $(TEACHER),-teacher)
-PAGE = $(if $(SOURCES),notebooks/00_start,course/course).ipynb
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 CORE = plain contract mutants reading model estimate dispatch planning gibbs_sampling diagnostics annealed_importance \
@@ -32,9 +31,6 @@ COMPILE = "import bmlab; walk = lambda m, n: bmlab.anneal(m, [1, 1], rng=0, star
 	walk(bmlab.sherrington_kirkpatrick(40, rng=0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
-# Without Jupyter's question about news.
-FOR_STUDENTS = JUPYTER_CONFIG_PATH="$(CURDIR)/notebooks/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}"
-ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
 # Some containers set it, and then every kernel compiles all that it imports anew: 7 s a notebook instead of 1.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,8 +55,7 @@ $(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
 	@touch $@
 
 lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
-	@$(if $(SOURCES),,$(IN_VENV) -m bmlab_teaching.working_copies)
-	@$(FOR_STUDENTS) $(IN_VENV) -m jupyterlab --ip=127.0.0.1 --LabApp.default_url=/lab/tree/$(PAGE) $(ALLOW_ROOT) $(LAB_FLAGS)
+	@$(IN_VENV) -m bmlab $(if $(SOURCES),--sources) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
@@ -133,8 +128,8 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --no-emit-package bmlab --output-file requirements.lock pyproject.toml teaching/pyproject.toml
 
-site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name)
-	@LAUNCH="$(LAUNCH)" $(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
+site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name, SITE=address)
+	@LAUNCH="$(LAUNCH)" SITE="$(SITE)" $(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
 	@# -a: all pages are written, for each shows the names of the others
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c docs -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 

@@ -1,12 +1,13 @@
 """What is published: a wheel that works alone, with the oldest and the newest dependencies; an sdist that holds all."""
 
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
 
 import pytest
-from test_readme import EXAMPLE, PRINTED, ROOT
+from test_readme import EXAMPLE, PRINTED, README, ROOT
 
 import bmlab
 
@@ -30,6 +31,16 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
         inside = set(wheel.namelist())
     assert inside >= MODULES | {"bmlab/zoo.csv", "bmlab/house_votes_1984.csv", "bmlab/py.typed"}
     assert {name.split("/")[0] for name in inside} == {"bmlab", f"bmlab-{bmlab.__version__}.dist-info"}
+
+
+def test_links_and_pictures_of_the_readme_lead_home_where_an_index_shows_it(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        shown = wheel.read(f"bmlab-{bmlab.__version__}.dist-info/METADATA").decode()
+    targets = re.findall(r"\]\(([^)]+)\)", shown)
+    assert len(targets) == len(re.findall(r"\]\(([^)]+)\)", README)) and all(
+        to.startswith("https://") for to in targets
+    )
+    assert all("raw.githubusercontent" in to for to in targets if to.endswith((".png", ".gif")))
 
 
 def test_the_sdist_holds_all(built):

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import bmlab
+from bmlab.__main__ import HOME, lab_options
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -152,11 +153,17 @@ def test_make_alone_lists_every_command_with_a_word_of_help():
 
 
 def test_the_lab_listens_on_loopback_only_and_keeps_its_token():
-    planned = make("-n", "lab", "LAB_FLAGS=--no-browser").stdout
-    (command,) = [line for line in planned.splitlines() if "jupyterlab" in line]
-    assert "--ip=127.0.0.1" in command and "--no-browser" in command
-    assert "token" not in command and "password" not in command
-    assert ("--allow-root" in command) == (os.getuid() == 0)
+    assert "-m bmlab --sources --no-browser" in make("-n", "lab", "SOURCES=1", "LAB_FLAGS=--no-browser").stdout
+    options = lab_options(["--no-browser"])
+    assert {"--ip=127.0.0.1", "--no-browser", "--LabApp.default_url=/lab/tree/course/course.ipynb"} <= {*options}
+    assert not [option for option in options if "token" in option or "password" in option]
+    assert ("--allow-root" in options) == (os.getuid() == 0)
+
+
+def test_where_there_is_no_course_one_sentence_says_where_it_is(tmp_path):
+    found = subprocess.run([sys.executable, "-m", "bmlab"], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 1 and len(found.stderr.splitlines()) == 1
+    assert HOME in found.stderr and "make lab" in found.stderr
 
 
 def test_an_unsuitable_python_is_refused_in_one_sentence():

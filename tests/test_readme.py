@@ -27,11 +27,16 @@ def test_the_example_prints_what_the_readme_says():
 
 
 def test_it_is_short_and_begins_with_a_small_moving_picture():
-    title, picture = README.split("\n\n")[:2]
+    title, _, picture = README.split("\n\n")[:3]
     (path,) = re.findall(r"\]\((.*?)\)", picture)
     with Image.open(ROOT / path) as moving:
         shown = moving.n_frames * moving.info["duration"] / 1000
-    assert title.startswith("# ") and (ROOT / path).stat().st_size < 2_000_000 and 10 <= shown <= 14
+    assert (
+        title.startswith("# bmlab: ")
+        and "Boltzmann machine" in title
+        and (ROOT / path).stat().st_size < 2_000_000
+        and 10 <= shown <= 14
+    )
     assert len(re.findall(r"\S*\w\S*", README)) < 700
 
 
