@@ -27,7 +27,8 @@ suppress_warnings = ["myst.header", "ref.python"]
 # All from the site itself.
 mathjax_path = "mathjax/tex-chtml.js"
 html_theme = "pydata_sphinx_theme"
-html_title = html_short_title = "bmlab"
+html_title, html_short_title = "bmlab: a course on Boltzmann machines", "bmlab"
+html_favicon = str(HERE / "static/favicon.svg")
 html_static_path = [str(HERE / "static"), "../build/static"]
 html_extra_path = ["../build/extra"]
 html_css_files = ["view.css", "site.css"]

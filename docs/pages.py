@@ -22,7 +22,7 @@ import nbformat
 import reference
 import views
 from nbformat import NotebookNode
-from PIL import Image
+from PIL import Image, ImageOps
 
 from bmlab import __version__
 from bmlab.widgets import DrawView
@@ -170,11 +170,23 @@ def home(text: str) -> str:
     data, words = view._repr_mimebundle_()
     live = json.dumps(words["image/png"]["bmlab"] | {"alt": view.alt, "folder": ""}).replace("<", "\\u003c")
     still = small(data["image/png"], view.alt, 900)
+    write(EXTRA / "card.png", link_card(data["image/png"]))
     piece = f'<figure class="bmlab-live">{still}<script type="application/json">{live}</script></figure>'
     for kind in ("core", "further"):
         cards = "\n".join(card(path) for path in NOTEBOOKS if level(path) == kind)
         text = text.replace(f"CARDS {kind}", f'<div class="bmlab-cards">\n{cards}\n</div>')
-    return text.replace("PIECE", piece).replace("VERSION", __version__)
+    site = os.environ.get("SITE", "").rstrip("/") or "."  # who shows a link wants the whole address
+    return text.replace("PIECE", piece).replace("VERSION", __version__).replace("SITE/", f"{site}/")
+
+
+def link_card(png: str) -> bytes:
+    """A picture as those who show a link to the first page want it: 1200 x 630 pixels, on white."""
+    image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
+    image = ImageOps.contain(image, (1120, 550))
+    card = Image.new("RGBA", (1200, 630), "white")
+    card.alpha_composite(image, ((1200 - image.width) // 2, (630 - image.height) // 2))
+    card.convert("RGB").quantize(128).save(buffer, "png", optimize=True)
+    return buffer.getvalue()
 
 
 def page(path: Path, teacher: bool) -> NotebookNode:

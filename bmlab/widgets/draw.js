@@ -38,9 +38,15 @@ function mount(model, el) {
   const shelf = make("div", { class: "bml-shelf" });
   const paper = brushed(drawn, (x) => -x, () => paper.paint(), { size: 180,
     colour: (i) => drawn[i] > 0 ? INK : WHITE, named: (i) => drawn[i] > 0 ? "ink" : "paper" });
+  const address = model.get("address");  // of a page that is only this: it can hold the patterns
   const arrange = () => {
     shelf.replaceChildren(...patterns.map((pattern, k) => {
-      const take = button("", () => { patterns.splice(k, 1); arrange(); }, { "aria-label": `Take pattern ${k + 1} away`,
+      const take = button("", () => {
+        patterns.splice(k, 1);
+        address?.write(patterns);
+        arrange();
+        words.textContent = `Taken away: ${patterns.length || "none"} left. It forgets what it is no longer shown.`;
+      }, { "aria-label": `Take pattern ${k + 1} away`,
         title: "Take it away" });
       take.append(stamp(make("canvas", { width: W, height: H }), pattern.map((x) => x > 0 ? INK : WHITE)));
       return take;
@@ -48,14 +54,22 @@ function mount(model, el) {
     tell();
   };
   const keep = button("Show it this", () => {
-    if (patterns.length < MOST && drawn.includes(1)) patterns.push([...drawn]);
+    if (patterns.length < MOST && drawn.includes(1)) {
+      patterns.push([...drawn]);
+      address?.write(patterns);
+    }
     drawn.fill(-1);
     paper.paint();
     arrange();
   });
+  const send = button("Copy link", async () => {
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    words.textContent = copied ? "Copied. Who opens it sees a machine learn your patterns." :
+      "The address of this page has your patterns: copy it from the browser's bar.";
+  });
 
   // Its units and weights; a unit that is pressed is held in every dream
-  const threads = (canvas, cell) => {
+  const weights = (canvas, cell) => {
     const middle = (i) => [(i % W + 0.5) * cell, (Math.floor(i / W) + 0.5) * cell];
     canvas.clearRect(0, 0, W * cell, H * cell);
     mind.machine.weights.forEach((row, i) => {
@@ -87,7 +101,7 @@ function mount(model, el) {
     web.paint();
   };
   const HOW = ["held off in every dream", "free", "held on in every dream"];
-  const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: threads,
+  const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: weights, taps: true,
     words: "space holds a cell", named: (i) => HOW[held[i] + 1] });
   web.canvas.classList.add("bml-web");
 
@@ -120,8 +134,8 @@ function mount(model, el) {
   const free = button("Let go", () => { held.fill(0); hold(); });
   const HELD = "Held in every dream at once. Such dreams are not free, and nothing is learnt from them.";
   const SAID = {
-    11: "Each thread changes until the dreams agree with what it is shown.",
-    10: "Without the second half nothing ever says enough: the threads grow, and the dreams freeze where they are.",
+    11: "Each weight changes until the dreams agree with what it is shown.",
+    10: "Without the second half nothing ever says enough: the weights grow, and the dreams freeze where they are.",
     "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. No letter is shown.",
     "00": "Without both halves nothing changes. It only dreams.",
   };
@@ -131,7 +145,7 @@ function mount(model, el) {
       [signs, rule.signs]];
     for (const [one, is] of pressed) one.setAttribute("aria-pressed", Boolean(is));
     free.disabled = !holding();
-    const bare = rule.signs ? " By signs a small difference pulls as hard as a large one: no rest." : "";
+    const bare = rule.signs ? " Only the sign of each difference counts: the smallest pulls as hard as the largest, and nothing comes to rest." : "";
     words.textContent = holding() ? HELD : SAID[`${shown}${dreamt}`] + bare;
   };
   const move = () => {
@@ -162,16 +176,16 @@ function mount(model, el) {
     make("p", { class: "bml-caption" }, title), ...children);
   const root = frame(el, "draw", probe, make("div", { class: "bml-dreamer" },
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken, keep),
-    column("threads", "Its threads", web.canvas, web.spoken,
-      make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt"),
+    column("weights", "Its weights", web.canvas, web.spoken,
+      make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt (0: none, 2: opposite)"),
       note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
     column("dreams", "It dreams", wall)));
   const run = player(root, step), twoDigits = (v) => v.toFixed(2);
   const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
   root.prepend(make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, heat.el));
   root.append(
-    make("p", { class: "bml-rule" }, "change of a thread = rate × ( ", halves[0], " − ", halves[1], " )"), words,
-    make("div", { class: "bml-buttons" }, signs, free));
+    make("p", { class: "bml-rule" }, "change of a weight = rate × ( ", halves[0], " − ", halves[1], " )"), words,
+    make("div", { class: "bml-buttons" }, signs, free, ...(address ? [send] : [])));
   restyle();
   arrange();
   // Who asks for less motion sees what comes of it.

@@ -39,7 +39,7 @@ class DrawView(View):
     alone = True
     _esm = script("sampler.js", "learner.js", "pad.js", "draw.js")
     alt = traitlets.Unicode(
-        "Patterns, what a machine has learnt of them as threads between its cells, and thirty of its dreams."
+        "Patterns, what a machine has learnt of them as weights between its cells, and thirty of its dreams."
     ).tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     patterns = traitlets.List().tag(sync=True)

@@ -7,7 +7,7 @@ function mount(model, el) {
 
   // The lattice itself: blue is up, white is down; or islands, the darker the larger
   const canvas = make("canvas", {
-    width: L, height: L, tabindex: 0, role: "img",
+    width: L, height: L, tabindex: 0, role: "img", class: "bml-drawn-on",
     "aria-label": `Lattice of ${L} by ${L} units. Space runs and pauses, left and right change the temperature, ` +
       "up and down the field; draw on it to turn units over.",
   });

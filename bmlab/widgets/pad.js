@@ -1,5 +1,6 @@
 // Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
-// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.
+// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.  A
+// finger draws strokes, or where `taps`, puts one pixel, and its strokes move the page.
 const WHITE = "#ffffff";
 
 function rgb(css) {
@@ -10,10 +11,11 @@ function mix(a, b, t) {
   return `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
 }
 
-function pad([H, W], { size, ring, colour, named, dot = () => false, put, draw = null, words = "space draws" }) {
+function pad([H, W], { size, ring, colour, named, dot = () => false, put, draw = null, words = "space draws",
+  taps = false }) {
   const cell = Math.floor(size / W), gap = cell > 20 ? 1 : 0;
   const canvas = make("canvas", { width: W * cell, height: H * cell, tabindex: 0, role: "application",
-    "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, ${words}.` });
+    class: taps ? "" : "bml-drawn-on", "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, ${words}.` });
   const paper = canvas.getContext("2d"), spoken = heard();
   let cursor = [H >> 1, W >> 1];
   const paint = () => {
@@ -30,7 +32,7 @@ function pad([H, W], { size, ring, colour, named, dot = () => false, put, draw =
     [paper.strokeStyle, paper.lineWidth] = [ring, 3];
     paper.strokeRect(cursor[1] * cell + 2, cursor[0] * cell + 2, cell - 5, cell - 5);
   };
-  dragging(canvas, (x, y) => { if (x >= 0 && x < 1 && y >= 0 && y < 1) put(y * H, x * W); });
+  dragging(canvas, (x, y) => { if (x >= 0 && x < 1 && y >= 0 && y < 1) put(y * H, x * W); }, taps);
   const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   canvas.addEventListener("keydown", (event) => {
     const by = moves[event.key];

@@ -67,11 +67,12 @@ function choice(label, values, value, onchoice) {
   return { el, set };
 }
 
-// Draw on a canvas: put(x, y), in parts of its width and height, closely along the stroke, or there are gaps.
-function dragging(canvas, put) {
+// Draw on a canvas: put(x, y), in parts of its width and height, closely along the stroke, or there are gaps.  Where a
+// finger `taps` it draws no stroke.
+function dragging(canvas, put, taps = false) {
   let before = null;
+  const scrolls = (event) => taps && event.pointerType === "touch";
   const move = (event) => {
-    if (!event.buttons) return;
     const box = canvas.getBoundingClientRect();
     const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
     const [x0, y0] = before ?? [x, y], length = Math.hypot((x - x0) * box.width, (y - y0) * box.height);
@@ -81,10 +82,12 @@ function dragging(canvas, put) {
   };
   canvas.addEventListener("pointerdown", (event) => {
     before = null;
+    if (scrolls(event)) return;
     canvas.setPointerCapture(event.pointerId);
     move(event);
   });
-  canvas.addEventListener("pointermove", move);
+  canvas.addEventListener("pointermove", (event) => { if (event.buttons && !scrolls(event)) move(event); });
+  canvas.addEventListener("click", (event) => { if (scrolls(event)) move(event); });
 }
 
 // Words that are heard and not seen.

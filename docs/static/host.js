@@ -26,11 +26,30 @@ const ANSWERS = {
   },
 };
 
+// Patterns of -1/+1 in the address of the page, #letters=..., in hexadecimal digits: what is drawn there can be sent.
+const address = {
+  write(patterns) {
+    const digits = patterns.map((p) => p.map((x) => x > 0 ? 1 : 0).join("").replace(/.{1,4}/g,
+      (four) => parseInt(four.padEnd(4, "0"), 2).toString(16)));
+    history.replaceState(null, "", `#letters=${digits.join("-")}`);
+  },
+  read(n, most = 20) {
+    const found = /^#letters=([0-9a-f-]+)$/.exec(location.hash)?.[1].split("-").slice(0, most) ?? [];
+    return found.filter((digits) => digits.length === Math.ceil(n / 4)).map((digits) => Array.from(digits,
+      (x) => parseInt(x, 16).toString(2).padStart(4, "0")).join("").slice(0, n).split("").map((x) => x > 0 ? 1 : -1));
+  },
+};
+
 // The model of a view as anywidget hands it over: what is stored, and who hears the answers.
 async function modelOf({ view, alt, state, folder }) {
   const place = new URL(folder, SITE), known = { alt, ...state }, heard = new Set();
   for (const [name, value] of Object.entries(known)) {
     if (value?.bytes) known[name] = new DataView(await read(new URL(value.bytes, place), "arrayBuffer"));
+  }
+  if (document.querySelector(".bmlab-home") && known.patterns) {
+    const sent = address.read(known.patterns[0].length);
+    if (sent.length) known.patterns = sent;
+    known.address = address;
   }
   const answer = await ANSWERS[view]?.(place);
   if (known.controls) known.picture = (await answer({ stops: known.controls.map((c) => c.start) })).png;

@@ -294,7 +294,7 @@ def test_a_fourth_pattern_is_drawn_and_a_cell_is_held_in_every_dream(shown):
     until(notebook, view, "Held in every dream")
     eventually(notebook, lambda: {dream[21] for dream in view.locator(".bml-wall").evaluate(DREAMT)} == {"1"})
     view.get_by_role("button", name="Let go").click()
-    until(notebook, view, "Each thread changes")
+    until(notebook, view, "Each weight changes")
 
 
 def test_a_drawing_is_named_by_pointer_and_by_key(shown):

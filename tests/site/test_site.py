@@ -4,11 +4,13 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from struct import unpack
 
 import nbformat
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from conftest import Visit
 from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
 from test_widgets import READ, in_node
 
@@ -32,6 +34,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
     "Explorer": (".bml-slider input, .bml-choice button", None),
 }
+PIXELS = "canvas => canvas.toDataURL()"
 LOOK = """view => [...view.querySelectorAll('canvas')].map(c => c.toDataURL()).join() + view.innerHTML
     + [...view.querySelectorAll('img')].map(image => image.src).join()"""
 
@@ -74,6 +77,90 @@ def test_the_home_runs_and_leads_to_every_notebook(visit):
     assert len(doors) == 3 and all(page.request.get(visit.address + door).ok for door in doors)
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "reduced_motion": "reduce"}
+
+
+def swipe(page, element):
+    """Swipe upwards from the middle of an element; return by how many pixels the page has moved."""
+    element.evaluate("element => element.scrollIntoView({block: 'center', behavior: 'instant'})")
+    box, before = element.bounding_box(), page.evaluate("scrollY")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    send = page.context.new_cdp_session(page).send
+    send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for by in range(0, 200, 20):
+        send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - by}]})
+        page.wait_for_timeout(20)
+    send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(300)
+    return page.evaluate("scrollY") - before
+
+
+def test_a_finger_scrolls_on_all_but_the_paper_that_it_draws_on(browser, address):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    paper, weights = live.get_by_role("application").all()
+    assert swipe(page, weights) > 100 and swipe(page, live.locator(".bml-wall")) > 100
+    assert live.get_by_role("button", name="Let go").is_disabled()  # a swipe holds no cell, and a tap does
+    weights.tap()
+    assert live.get_by_role("button", name="Let go").is_enabled()
+    before = paper.evaluate(PIXELS)
+    assert swipe(page, paper) == 0 and paper.evaluate(PIXELS) != before
+    tiles = [tile.bounding_box() for tile in live.locator(".bml-shelf button").all()]
+    assert all(0.8 < tile["width"] / tile["height"] < 1.25 for tile in tiles)
+    visit.context.close()
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_no_view_of_a_page_traps_a_finger(browser, address, name):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open(name)
+    for view in page.locator(".bmlab-live").all():
+        live = alive(page, view)
+        trapped = live.evaluate(
+            "view => [...view.querySelectorAll('*')].filter(x => getComputedStyle(x).touchAction === 'none')"
+            ".filter(x => !x.matches('.bml-drawn-on, .bml-drag')).map(x => x.outerHTML.slice(0, 80))"
+        )
+        assert trapped == []
+    visit.context.close()
+
+
+def test_what_was_drawn_is_in_the_address_and_learnt_where_it_is_opened(visit):
+    page = visit.open("index.html")
+    live = alive(page, page.locator(".bmlab-live"))
+    assert "#" not in page.url
+    page.get_by_role("button", name="Take pattern 3 away").click()
+    assert "letters=820820" in page.url and "Taken away: 2 left" in live.inner_text()
+    paper = live.get_by_role("application").first
+    paper.focus()
+    paper.press(" ")
+    live.get_by_role("button", name="Show it this").click()
+    before, sent = live.locator(".bml-shelf canvas").nth(2).evaluate(PIXELS), page.url
+    live.get_by_role("button", name="Copy link").click()
+    page.wait_for_function("view => /Copied|address/.test(view.innerText)", arg=live.element_handle())
+    page.goto("about:blank")
+    page.goto(sent)
+    live = alive(page, page.locator(".bmlab-live"))
+    tiles = live.locator(".bml-shelf canvas")
+    assert tiles.count() == 3 and tiles.nth(2).evaluate(PIXELS) == before
+    for nonsense in ("#letters=zz", "#letters=", "#letters=12-<b>", "#letters=" + "-".join(["fffffffff"] * 99)):
+        page.goto("about:blank")
+        page.goto(visit.address + "index.html" + nonsense)
+        live = alive(page, page.locator(".bmlab-live"))
+        assert live.locator(".bml-shelf canvas").count() in (3, 20)
+
+
+def test_a_link_to_the_first_page_has_a_face(visit):
+    page = visit.open("index.html")
+    assert "Boltzmann machine" in page.title() and "Boltzmann machine" in page.locator("article p").first.inner_text()
+    for about in ("name=description", "property='og:title'", "property='og:image'"):
+        assert page.locator(f"meta[{about}]").get_attribute("content")
+    image = page.request.get(visit.address + "card.png")
+    assert image.ok and unpack(">II", image.body()[16:24]) == (1200, 630)
+    assert page.request.get(visit.address + page.locator("link[rel=icon]").get_attribute("href")).ok
 
 
 def test_who_asks_for_less_motion_sees_the_letters_at_rest(visit):
