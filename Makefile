@@ -74,7 +74,7 @@ lint: setup  ## check style, imports and types, of the docstrings' examples too:
 	@.venv/bin/lint-imports --no-logo --no-cache
 	@$(IN_VENV) tests/test_examples.py build/examples.py
 	@PATH="$$PATH:$$(echo "$(CURDIR)"/.venv/lib/python3*/site-packages/playwright/driver)" \
-		$(IN_VENV) -m pyright bmlab teaching/bmlab_teaching build/examples.py
+		$(IN_VENV) -m pyright bmlab teaching build/examples.py
 
 fuzz: setup  ## type what people type into every function, and count what came out
 	@$(ONE_THREAD) $(IN_VENV) tests/test_fuzz.py all

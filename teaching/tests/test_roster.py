@@ -110,4 +110,5 @@ def test_a_username_is_the_longest_that_the_roster_has(roster, tmp_path):
 def test_a_roster_is_kept_beside_the_marks(roster, tmp_path):
     given = roster(MOODLE)
     assert remember(tmp_path, tmp_path / "sources", given) == remember(tmp_path, None, None)
-    assert remember(tmp_path, None, None)[1].settle([row("2001", "")])[0] == {"# 2001": 1}
+    _, kept = remember(tmp_path, None, None)
+    assert kept and kept.settle([row("2001", "")])[0] == {"# 2001": 1}
