@@ -417,7 +417,7 @@ EDITS = [
     Edit("infer.exact.elimination:best_order", called("min", "max"), test_planning.law_cheapest),
     Edit("infer.exact.planning:_cheapest", called("min", "max"), test_planning.law_cheapest),
     Edit("infer.variational.coordinate_descent:first_means", unsigned, test_coordinate_descent.law_both_ends),
-    Edit("infer.variational.belief_propagation:_settle", undivided(2), test_belief_propagation.law_alike),
+    Edit("infer.variational.belief_propagation:_propagate", undivided(2), test_belief_propagation.law_alike),
     Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_replica_exchange.law_conveyor),
     Edit("infer.sampling.tempering:_equalise_rejection", undivided("TARGET_REJECTION"), laddered),
     Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),

@@ -35,7 +35,7 @@ def test_leaf_after_leaf_is_taken_out_and_what_is_left_has_none():
         kept = np.triu(rng.random((12, 12)) < rng.uniform(0.1, 0.3), 1)
         left = kept | kept.T
         graph = belief_propagation.graph_of(bmlab.BoltzmannMachine(left * 1.0, np.zeros(12)))
-        for leaf, other in zip(graph.row[graph.branches], graph.col[graph.branches], strict=True):
+        for leaf, other in zip(graph.row[graph.leaf_edges], graph.col[graph.leaf_edges], strict=True):
             assert left[leaf].sum() == 1 and left[leaf, other]
             left[leaf, other] = left[other, leaf] = False
         assert (left.sum(0) != 1).all()

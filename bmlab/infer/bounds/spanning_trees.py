@@ -26,13 +26,13 @@ MACHINE_EPSILON = np.finfo(float).eps
 class Tree(NamedTuple):
     """A spanning tree from the root on, (n,) each; parts that are not coupled are linked by no edge.
 
-    unit, above   which unit stands at each place, and the place of its parent
-    own           its edge to the parent in a Graph; one more than all edges where there is none
+    unit, parent_place   which unit stands at each place, and the place of its parent
+    parent_edge          its edge to the parent in a Graph; one more than all edges where there is none
     """
 
     unit: np.ndarray
-    above: np.ndarray
-    own: np.ndarray
+    parent_place: np.ndarray
+    parent_edge: np.ndarray
 
 
 def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
@@ -46,11 +46,11 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
     unit, parent = scipy.sparse.csgraph.breadth_first_order(tree, 0, directed=False)
     place = np.empty(n, int)
     place[unit] = np.arange(n)
-    above = parent[unit]
-    above[0] = unit[0]
-    own = np.asarray(_matrix(model, graph, np.arange(1, edges + 1))[unit, above]).ravel() - 1
-    own[own < 0] = edges
-    return Tree(unit, place[above], own)
+    parent_unit = parent[unit]
+    parent_unit[0] = unit[0]
+    parent_edge = np.asarray(_matrix(model, graph, np.arange(1, edges + 1))[unit, parent_unit]).ravel() - 1
+    parent_edge[parent_edge < 0] = edges
+    return Tree(unit, place[parent_unit], parent_edge)
 
 
 def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
@@ -60,23 +60,23 @@ def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_wei
     """
     w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -LOG_WEIGHT_RANGE))
     w = (w + w[graph.back]) / 2  # rounding must not make the two directions of an edge differ
-    lost = MACHINE_EPSILON * w.max(initial=1) / w.min(initial=1)
-    return np.minimum(w * _resistances(model, graph, w), 1) * (1 - lost)
+    rounding = MACHINE_EPSILON * w.max(initial=1) / w.min(initial=1)
+    return np.minimum(w * _resistances(model, graph, w), 1) * (1 - rounding)
 
 
 def _resistances(model, graph, w):
     """Return R (edges,)."""
-    own = np.bincount(graph.row, w, model.n).astype(float)
-    own[roots(model, graph)] += 1
-    laplacian = (scipy.sparse.diags_array(own) - _matrix(model, graph, w)).tocsc()
+    conductance = np.bincount(graph.row, w, model.n).astype(float)
+    conductance[roots(model, graph)] += 1
+    laplacian = (scipy.sparse.diags_array(conductance) - _matrix(model, graph, w)).tocsc()
     if model.is_sparse and model.n > DENSE_INVERSE_UNITS:
         factor = factorize(laplacian)
         assert factor, "a grounded network has an inverse"
-        between, at = selected_inverse(factor, graph.row, graph.col)
+        at_edges, at_units = selected_inverse(factor, graph.row, graph.col)
     else:
         dense = np.linalg.inv(laplacian.toarray())
-        between, at = dense[graph.row, graph.col], np.diag(dense)
-    return (at[graph.row] + at[graph.col]) - (between + between[graph.back])
+        at_edges, at_units = dense[graph.row, graph.col], np.diag(dense)
+    return (at_units[graph.row] + at_units[graph.col]) - (at_edges + at_edges[graph.back])
 
 
 def roots(model: BoltzmannMachine, graph: Graph) -> np.ndarray:

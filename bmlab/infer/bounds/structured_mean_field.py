@@ -31,16 +31,16 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = TRE
     """
     graph = graph_of(model)
     tree = best_tree(model, graph, -np.abs(graph.j) - 1e-300)
-    unit, above = tree.unit, tree.above
+    unit, parent = tree.unit, tree.parent_place
     j = model.dense_weights[unit][:, unit] / model.temperature
     b, m = model.biases[unit] / model.temperature, np.asarray(m)[unit]
-    with_parent = j[np.arange(model.n), above]  # 0 at the root
-    others = j @ m + b - with_parent * m[above]
+    with_parent = j[np.arange(model.n), parent]  # 0 at the root
+    others = j @ m + b - with_parent * m[parent]
     start = np.concatenate([others + with_parent, others - with_parent])
 
     with one_thread():
         found = scipy.optimize.minimize(
-            lambda x: _minus_bound(x, j, b, above),
+            lambda x: _minus_bound(x, j, b, parent),
             start,
             jac=True,
             method="L-BFGS-B",
@@ -49,27 +49,27 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = TRE
     return float(with_offset(model, -found.fun))
 
 
-def _minus_bound(x, j, b, above):
+def _minus_bound(x, j, b, parent):
     """Return minus the bound and its gradient; x (2n,) is atanh(e + r), then atanh(e - r)."""
     n = len(b)
     x = x.reshape(2, n)
     up, down = np.tanh(x)
     e, r = (up + down) / 2, (up - down) / 2
     e[0], r[0] = up[0], 0
-    m, c = _moments(e, r, above)
+    m, c = _moments(e, r, parent)
     entropy = _entropy(np.tanh(x))
-    chance = np.array([1 + m[above], 1 - m[above]]) / 2  # of the parent, +1 and -1
+    chance = np.array([1 + m[parent], 1 - m[parent]]) / 2  # of the parent, +1 and -1
     chance[:, 0] = 1, 0
     bound = ((c + np.outer(m, m)) * j).sum() / 2 + b @ m + (chance * entropy).sum()
-    d_e, d_r = _back(j @ m + b, j.copy(), (entropy[0] - entropy[1]) / 2, m, c, r, above)
+    d_e, d_r = _back(j @ m + b, j.copy(), (entropy[0] - entropy[1]) / 2, m, c, r, parent)
     d_up_down = np.array([d_e + d_r, d_e - d_r]) / 2
     d_up_down[:, 0] = d_e[0], 0
     return -bound, -((d_up_down - chance * x) * (1 - np.tanh(x) ** 2)).ravel()
 
 
-def _moments(e, r, above):
+def _moments(e, r, parent):
     m, c = e.copy(), np.zeros((len(e), len(e)))
-    for t, p in enumerate(above):
+    for t, p in enumerate(parent):
         if t:
             m[t] += r[t] * m[p]
             c[t, :t] = c[:t, t] = r[t] * c[p, :t]
@@ -77,11 +77,11 @@ def _moments(e, r, above):
     return m, c
 
 
-def _back(d_m, d_c, d_chance, m, c, r, above):
+def _back(d_m, d_c, d_chance, m, c, r, parent):
     """Turn derivatives by m and c into those by e and r, from the leaves to the root."""
     d_r = np.zeros(len(m))
     for t in range(len(m) - 1, 0, -1):
-        p, here = above[t], d_c[t, :t]
+        p, here = parent[t], d_c[t, :t]
         d_r[t] = here @ c[p, :t] + d_m[t] * m[p]
         d_m[p] += r[t] * (d_m[t] - 2 * m[p] * here[p]) + d_chance[t]
         passed_on = r[t] * here

@@ -12,7 +12,7 @@ unit i in h_i, p_ij the same unit in its pair.  Hence, whatever the weights and 
 
     log Z  <=  sum_i log z_i + sum_e r_e (log z_e - log z_i - log z_j + max log p / q).
 
-The last term is 0 where the messages agree, u_ij = atanh(tanh(J_ij / r_ij) tanh x_ji): belief propagation with shares.
+The last term is 0 where the messages agree, u_ij = atanh(tanh(J_ij / r_ij) tanh x_ji): reweighted belief propagation.
 There dB/dr_e = -I_e, the mutual information of the pair, and log w moves along I (mirror descent).  On a forest all r
 are 1 and the bound is exact.  Wainwright, Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 """
@@ -31,7 +31,7 @@ from ...model import BoltzmannMachine, check_model, with_offset
 from ...progress_bars import with_progress
 from ...threads import one_thread
 from ...validation import check_count, check_positive, describe, summary
-from ..variational.belief_propagation import Graph, graph_of, pair_table, response_of
+from ..variational.belief_propagation import Graph, graph_of, pair_beliefs, pair_response
 from .spanning_trees import best_tree, edge_appearance_probabilities
 
 MESSAGE_SWEEPS = 100  # of messages between two steps of the weights, at most
@@ -52,14 +52,14 @@ class TreeDistribution(NamedTuple):
 class Bound(NamedTuple):
     """The bound B that a TreeDistribution gives, no offset, and its part that messages which agree would not have.
 
-    mean (n,), p (4, edges) of the pairs, share r (edges,), information (edges,)
+    mean (n,), p (4, edges) of the pairs, appearance r (edges,), information (edges,)
     """
 
     value: float
     slack: float
     mean: np.ndarray
     p: np.ndarray
-    share: np.ndarray
+    appearance: np.ndarray
     information: np.ndarray
 
 
@@ -84,12 +84,12 @@ def trw(
     max_steps = check_count("max_steps", max_steps, 0)
     tolerance = check_positive("tolerance", tolerance, 0.01, zero=True)
     bounds = []
-    for found in with_progress(tighten(model, start), "step", max_steps + 1):
-        bounds.append(with_offset(model, found[1].value))
-        if found[2] <= tolerance or len(bounds) > max_steps:
+    for step in with_progress(tighten(model, start), "step", max_steps + 1):
+        bounds.append(with_offset(model, step[1].value))
+        if step[2] <= tolerance or len(bounds) > max_steps:
             break
-    mixture, best, gap = found
-    _, response = response_of(model, graph_of(model), best.mean, best.p, best.share)
+    mixture, best, gap = step
+    _, response = pair_response(model, graph_of(model), best.mean, best.p, best.appearance)
     low = f"trw() could be up to {gap:.2g} nats lower with other weights of its trees"
     if gap > tolerance:
         low = f"{low}; the bound holds as it is. Raise max_steps"
@@ -116,18 +116,19 @@ def tighten(
     """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
     graph = graph_of(model)
     mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
-    best, last, weights = None, None, trial.log_weights
-    lowest, step = -np.inf, 0.5
+    best = last = None
+    weights, step = trial.log_weights, 0.5
+    lowest = -np.inf
     while True:
         with one_thread():
-            share = edge_appearance_probabilities(model, graph, trial.log_weights)
-            trial = trial._replace(messages=reweighted_messages(model, graph, share, trial.messages))
-            found = bound_of(model, graph, share, trial.messages)
-            lowest = max(lowest, dual_value(model, graph, found))
-        if best is None or found.value < best.value:
-            mixture, best = trial, found
-        if last is None or found.value - found.slack < last.value - last.slack:  # as if messages agreed
-            weights, last, step = trial.log_weights, found, 2 * step
+            appearance = edge_appearance_probabilities(model, graph, trial.log_weights)
+            trial = trial._replace(messages=reweighted_messages(model, graph, appearance, trial.messages))
+            bound = bound_of(model, graph, appearance, trial.messages)
+            lowest = max(lowest, dual_value(model, graph, bound))
+        if best is None or bound.value < best.value:
+            mixture, best = trial, bound
+        if last is None or bound.value - bound.slack < last.value - last.slack:  # as if messages agreed
+            weights, last, step = trial.log_weights, bound, 2 * step
         else:
             step /= 4
         yield mixture, best, best.value - lowest
@@ -150,14 +151,14 @@ def _fitting(start, graph, n):
 
 
 def reweighted_messages(
-    model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray, sweeps: int = MESSAGE_SWEEPS
+    model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: np.ndarray, sweeps: int = MESSAGE_SWEEPS
 ) -> np.ndarray:
     """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
-    raised, field = graph.j / share, model.biases / model.temperature
-    is_forest = share.min(initial=1) > 1 - 1e-9
+    raised, field = graph.j / appearance, model.biases / model.temperature
+    is_forest = appearance.min(initial=1) > 1 - 1e-9
     rate, sweeps = (1.0, model.n) if is_forest else (0.5, sweeps)
     for _ in range(sweeps):
-        inside = (field + np.bincount(graph.row, share * u, model.n))[graph.row] - u
+        inside = (field + np.bincount(graph.row, appearance * u, model.n))[graph.row] - u
         move = combined_field(raised, inside[graph.back]) - u
         u = u + rate * move
         if np.abs(move).max(initial=0) < MESSAGE_TOLERANCE:
@@ -165,32 +166,33 @@ def reweighted_messages(
     return u
 
 
-def bound_of(model: BoltzmannMachine, graph: Graph, share: np.ndarray, u: np.ndarray) -> Bound:
-    """Return the bound that trees with these shares give with messages u (edges,), whatever they are."""
-    field = model.biases / model.temperature + np.bincount(graph.row, share * u, model.n)
-    own, inside, raised = field[graph.row], field[graph.row] - u, graph.j / share
-    single = log_2cosh(own)
-    log_z, p = pair_table(raised, inside, inside[graph.back])
-    off = combined_field(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
-    ratio = np.abs(off) - log_2cosh(own + off) + single  # max log p / q
-    slack = share @ np.maximum(ratio, ratio[graph.back]) / 2
-    value = log_2cosh(field).sum() + share @ (log_z / 2 - single) + slack
-    return Bound(float(value), float(slack), np.tanh(field), p, share, _information(p))
+def bound_of(model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: np.ndarray) -> Bound:
+    """Return the bound of trees with these edge appearance probabilities and any messages u (edges,)."""
+    field = model.biases / model.temperature + np.bincount(graph.row, appearance * u, model.n)
+    total_field, raised = field[graph.row], graph.j / appearance
+    inside = total_field - u
+    single = log_2cosh(total_field)
+    log_z, p = pair_beliefs(raised, inside, inside[graph.back])
+    gap = combined_field(raised, inside[graph.back]) - u  # the field of p_ij minus that of q_i
+    ratio = np.abs(gap) - log_2cosh(total_field + gap) + single  # max log p / q
+    slack = appearance @ np.maximum(ratio, ratio[graph.back]) / 2
+    value = log_2cosh(field).sum() + appearance @ (log_z / 2 - single) + slack
+    return Bound(float(value), float(slack), np.tanh(field), p, appearance, _information(p))
 
 
-def dual_value(model: BoltzmannMachine, graph: Graph, found: Bound) -> float:
+def dual_value(model: BoltzmannMachine, graph: Graph, bound: Bound) -> float:
     """Return what no trees with any messages go below (Wainwright, Jaakkola and Willsky 2005): for any means and pairs
 
         sum_i (b_i m_i + entropy of m_i) + sum_e J_e <s_i s_j> - information in the tree that has most,
 
     here the means of this bound, and of its pairs what is possible beside these means.
     """
-    m, (one, other) = found.mean, found.mean[[graph.row, graph.col]]
-    product = np.clip(found.p[0] - found.p[1] - found.p[2] + found.p[3], abs(one + other) - 1, 1 - abs(one - other))
+    m, (one, other) = bound.mean, bound.mean[[graph.row, graph.col]]
+    product = np.clip(bound.p[0] - bound.p[1] - bound.p[2] + bound.p[3], abs(one + other) - 1, 1 - abs(one - other))
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     p = (1 + signs @ [one, other] + np.outer(signs.prod(1), product)) / 4
     information = np.append(_information(np.maximum(p, 0)), 0.0)
-    tree = best_tree(model, graph, -1 - information[:-1]).own
+    tree = best_tree(model, graph, -1 - information[:-1]).parent_edge
     entropy = scipy.special.entr([(1 + m) / 2, (1 - m) / 2]).sum()
     return float(model.biases @ m / model.temperature + entropy + graph.j @ product / 2 - information[tree].sum())
 
@@ -198,5 +200,5 @@ def dual_value(model: BoltzmannMachine, graph: Graph, found: Bound) -> float:
 def _information(p):
     """Return the mutual information (edges,) of two units with the probabilities p (4, edges)."""
     plus, plus_other = p[0] + p[1], p[0] + p[2]
-    alone = scipy.special.entr([plus, 1 - plus, plus_other, 1 - plus_other]).sum(0)
-    return np.maximum(alone - scipy.special.entr(p).sum(0), 0)
+    apart = scipy.special.entr([plus, 1 - plus, plus_other, 1 - plus_other]).sum(0)
+    return np.maximum(apart - scipy.special.entr(p).sum(0), 0)

@@ -38,14 +38,14 @@ from .linear_response import Response, TreeBranches, couplings, linear_response
 
 LOOPY_ADVICE = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
 RESTART_ADVICE = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
-RESTLESS_SWEEPS = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
+STALLED_SWEEPS = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
 
 
 class Graph(NamedTuple):
     """The couplings, each twice: j[e] = w/T of row[e] and col[e]; message e goes from col[e] to row[e], back[e] back.
 
     order is such that in every tree each unit comes before its parent; rows begin at indptr.
-    branches are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
+    leaf_edges are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
     """
 
     j: np.ndarray
@@ -54,7 +54,7 @@ class Graph(NamedTuple):
     indptr: np.ndarray
     back: np.ndarray
     order: np.ndarray
-    branches: np.ndarray
+    leaf_edges: np.ndarray
 
 
 class Convergence(NamedTuple):
@@ -62,7 +62,7 @@ class Convergence(NamedTuple):
 
     moved: float
     sweeps: int
-    settled: bool
+    converged: bool
 
 
 def bethe(
@@ -94,7 +94,7 @@ def bethe(
     max_sweeps = check_count("max_sweeps", max_sweeps)
     graph = graph_of(model)
     u = _first_messages(model, graph, start)
-    found = _settle(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
+    end = _propagate(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     response = bethe_response(model, graph, mean, p)
     answer = Estimate(
@@ -102,10 +102,10 @@ def bethe(
         as_corr(model, response.pairs),
         Bounded(log_z),
         method="bethe",
-        converged=found.settled and not response.doubt,
-        message=stopping_message("bethe", found, response, LOOPY_ADVICE, RESTART_ADVICE),
+        converged=end.converged and not response.doubt,
+        message=stopping_message("bethe", end, response, LOOPY_ADVICE, RESTART_ADVICE),
         state=_as_matrix(model, graph, u),
-        info={"sweeps": found.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
+        info={"sweeps": end.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
         model=model,
     )
     return warn_unless_converged(within_free_bounds(model, answer, RESTART_ADVICE))
@@ -127,23 +127,23 @@ def graph_of(model: BoltzmannMachine) -> Graph:
         w.indptr,
         back.data,
         order,
-        _branches(w.indptr, w.indices, back.data),
+        _leaf_edges(w.indptr, w.indices, back.data),
     )
 
 
-def _branches(indptr, col, back):
+def _leaf_edges(indptr, col, back):
     """Return the edges (k,) by which leaf after leaf is taken out, until none is left."""
-    partners, gone, found = np.diff(indptr), np.zeros(len(col), bool), []
-    leaves = np.flatnonzero(partners == 1).tolist()
+    degree, removed, edges = np.diff(indptr), np.zeros(len(col), bool), []
+    leaves = np.flatnonzero(degree == 1).tolist()
     for leaf in leaves:
         for e in range(indptr[leaf], indptr[leaf + 1]):
-            if not gone[e]:
-                found.append(e)
-                gone[e] = gone[back[e]] = True
-                partners[col[e]] -= 1
-                if partners[col[e]] == 1:
+            if not removed[e]:
+                edges.append(e)
+                removed[e] = removed[back[e]] = True
+                degree[col[e]] -= 1
+                if degree[col[e]] == 1:
                     leaves.append(col[e])
-    return np.array(found, int)
+    return np.array(edges, int)
 
 
 def _as_matrix(model, graph, values):
@@ -170,63 +170,68 @@ def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_ar
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
 
-def _settle(graph, u, local_field, tolerance, max_sweeps):
-    """Send messages until they move no more, in place."""
+def _propagate(graph, u, local_field, tolerance, max_sweeps):
+    """Send messages until none moves by more than the tolerance, in place."""
     edges = [slice(*ends) for ends in pairwise(graph.indptr)]
-    line = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
-    step, best, waited, moved = 1.0, np.inf, 0, 0.0
+    schedule = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
+    step, best, stalled, moved = 1.0, np.inf, 0, 0.0
     for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
         moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
-        for i in line:
-            mine, to = edges[i], graph.back[edges[i]]
-            move = combined_field(graph.j[mine], local_field[i] + u[mine].sum() - u[mine]) - u[to]
-            u[to] += step * move
+        for i in schedule:
+            incoming, outgoing = edges[i], graph.back[edges[i]]
+            move = combined_field(graph.j[incoming], local_field[i] + u[incoming].sum() - u[incoming]) - u[outgoing]
+            u[outgoing] += step * move
             moved = max(moved, float(np.abs(move).max()))
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Convergence(moved, sweeps, True)
-        waited, best = (0, moved) if moved < best else (waited + 1, best)
-        if waited > RESTLESS_SWEEPS:
-            step, waited = step / 2, 0
+        stalled, best = (0, moved) if moved < best else (stalled + 1, best)
+        if stalled > STALLED_SWEEPS:
+            step, stalled = step / 2, 0
     return Convergence(moved, max_sweeps, False)
 
 
 def _beliefs(model, graph, u):
-    """Return means (n,), log Z, and p (4, edges) of each pair, see pair_table()."""
+    """Return means (n,), log Z, and p (4, edges) of each pair, see pair_beliefs()."""
     total_field = model.biases / model.temperature + np.bincount(graph.row, u, model.n)
-    log_z, p = pair_table(graph.j, total_field[graph.row] - u, total_field[graph.col] - u[graph.back])
+    log_z, p = pair_beliefs(graph.j, total_field[graph.row] - u, total_field[graph.col] - u[graph.back])
     degree = np.diff(graph.indptr)
     total = with_offset(model, log_z.sum() / 2 + (1 - degree) @ log_2cosh(total_field))
     return np.tanh(total_field), float(total), p
 
 
-def pair_table(j: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pair_beliefs(j: np.ndarray, field: np.ndarray, other_field: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return log z and the probabilities (4, ...) of ++, +-, -+, -- of two units, coupled by j, in their own fields."""
-    logs = np.array([j + one + other, one - other - j, other - one - j, j - one - other])
+    logs = np.array(
+        [j + field + other_field, field - other_field - j, other_field - field - j, j - field - other_field]
+    )
     log_z = np.logaddexp.reduce(logs)
     return log_z, np.exp(logs - log_z)
 
 
 def bethe_response(model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray) -> Response:
     """Return the Response to beliefs p (4, edges), inconsistent also where a pair's covariance is not theirs."""
-    covariance, response = response_of(model, graph, mean, p)
+    covariance, response = pair_response(model, graph, mean, p)
     pairs = entries(as_corr(model, response.pairs), (graph.row, graph.col))
     gap = np.abs(pairs - mean[graph.row] * mean[graph.col] - covariance)
     return response._replace(inconsistency=max(response.inconsistency, float(gap.max(initial=0))))
 
 
-def response_of(
-    model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, share: np.ndarray | float = 1.0
+def pair_response(
+    model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray, appearance: np.ndarray | float = 1.0
 ) -> tuple[np.ndarray, Response]:
-    """Return the covariances (edges,) of the pairs and the Response; `share` of an edge is 1 for bethe()."""
-    covariance, rho, rest = pair_covariance(graph.j / share, p)
-    out = graph.branches
-    left = np.zeros(model.n) + 1.0
-    left[graph.row[out]] = rest[out]
-    branches = TreeBranches(graph.row[out], graph.col[out], rho[out], left)
-    share = share * np.ones(len(rho))
-    share[out] = share[graph.back[out]] = 0.0  # what hangs on is put back by TreeBranches
-    diagonal = 1 + np.bincount(graph.row, share * rho**2 / rest, model.n)
-    off_diagonal = _as_matrix(model, graph, share * rho / rest)
+    """Return the covariances (edges,) of the pairs, and the Response.
+
+    appearance   (edges,) in the trees of trw(); 1 for bethe()
+    """
+    covariance, rho, unexplained = pair_covariance(graph.j / appearance, p)
+    to_leaf = graph.leaf_edges
+    conditional_variance = np.zeros(model.n) + 1.0
+    conditional_variance[graph.row[to_leaf]] = unexplained[to_leaf]
+    branches = TreeBranches(graph.row[to_leaf], graph.col[to_leaf], rho[to_leaf], conditional_variance)
+    appearance = appearance * np.ones(len(rho))
+    appearance[to_leaf] = appearance[graph.back[to_leaf]] = 0.0  # what hangs on is put back by TreeBranches
+    diagonal = 1 + np.bincount(graph.row, appearance * rho**2 / unexplained, model.n)
+    off_diagonal = _as_matrix(model, graph, appearance * rho / unexplained)
     if model.is_sparse:
         _, row, col = couplings(model)  # all stored couplings, zeros as well
         return covariance, linear_response(model, mean, diagonal, entries(off_diagonal, (row, col)), branches)
@@ -240,11 +245,11 @@ def pair_covariance(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarra
     sign underflows is correlated with none.
     """
     a, b, c, d = p
-    up, down, up_other, down_other = a + b, c + d, a + c, b + d
-    deviations = np.sqrt(up * down) * np.sqrt(up_other * down_other)  # the product of both, over 4
+    plus, minus, plus_other, minus_other = a + b, c + d, a + c, b + d
+    deviation_product = np.sqrt(plus * minus) * np.sqrt(plus_other * minus_other)  # the product of both, over 4
     determinant = np.sign(j) * np.maximum(a * d, b * c) * -np.expm1(-4 * np.abs(j))  # a d - b c
-    varies = deviations > 1e-150
-    rho = np.divide(determinant, deviations, out=np.zeros_like(determinant), where=varies)
+    varies = deviation_product > 1e-150
+    rho = np.divide(determinant, deviation_product, out=np.zeros_like(determinant), where=varies)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rest = np.where(varies, (a * b / up + c * d / down) / (up_other * down_other), 1.0)
-    return 4 * determinant, rho, np.maximum(rest, 1e-290)
+        unexplained = np.where(varies, (a * b / plus + c * d / minus) / (plus_other * minus_other), 1.0)
+    return 4 * determinant, rho, np.maximum(unexplained, 1e-290)

@@ -53,12 +53,12 @@ class Descent(NamedTuple):
     values: np.ndarray
     moved: float
     sweeps: int
-    settled: bool
+    converged: bool
 
 
-def solution(model: BoltzmannMachine, functional: Functional, found: Descent) -> Estimate:
+def solution(model: BoltzmannMachine, functional: Functional, descent: Descent) -> Estimate:
     """Return the lowest fixed point as an Estimate, with linear response."""
-    m, free = found.means[0], -with_offset(model, -found.values)
+    m, free = descent.means[0], -with_offset(model, -descent.values)
     response = linear_response(model, m, *functional.curvature(m))
     doubt = (
         "the bound on log Z holds, the means may not"
@@ -70,10 +70,10 @@ def solution(model: BoltzmannMachine, functional: Functional, found: Descent) ->
         as_corr(model, response.pairs),
         Bounded(-free[0], lower=-free[0] if functional.is_bound else -np.inf),
         method=functional.name.replace("_", " "),
-        converged=found.settled and not response.doubt,
+        converged=descent.converged and not response.doubt,
         message=stopping_message(
             functional.name,
-            found,
+            descent,
             response,
             f"{doubt}. Raise max_sweeps, or start= nearer",
             "leave it with starts=5" if not response.stable else FAILURE_ADVICE,
@@ -81,22 +81,22 @@ def solution(model: BoltzmannMachine, functional: Functional, found: Descent) ->
         state=m,
         model=model,
         info={
-            "sweeps": found.sweeps,
+            "sweeps": descent.sweeps,
             "stable": response.stable,
             "inconsistency": response.inconsistency,
-            "fixed points": found.means,
+            "fixed points": descent.means,
             "free energies": model.temperature * free,
         },
     )
 
 
-def stopping_message(name: str, found: Any, response: Response, doubt: str, way_out: str) -> str:
+def stopping_message(name: str, end: Any, response: Response, doubt: str, way_out: str) -> str:
     """Return why a search for a fixed point stopped, in a sentence, with what to do where it failed."""
-    if not found.settled:
-        return f"{name}() still moved by {found.moved:.2g} after {found.sweeps} sweeps; {doubt}."
+    if not end.converged:
+        return f"{name}() still moved by {end.moved:.2g} after {end.sweeps} sweeps; {doubt}."
     if response.doubt:
         return f"{name}() {response.doubt}; {way_out}."
-    return f"{name}() stands at a minimum of its free energy; sweep {found.sweeps} moved it by {found.moved:.2g}."
+    return f"{name}() stands at a minimum of its free energy; sweep {end.sweeps} moved it by {end.moved:.2g}."
 
 
 def descend(
