@@ -84,7 +84,7 @@ def ascend(
 
     >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
-    _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng)
+    _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng)
     step = (
         model
         if isinstance(model, Step)
@@ -92,48 +92,48 @@ def ascend(
     )
     model, mask = with_learned_couplings(step.model, couplings)
     step, bias_mask = replace(step, model=model), check_bias_mask(biases, model.n, model.names)
-    rows, moments = _checked(model, data, infer, batch, rng, free_start, clamped_phase)
+    rows, moments = _checked_data(model, data, infer, batch, rng, free_start, clamped_phase)
     batch = None if batch is None else check_count("batch", batch, 1, len(rows))
     number, velocity, seed = step.loop
     if batch and seed is None:
         seed = int(generator(rng).integers(2**63))
     warm = free_start == "previous"
-    for size, some in islice(zip(_rates(rate), _rows(rows, batch, seed), strict=False), number + 1, None):
-        before, model = step, _moved(step.model, velocity, size, size * l1 / (1 - momentum))
-        start = before.clamped.state if warm and not batch else None
+    for step_size, batch_rows in islice(zip(_rates(rate), _rows(rows, batch, seed), strict=False), number + 1, None):
+        previous, model = step, _moved(step.model, velocity, step_size, step_size * l1 / (1 - momentum))
+        start = previous.clamped.state if warm and not batch else None
         with no_convergence_warnings():
             if moments is not None:
-                seen = clamped_at(model, moments)
+                clamped = clamped_at(model, moments)
             elif clamped_phase is None:
-                seen = clamped_rows(model, pad_hidden(model, some), infer, start)
+                clamped = clamped_rows(model, pad_hidden(model, batch_rows), infer, start)
             else:
-                seen = call_method("clamped_phase", clamped_phase, model, some, start=start)
-                seen = replace(seen, is_clamped=True)
-            start = some if free_start == "data" else before.free.state if warm else None
+                clamped = call_method("clamped_phase", clamped_phase, model, batch_rows, start=start)
+                clamped = replace(clamped, is_clamped=True)
+            start = batch_rows if free_start == "data" else previous.free.state if warm else None
             free = call_method("infer", infer, model, start=start)
-        d_weights, d_biases = gradient(model, seen, free)  # clamped minus free, over T
+        d_weights, d_biases = gradient(model, clamped, free)  # clamped minus free, over T
         if penalty:
             d_weights = d_weights - penalty * model.weights
         if mask is not None:
             d_weights = np.where(mask, d_weights, 0.0)
         if bias_mask is not None:
             d_biases = np.where(bias_mask, d_biases, 0.0)
-        length = _gradient_norm(model, d_weights, d_biases, l1)
-        change = _change(model, before.model) if velocity else np.nan
+        norm = _gradient_norm(model, d_weights, d_biases, l1)
+        change = _change(model, previous.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)
-        step = Step(model, seen, free, length, change, OptimizerState(number, velocity, seed))
+        step = Step(model, clamped, free, norm, change, OptimizerState(number, velocity, seed))
         yield step
 
 
 def _rates(rate):
     """Yield the rate of the move to each step, 0 for the first; one rate a step."""
-    before, one = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
-    for size in repeat(rate) if one else rate:
+    current, is_constant = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
+    for size in repeat(rate) if is_constant else rate:
         size = check_positive("rate", size, 0.05, zero=True)
-        yield before
-        before = size
+        yield current
+        current = size
 
 
 def _rows(rows, batch, seed):
@@ -145,32 +145,32 @@ def _rows(rows, batch, seed):
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     """Yield `size` indices without end: shuffled epochs one after the other, cut into equal pieces."""
-    waiting = np.empty(0, dtype=int)
+    queue = np.empty(0, dtype=int)
     while True:
-        while len(waiting) < size:
-            waiting = np.append(waiting, rng.permutation(n_rows))
-        yield waiting[:size]
-        waiting = waiting[size:]
+        while len(queue) < size:
+            queue = np.append(queue, rng.permutation(n_rows))
+        yield queue[:size]
+        queue = queue[size:]
 
 
-def _moved(model, velocity, size, shrunk):
-    """Return the machine at W + size * V, then each weight towards 0 by `shrunk`; the first step moves nowhere."""
+def _moved(model, velocity, step_size, threshold):
+    """Return the machine at W + step_size * V, each weight soft-thresholded; the first step moves nowhere."""
     if not velocity:
         return model
-    w = size * _at_couplings(model, velocity[0])
+    w = step_size * _at_couplings(model, velocity[0])
     w += _at_couplings(model, model.weights)
-    if shrunk:
-        w = np.sign(w) * np.maximum(np.abs(w) - shrunk, 0)
-    if model.is_sparse:  # a sum of sparse arrays would let go of the couplings whose weight becomes 0
+    if threshold:
+        w = np.sign(w) * np.maximum(np.abs(w) - threshold, 0)
+    if model.is_sparse:  # a sum of sparse arrays would lose the couplings whose weight becomes 0
         weights = model.weights.copy()
         weights.data = w
     else:
         weights = w.reshape(model.n, model.n)
     try:
-        return model._with(weights, model.biases + size * velocity[1])
+        return model._with(weights, model.biases + step_size * velocity[1])
     except ValueError as error:  # a sum that overflowed
-        told = str(error).partition(";")[0]
-        raise ValueError(f"the climb has left all bounds ({told}); check the learning rate") from None
+        reason = str(error).partition(";")[0]
+        raise ValueError(f"the climb has left all bounds ({reason}); check the learning rate") from None
 
 
 def _at_couplings(model, matrix):
@@ -184,7 +184,7 @@ def _change(new, old):
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):
-    """Return the Euclidean length of the slope, each weight once; less what the L1 penalty holds.
+    """Return the Euclidean norm of the slope, each weight once; less what the L1 penalty balances.
 
     Raises ValueError where the slope of a weight is nan.
     """
@@ -193,18 +193,18 @@ def _gradient_norm(model, d_weights, d_biases, l1):
         w = _at_couplings(model, model.weights)
         d = np.where(w, d - l1 * np.sign(w), np.sign(d) * np.maximum(np.abs(d) - l1, 0))
     with one_thread() if d.size > THREADED_SIZE else nullcontext():
-        length = float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
-    if np.isnan(length) and not is_sparse(d_weights) and np.isnan(d_weights).any():
+        norm = float(np.sqrt(d @ d / 2 + d_biases @ d_biases))
+    if np.isnan(norm) and not is_sparse(d_weights) and np.isnan(d_weights).any():
         i, j = np.argwhere(np.isnan(d_weights))[0]
         raise ValueError(
             f"the free phase does not know <s s'> of {unit_name(model.names, i)} and {unit_name(model.names, j)}; "
             "say which weights exist, couplings=W != 0, "
             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
         )
-    return length
+    return norm
 
 
-def _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng):
+def _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng):
     """Raise ValueError for options out of range, an rng that is none, and a seed that nothing draws from."""
     check_choice("free_start", free_start, ("previous", "fresh", "data"))
     check_learning_method("infer", infer, "model", start=None)
@@ -217,7 +217,7 @@ def _check(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng):
         raise ValueError(f"rng={describe(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
 
 
-def _checked(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple[Any, Estimate | None]:
+def _checked_data(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple[Any, Estimate | None]:
     """Return the rows (N, v), None of moments, and the moments, where they are the same at each step.
 
     Raises ValueError for options that do not go together.
@@ -232,5 +232,5 @@ def _checked(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple
         raise ValueError("free_start='data' begins at rows of the data, and some have nan; use free_start='previous'")
     if batch is not None and rng is None:
         raise ValueError("batches are drawn by rng; pass rng=np.random.default_rng(0)")
-    alike = whole and batch is None and clamped_phase is None
-    return rows, clamped_rows(model, rows, infer) if alike else None
+    is_constant = whole and batch is None and clamped_phase is None
+    return rows, clamped_rows(model, rows, infer) if is_constant else None

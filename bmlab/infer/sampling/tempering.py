@@ -41,7 +41,7 @@ from .gibbs import check_chains
 DEFAULT_LADDERS = 32  # where neither start nor n_ladders says how many
 ASSUMED_RUNGS = 10  # of a ladder, for the estimate of its memory before its temperatures are chosen
 MIN_ROUND_TRIPS = 10  # a ladder, for converged
-SPINS_AT_ONCE = 2**20  # in a block of the coldest states, kept until they are summed
+BLOCK_SPINS = 2**20  # in a block of the coldest states, kept until they are summed
 TARGET_REJECTION = 0.5  # of the swaps of two neighbours: Syed and others (2022)
 COOLING_SWEEPS = 20  # at each temperature of the first cooling
 PILOT_SWEEPS = 100  # in which rejected swaps are counted
@@ -87,11 +87,11 @@ def temper(
     n_ladders = n_ladders if n_ladders is None else check_count("n_ladders", n_ladders)
     state = _initial_state(model, rng, start, temperatures, n_ladders, burn_in + n_sweeps)
     replicas = ReplicaExchange(model, state, rng, burn_in + n_sweeps)
-    recent = deque([replicas.energies()], maxlen=MIDPOINT_SWEEPS)
-    recent.extend(replicas.sweeps(burn_in))
-    statistics = ExchangeStatistics(replicas, balanced_midpoints(replicas.beta, np.concatenate(recent)))
+    recent_energies = deque([replicas.energies()], maxlen=MIDPOINT_SWEEPS)
+    recent_energies.extend(replicas.sweeps(burn_in))
+    statistics = ExchangeStatistics(replicas, balanced_midpoints(replicas.beta, np.concatenate(recent_energies)))
     n_ladders = len(state.s)
-    averages = average(model, cold_states(replicas, statistics, n_sweeps), n_ladders, n_sweeps)
+    averages = average(model, sample_coldest(replicas, statistics, n_sweeps), n_ladders, n_sweeps)
     round_trips = statistics.round_trips / n_ladders
     log_z = statistics.log_z()
     reasons = {
@@ -240,7 +240,7 @@ def _cool(model, rng, n_ladders, planned_sweeps):
 
 
 def _equalise_rejection(model, rng, state, planned_sweeps):
-    """Move the rungs to where all neighbours would reject the same share, by the swaps of pilot sweeps."""
+    """Move the rungs to where all neighbours would reject equally often, by the swaps of pilot sweeps."""
     replicas = ReplicaExchange(model, state, rng, planned_sweeps)
     rejection = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
     cumulative = np.append(0, np.cumsum(rejection + 1e-9))  # the communication barrier up to each rung
@@ -279,10 +279,10 @@ def balanced_midpoints(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return midpoints
 
 
-def cold_states(replicas: ReplicaExchange, statistics: ExchangeStatistics, n_sweeps: int) -> Iterator[np.ndarray]:
+def sample_coldest(replicas: ReplicaExchange, statistics: ExchangeStatistics, n_sweeps: int) -> Iterator[np.ndarray]:
     """Sweep and add to the statistics; yield the states at the first temperature, in blocks (sweeps, n, n_ladders)."""
     chains = replicas.chains
-    size = max(1, SPINS_AT_ONCE // (chains.s.size + 1))
+    size = max(1, BLOCK_SPINS // (chains.s.size + 1))
     for done in with_progress(range(0, n_sweeps, size), "block"):
         states = []
         for energies in replicas.sweeps(min(size, n_sweeps - done)):
