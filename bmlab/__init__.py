@@ -140,8 +140,8 @@ FUNCTION_SYNONYMS = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_bi
 def __getattr__(name: str):
     if name in LAZY_MODULES:
         return import_module(f"{__name__}.{name}")
-    known = suggest(name, (*__all__, *LAZY_MODULES), "see dir(bmlab)")
-    way_out = f"try {FUNCTION_SYNONYMS[name]}" if name in FUNCTION_SYNONYMS else known
+    suggestion = suggest(name, (*__all__, *LAZY_MODULES), "see dir(bmlab)")
+    way_out = f"try {FUNCTION_SYNONYMS[name]}" if name in FUNCTION_SYNONYMS else suggestion
     raise AttributeError(f"bmlab has no {name!r}; {way_out}")
 
 

@@ -239,13 +239,13 @@ def sealed(answer: Any) -> Any:
     if answer is None or isinstance(answer, (str, int, float)):  # nearly always
         return answer
     if isinstance(answer, np.ndarray):
-        seen: Any = answer.view()
-        seen.flags.writeable = False
-        return seen
+        view: Any = answer.view()
+        view.flags.writeable = False
+        return view
     if is_sparse(answer):
-        seen = copy(answer)
-        seen.data, seen.indices, seen.indptr = (part.view() for part in (answer.data, answer.indices, answer.indptr))
-        return read_only(seen)
+        view = copy(answer)
+        view.data, view.indices, view.indptr = (part.view() for part in (answer.data, answer.indices, answer.indptr))
+        return read_only(view)
     if isinstance(answer, dict):
         return {name: sealed(part) for name, part in answer.items()}
     if isinstance(answer, (list, tuple)):

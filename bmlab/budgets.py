@@ -1,4 +1,4 @@
-"""What memory and how many cores a call may take, and how to say times and sizes."""
+"""What memory and how many cores a call may take, and times and sizes in words."""
 
 import math
 import os

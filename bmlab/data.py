@@ -141,9 +141,9 @@ def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     rng = generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
-    nodes, shares = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
+    nodes, node_weights = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law
     on = _rate_given(nodes[:, None])[:, None]
-    law = shares / shares.sum() @ np.where(states(10) == 1, on, 1 - on).prod(2)
+    law = node_weights / node_weights.sum() @ np.where(states(10) == 1, on, 1 - on).prod(2)
     return sealed(Raster(spins(fires), law))
 
 
@@ -250,15 +250,15 @@ def yes_no(frame: Any) -> YesNo:
         if names.count(name) > 1:
             raise ValueError(f"frame has two columns called {name!r}; rename them by frame.columns = [...]")
         answers = _answers(frame[name])
-        known = sorted({a for a in answers if a is not None}, key=lambda a: (isinstance(a, str), a))
-        texts = {str(answer) for answer in known}
-        if len(known) != 2:
+        values = sorted({a for a in answers if a is not None}, key=lambda a: (isinstance(a, str), a))
+        texts = {str(answer) for answer in values}
+        if len(values) != 2:
             first = next((cell for cell, a in zip(frame[name], answers, strict=True) if a is not None), None)
-            left_out[name] = _why(name, known, first)
+            left_out[name] = _why_left_out(name, values, first)
             continue
-        plain = bool(texts & YES_WORDS and texts & NO_WORDS)
-        plus = next((a for a in known if plain and str(a) in YES_WORDS), known[1])
-        title = str(name) if plain else f"{name} = {plus}"
+        is_yes_no = bool(texts & YES_WORDS and texts & NO_WORDS)
+        plus = next((a for a in values if is_yes_no and str(a) in YES_WORDS), values[1])
+        title = str(name) if is_yes_no else f"{name} = {plus}"
         if title in kept or (title != name and title in names):
             left_out[name] = f"{name!r} would be called {title!r}, as another column is; rename one of the two"
             continue
@@ -285,14 +285,14 @@ def _number(cell, word):
     return float(cell) if isinstance(cell, (int, float, np.number)) else word
 
 
-def _why(name, known, first):
-    """Say why a column with no, one or many answers is left out."""
-    if not known:
+def _why_left_out(name, values, first):
+    """Return why a column with no, one or many answers is left out."""
+    if not values:
         return f"{name!r} has no answers; leave it out"
-    if len(known) == 1:
-        return f"{name!r} is always {known[0]!r}, so its bias would be infinite; leave it out"
-    if isinstance(known[0], float) and isinstance(known[-1], float):
-        advice = f"cut it in two, as in frame[{name!r}] >= {known[len(known) // 2]:g}"
+    if len(values) == 1:
+        return f"{name!r} is always {values[0]!r}, so its bias would be infinite; leave it out"
+    if isinstance(values[0], float) and isinstance(values[-1], float):
+        advice = f"cut it in two, as in frame[{name!r}] >= {values[len(values) // 2]:g}"
     else:
         advice = f"ask one thing of it, as in frame[{name!r}] == {str(first)!r}"
-    return f"{name!r} has {len(known)} different answers; {advice}"
+    return f"{name!r} has {len(values)} different answers; {advice}"

@@ -149,14 +149,14 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
     if varies.any():
         with one_thread():
             every_pair = ~np.eye(varies.sum(), dtype=bool)
-            found = maximise_pseudolikelihood(*unique_patterns(s[:, varies]), alpha / total, every_pair)
-        machine = warn_unless_converged(found).model
+            fit = maximise_pseudolikelihood(*unique_patterns(s[:, varies]), alpha / total, every_pair)
+        machine = warn_unless_converged(fit).model
         biases[varies], weights[np.ix_(varies, varies)] = machine.biases, machine.weights
     return BoltzmannMachine(weights, biases, names=names)
 
 
 def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
-    """Return log Z."""
+    """Return log Z: exact where it is cheap, else by annealed importance sampling."""
     price = plan(model, pairs="couplings")
     if price.work < EXACT_WORK and price.bytes < EXACT_BYTES:
         return exact(model, pairs="couplings").log_z
@@ -191,7 +191,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         self.classes_, self.class_count_ = np.unique(y, return_counts=True)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
         self.densities_: Any = Parallel(n_jobs=self.n_jobs)(
-            delayed(_learned)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
+            delayed(_fit_one_class)(BoltzmannDensity(self.alpha, random_state=int(seed)), s[y == label])
             for label, seed in zip(self.classes_, seeds, strict=True)
         )
         return self
@@ -217,7 +217,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         return np.column_stack(scores) + np.log(self.class_count_)
 
 
-def _learned(density, s):
+def _fit_one_class(density, s):
     """Return the density of one class, by one thread: joblib leaves BLAS alone where threads are its workers."""
     with one_thread_only():
         return density.fit(s)
@@ -259,7 +259,8 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
-        s, rng = self._read(X, learn=True), generator(self.random_state)
+        s = self._read(X, learn=True)
+        rng = generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
         self.model_ = pcd(
             self._first(s, rng),

@@ -114,7 +114,7 @@ class BoltzmannMachine:
         offset = check_number("offset", offset, 0.0)
         vars(self).update(temperature=temperature, offset=offset, names=names)
         biases = align_columns("biases", biases, names, whole=True).copy()
-        self._hold(check_weights(align_pairs("weights", weights, names), n, names), biases)
+        self._set_numbers(check_weights(align_pairs("weights", weights, names), n, names), biases)
         mask = None if self.is_sparse else check_coupling_mask(couplings, n, names)
         if mask is not None and (self.weights[~mask] != 0).any():
             i, j = np.argwhere((self.weights != 0) & ~mask)[0]
@@ -124,27 +124,27 @@ class BoltzmannMachine:
             )
         vars(self).update(couplings=mask if mask is None else read_only(mask))
 
-    def _hold(self, weights, biases):
+    def _set_numbers(self, weights, biases):
         check_scale(weights.data if is_sparse(weights) else weights, biases, self.offset, self.temperature)
         vars(self).update(weights=weights, biases=read_only(biases))
 
     def _with(self, weights, biases):
         """Return this machine with other numbers, which nothing else refers to: they are checked, but not copied."""
-        made = object.__new__(type(self))
+        machine = object.__new__(type(self))
         kept = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
-        vars(made).update(kept)
-        made._hold(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
-        return made
+        vars(machine).update(kept)
+        machine._set_numbers(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
+        return machine
 
     def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names, self.couplings)
 
     def __getattr__(self, name):
-        if name.startswith("_"):  # asked for by protocols, not by people
+        if name.startswith("_"):  # looked up by protocols, not typed by people
             raise AttributeError(name)
-        known = [*dir(type(self)), *signature(type(self)).parameters]
+        attributes = [*dir(type(self)), *signature(type(self)).parameters]
         synonym = ATTRIBUTE_SYNONYMS.get(name)
-        way_out = f"try {synonym}" if synonym else suggest(name, known, "see dir(machine)")
+        way_out = f"try {synonym}" if synonym else suggest(name, attributes, "see dir(machine)")
         raise AttributeError(f"a machine has no {name!r}; {way_out}")
 
     def __repr__(self):

@@ -73,9 +73,9 @@ def _is_inside_a_job_of(executor):
 
 def _side_by_side(executor):
     """Return how many parts an executor does at a time, as it or the cluster of its first job tells."""
-    known = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
-    known.append(executor.submit(_threads_of_cluster, None).result())
-    return next((count for count in known if isinstance(count, int)), cores())
+    counts = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
+    counts.append(executor.submit(_threads_of_cluster, None).result())
+    return next((count for count in counts if isinstance(count, int)), cores())
 
 
 def _threads_of_cluster(_=None):

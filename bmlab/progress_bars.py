@@ -37,22 +37,22 @@ def progress() -> Iterator[None]:
             bar.close()
 
 
-def with_progress(things: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the things to be gone through, with a bar where bars are shown."""
+def with_progress(items: Iterable, unit: str, total: int | None = None) -> Iterable:
+    """Return the items to go through, with a bar where bars are shown."""
     bars = _bars.get()
-    return things if bars is None else delayed_bar(things, unit, total or length_hint(things) or None, bars)
+    return items if bars is None else delayed_bar(items, unit, total or length_hint(items) or None, bars)
 
 
-def delayed_bar(things, unit, total, bars):
-    """Yield the things; the bar is made after BAR_DELAY: most loops are short, and bars of a page are not."""
+def delayed_bar(items, unit, total, bars):
+    """Yield the items; the bar is made after BAR_DELAY: most loops are short, and bars of a page are not."""
     begin, bar = perf_counter(), None
     try:
-        for made, thing in enumerate(things, 1):
-            yield thing
+        for count_done, item in enumerate(items, 1):
+            yield item
             if bar is not None:
                 bar.update(1)
             elif perf_counter() - begin > BAR_DELAY:
-                bar = _tqdm()(unit=unit, total=total, initial=made, leave=False)
+                bar = _tqdm()(unit=unit, total=total, initial=count_done, leave=False)
                 bars.add(bar)
     finally:
         if bar is not None:

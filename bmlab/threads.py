@@ -29,10 +29,10 @@ def one_thread() -> Iterator[None]:
     """Limit every BLAS to one thread."""
     depth = _depth[get_ident()]
     try:
-        _hold(depth + 1)
+        _limit_while(depth + 1)
         yield
     finally:
-        _hold(depth)
+        _limit_while(depth)
 
 
 @contextmanager
@@ -40,10 +40,10 @@ def all_threads() -> Iterator[None]:
     """Lift one_thread() of this Python thread; where another Python thread is in it too, one thread remains."""
     depth = _depth[get_ident()]
     try:
-        _hold(depth if _alone.get() else 0)
+        _limit_while(depth if _alone.get() else 0)
         yield
     finally:
-        _hold(depth)
+        _limit_while(depth)
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def one_thread_only() -> Iterator[None]:
         _alone.reset(token)
 
 
-def _hold(depth):
+def _limit_while(depth):
     """Let this Python thread be in so many contexts, and set the number of threads where that changes it."""
     with _lock:
         me, libraries = get_ident(), _libraries()

@@ -122,11 +122,11 @@ def check_share(name: str, value: Any, below: float = 1.0) -> float:
     return number
 
 
-def check_choice(name: str, value: Any, known: tuple) -> Any:
-    """Return one of the words (or None) that are known."""
-    if (value is None or isinstance(value, str)) and value in known:
+def check_choice(name: str, value: Any, choices: tuple) -> Any:
+    """Return one of the words (or None) that are choices."""
+    if (value is None or isinstance(value, str)) and value in choices:
         return value
-    words = [repr(word) for word in known]
+    words = [repr(word) for word in choices]
     raise ValueError(
         f"{name} must be {', '.join(words[:-1])} or {words[-1]}, found {describe(value)}; try {name}={words[0]}"
     )
@@ -169,8 +169,8 @@ def check_row(name: str, values: Any, size: int | None = None) -> np.ndarray:
     """Return a row (n,) of finite numbers."""
     row = check_array(name, values)
     if row.ndim != 1 or (size is not None and len(row) != size):
-        wanted = "(n,)" if size is None else f"({size},)"
-        raise ValueError(f"{name} must be one row of numbers, found shape {row.shape}; pass shape {wanted}")
+        expected = "(n,)" if size is None else f"({size},)"
+        raise ValueError(f"{name} must be one row of numbers, found shape {row.shape}; pass shape {expected}")
     check_finite(name, row)
     return row
 

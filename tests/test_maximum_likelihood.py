@@ -168,23 +168,23 @@ def test_a_maximum_is_said_to_be_at_infinity_where_it_is():
         data = bmlab.sample(source, int(rng.integers(20, 100)), rng=rng)
         finite += has_maximum(data)
         for temperature, tolerance in ((1, 1e-6), (1, 0.01), (1e4, 1e-6), (1e4, 1e-11), (0.1, 1e-5)):
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 try:
                     maximize(blank(n, temperature), data, tolerance=tolerance)
                 except ValueError:  # a pair that lacks a combination
                     continue
             if has_maximum(data):
-                assert not told, (seed, temperature, tolerance)
+                assert not caught, (seed, temperature, tolerance)
             elif temperature * tolerance < 1e-4:
-                assert "at infinity" in str(told[0].message), (seed, temperature, tolerance)
+                assert "at infinity" in str(caught[0].message), (seed, temperature, tolerance)
     assert 4 < finite < 10
 
 
 def test_a_free_phase_without_log_z_is_refused():
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=10)
     with (
-        pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not know; use fit\(\)"),
+        pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not give; use fit\(\)"),
         pytest.warns(bmlab.NotConverged),
     ):
         maximize(blank(UNITS), DATA, infer)

@@ -197,7 +197,7 @@ def _gradient_norm(model, d_weights, d_biases, l1):
     if np.isnan(norm) and not is_sparse(d_weights) and np.isnan(d_weights).any():
         i, j = np.argwhere(np.isnan(d_weights))[0]
         raise ValueError(
-            f"the free phase does not know <s s'> of {unit_name(model.names, i)} and {unit_name(model.names, j)}; "
+            f"the free phase has no <s s'> of {unit_name(model.names, i)} and {unit_name(model.names, j)}; "
             "say which weights exist, couplings=W != 0, "
             "or ask for all pairs, infer=functools.partial(bmlab.exact, pairs='all')"
         )

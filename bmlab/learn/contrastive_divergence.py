@@ -89,7 +89,7 @@ def pcd(
     n_sweeps = check_count("n_sweeps", n_sweeps)
     penalty = check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
-        model = _told_apart(model, data.shape[1], rng)
+        model = _break_hidden_symmetry(model, data.shape[1], rng)
         start = None if free_start == "data" else data[next(batches(len(data), n_chains, rng))]
         climb = RestrictedAscent(model, data.mean(0), start, rng, check_flag("centred", centred))
         rows, total = climb.centred(data), np.zeros(climb.p.shape)
@@ -185,7 +185,7 @@ def _means(x, p):
     return t
 
 
-def _told_apart(model, visible, rng):
+def _break_hidden_symmetry(model, visible, rng):
     """Return the machine after hidden units that are alike, or nothing at all, have got small random weights."""
     if model.is_sparse or visible == model.n:
         return model

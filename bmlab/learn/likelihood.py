@@ -138,7 +138,7 @@ def check_phases(clamped: Estimate, free: Estimate) -> None:
 
 
 def log_ratio(c: Bounded, f: Bounded) -> Bounded:
-    """Return log(Z_c / Z_f) of a machine of which some units are held, and the one in which fewer are: at most 0."""
+    """Return log(Z_c / Z_f) of a machine of which some units are clamped, and the one in which fewer are: at most 0."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
     value = float(np.minimum(c.value - f.value, 0.0))
     return Bounded(value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
@@ -162,7 +162,7 @@ def log_prob(
     """Return log p(v) of each row of the data (N, v), -1/+1, in nats: (N,); hidden and missing units are summed out.
 
     infer       answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it
-                does not know log Z the answer is nan.  exact is asked for log Z alone
+                gives no log Z the answer is nan.  Of exact only log Z is computed
     return_std  also return the standard error of each (N,), as `infer` states it: 0 of exact, and of a bound nan.  That
                 of the free machine is in all of them alike
     Raises ValueError as clamped() does, and with the price where exact would take more than ten minutes in all.
@@ -314,15 +314,15 @@ def _with_known(model, known, v, unknown, answer):
 def _averaged(model, answers, share, info):
     """Return the mean of independent answers about different rows, by their share of all rows."""
     sums: Any = [0.0] * 6
-    told = []
+    ends = []
     for p, a in zip(share, answers, strict=True):
         log_z, error, errors = a.log_z, p * a.mean_stderr, p * a.corr_stderr
-        ends = np.array([log_z.value, log_z.lower, log_z.upper])
-        parts = p * a.mean, p * a.corr, p * ends, error * error, errors * errors, (p * log_z.stderr) ** 2
+        interval = np.array([log_z.value, log_z.lower, log_z.upper])
+        parts = p * a.mean, p * a.corr, p * interval, error * error, errors * errors, (p * log_z.stderr) ** 2
         sums = [total + part for total, part in zip(sums, parts, strict=True)]
-        told.append((a.converged, a.message, a.state))
+        ends.append((a.converged, a.message, a.state))
     mean, corr, (value, lower, upper), error, errors, noise = sums
-    converged, message, _ = min(told, key=lambda one: one[0])  # the first doubt, or the first
+    converged, message, _ = min(ends, key=lambda end: end[0])  # the first doubt, or the first
     return Estimate(
         mean,
         corr,
@@ -332,7 +332,7 @@ def _averaged(model, answers, share, info):
         method="clamped",
         converged=converged,
         message=message,
-        state=[state for *_, state in told],
+        state=[state for *_, state in ends],
         info=info,
         model=model,
         is_clamped=True,

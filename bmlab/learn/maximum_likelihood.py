@@ -64,7 +64,7 @@ def maximize(
     penalty: float = 0.0,
     tolerance: float = GRADIENT_TOLERANCE,
 ) -> Fit:
-    """Find the machine at the top of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
+    """Find the machine at the optimum of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found;
                 hidden units without weights begin with small ones
@@ -91,15 +91,17 @@ def maximize(
     check_positive("tolerance", tolerance, GRADIENT_TOLERANCE)
     check_learning_method("infer", infer, "model", start=None)
     model, mask = with_learned_couplings(with_column_names(model, data), couplings)
-    pairs, learns = _pairs(model, mask), check_bias_mask(biases, model.n, model.names)
+    pairs, bias_mask = _pairs(model, mask), check_bias_mask(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _check_cost(model, pairs)
-    learns = np.ones(model.n, bool) if learns is None else learns
+    bias_mask = np.ones(model.n, bool) if bias_mask is None else bias_mask
     with one_thread():
-        theta, mean, phase, hides = _start(model, data, infer, pairs, penalty)
-        theta[len(pairs[0]) :][~learns] = model.biases[~learns] / model.temperature
-        step, top, higher = _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean, hides)
-    converged, message = outcome("maximize", top, tolerance)
+        theta, mean, phase, has_hidden = _start(model, data, infer, pairs, penalty)
+        theta[len(pairs[0]) :][~bias_mask] = model.biases[~bias_mask] / model.temperature
+        step, optimum, higher = _maximise(
+            model, phase, infer, pairs, bias_mask, penalty, tolerance, theta, mean, has_hidden
+        )
+    converged, message = outcome("maximize", optimum, tolerance)
     if converged and higher:
         converged = False
         message = (
@@ -114,17 +116,17 @@ def _check_cost(model, pairs):
     price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
     if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
-            f"maximize() would ask exact() some {EXACT_CALLS} times at {price.time}, and stops at "
+            f"maximize() would call exact() some {EXACT_CALLS} times at {price.time}, and stops at "
             f"{time_in_words(MAX_CLIMB_SECONDS)} in all; use pseudolikelihood(), or pcd() where units are hidden"
         )
 
 
 def _start(model, data, infer, pairs, penalty):
     """Return weights at the pairs and biases over T, where the climb begins, m, phase(model, start) -> clamped, and
-    whether that hides anything."""
+    whether units are hidden."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
-        seen = check_possible(check_moments(model, data))
+        clamped = check_possible(check_moments(model, data))
     else:
         rows = check_padded_rows(model, data)
         if np.isnan(rows).any():
@@ -135,13 +137,13 @@ def _start(model, data, infer, pairs, penalty):
                 lambda model, start: clamped_rows(model, rows, infer, start),
                 True,
             )
-        seen = clamped_rows(model, rows, infer)
-    check_each_varies(seen.mean, model.names, "leave the unit out")
+        clamped = clamped_rows(model, rows, infer)
+    check_each_varies(clamped.mean, model.names, "leave the unit out")
     if penalty == 0:
-        check_all_combinations(seen.mean, seen.corr, pairs, model.names)
+        check_all_combinations(clamped.mean, clamped.corr, pairs, model.names)
     if not model.has_couplings:
-        theta = np.append(np.zeros(len(pairs[0])), np.arctanh(seen.mean))  # the top of its kind
-    return theta, seen.mean, lambda model, _: clamped_at(model, seen), False
+        theta = np.append(np.zeros(len(pairs[0])), np.arctanh(clamped.mean))  # the maximum without couplings
+    return theta, clamped.mean, lambda model, _: clamped_at(model, clamped), False
 
 
 def _break_hidden_symmetry(theta, pairs, hidden):
@@ -179,59 +181,61 @@ def _mean_fields(pairs, theta, m):
     return np.bincount(np.append(row, col), np.append(w * m[col], w * m[row]), len(m))
 
 
-def _climbed(model, phase, infer, pairs, learns, penalty, tolerance, theta, mean, hides):
-    """Return the Step at the top, the Top, and whether it is higher beside it.  Each phase begins where it ended."""
+def _maximise(model, phase, infer, pairs, bias_mask, penalty, tolerance, theta, mean, has_hidden):
+    """Return the Step at the top, its Optimum, and whether it is higher beside it; a phase begins where it ended."""
     t, (row, col) = model.temperature, pairs
     last: Any = None
-    moves = np.append(np.ones(len(row), bool), learns)  # biases that do not learn are no parameters
+    moves = np.append(np.ones(len(row), bool), bias_mask)  # biases that stay are no parameters
 
-    def with_pulls(theta, sign):  # to f from b, or back
-        return np.append(theta[: len(row)], theta[len(row) :] + sign * learns * _mean_fields(pairs, theta, mean))
+    def shifted(theta, sign):  # to f from b, or back
+        return np.append(theta[: len(row)], theta[len(row) :] + sign * bias_mask * _mean_fields(pairs, theta, mean))
 
-    def whole(x, rest):
+    def parameters(x, rest):
         full = rest.copy()
         full[moves] = x
-        return with_pulls(full, -1)
+        return shifted(full, -1)
 
-    def rise(x):
+    def objective(x):
         nonlocal last
-        here = _machine(model, pairs, whole(x, theta))
+        trial = _machine(model, pairs, parameters(x, theta))
         with all_threads():
-            seen = phase(here, last and last.clamped.state)
-            free = call_method("infer", infer, here, start=last and last.free.state)
+            clamped = phase(trial, last and last.clamped.state)
+            free = call_method("infer", infer, trial, start=last and last.free.state)
         if np.isnan(free.log_z.value):
-            raise ValueError(f"maximize() climbs by log Z, which {free.method} does not know; use fit()")
-        d_weights, d_biases = gradient(here, seen, free)  # clamped minus free, over T
-        d_weights, d_biases = entries(d_weights - penalty * here.weights, pairs), np.where(learns, d_biases, 0.0)
-        last = Step(here, seen, free, gradient_norm=float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases)))
+            raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
+        d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
+        d_weights, d_biases = entries(d_weights - penalty * trial.weights, pairs), np.where(bias_mask, d_biases, 0.0)
+        last = Step(trial, clamped, free, gradient_norm=float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases)))
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
         w, slope = x[: len(row)] * t, np.append(d_weights, d_biases)[moves]
-        height = seen.log_z.value - free.log_z.value  # above 0 where an approximation says so
-        return height - penalty / 2 * w @ w, t * slope, last.gradient_norm
+        value = clamped.log_z.value - free.log_z.value  # above 0 where an approximation says so
+        return value - penalty / 2 * w @ w, t * slope, last.gradient_norm
 
     def fields(move):  # whatever the others' states; with a penalty the maximum is finite
-        move = np.abs(whole(move, np.zeros(len(theta))))
+        move = np.abs(parameters(move, np.zeros(len(theta))))
         return 0.0 if penalty else (_mean_fields(pairs, move, np.ones(model.n)) + move[len(row) :]).max()
 
-    theta = with_pulls(theta, 1)
+    theta = shifted(theta, 1)
     start = theta[moves]
     for _ in range(MAX_SADDLES):
-        top, bend = maximize_lbfgs(rise, start, tolerance, t, fields), 0.0
-        if not hides or top.moved > MAX_LATE_MOVE or top.gradient_norm > tolerance:
+        optimum, curvature = maximize_lbfgs(objective, start, tolerance, t, fields), 0.0
+        if not has_hidden or optimum.moved > MAX_LATE_MOVE or optimum.gradient_norm > tolerance:
             break
-        bend, way = upward(rise, top.theta)
-        if bend <= MIN_UPWARD_CURVATURE:
+        curvature, direction = upward(objective, optimum.theta)
+        if curvature <= MIN_UPWARD_CURVATURE:
             break
-        start = max((top.theta + sign * SADDLE_STEP * way for sign in (1, -1)), key=lambda there: rise(there)[0])
-    value, slope, _ = rise(top.theta)
-    step = replace(last, loop=OptimizerState(top.number))
-    higher = _rises_beside(rise, top.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
-    return step, top, higher or bend > MIN_UPWARD_CURVATURE
+        start = max(
+            (optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1)), key=lambda point: objective(point)[0]
+        )
+    value, slope, _ = objective(optimum.theta)
+    step = replace(last, loop=OptimizerState(optimum.number))
+    higher = _rises_beside(objective, optimum.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
+    return step, optimum, higher or curvature > MIN_UPWARD_CURVATURE
 
 
-def _rises_beside(rise, theta, value, slope, noise):
+def _rises_beside(objective, theta, value, slope, noise):
     """Whether the value rises by more than its slope allows, to one side of theta or the other."""
-    way = np.random.default_rng(0).normal(size=len(theta))
-    way *= DIFFERENCE_STEP / np.linalg.norm(way)
-    highest = max(rise(theta + way)[0], rise(theta - way)[0])
+    step = np.random.default_rng(0).normal(size=len(theta))
+    step *= DIFFERENCE_STEP / np.linalg.norm(step)
+    highest = max(objective(theta + step)[0], objective(theta - step)[0])
     return highest - value > np.linalg.norm(slope) * DIFFERENCE_STEP + noise

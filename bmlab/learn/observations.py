@@ -296,8 +296,8 @@ def _signs(x, bits):
     if not ((x == 1) | (x == (0 if is_binary else -1))).all():
         if np.isnan(x).any():
             raise ValueError("an entry is missing (nan); leave out its row, or pass rows to fit(), which sums over it")
-        wanted = "0/1, as bits=True says" if is_binary else "-1/+1"
+        expected = "0/1, as bits=True says" if is_binary else "-1/+1"
         way_out = "pass bits=True" if not is_binary and np.isin(x, (0, 1)).all() else "threshold it"
-        raise ValueError(f"it must be {wanted}, found {some_values(x)}; {way_out}")
+        raise ValueError(f"it must be {expected}, found {some_values(x)}; {way_out}")
     s = x.astype(np.float32)
     return 2 * s - 1 if is_binary else s

@@ -136,7 +136,7 @@ def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
     if top.moved > MAX_LATE_MOVE:
         return False, (
             f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.gradient_norm:.2g}: some "
-            "units can be told from the others without error, and the maximum is at infinity; pass penalty=0.01."
+            "units are decided by the others without error, and the maximum is at infinity; pass penalty=0.01."
         )
     ended = f"{name}() ended at a slope of {top.gradient_norm:.2g} where {tolerance:g} was asked for"
     if top.gradient_norm > tolerance:

@@ -32,7 +32,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
     """
     drawn = Counter()
     for name, y in lines.items():  # nan leaves a gap
-        method = next((known for known in COLOURS if re.match(rf"{known}\b", name)), "")
+        method = next((prefix for prefix in COLOURS if re.match(rf"{prefix}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
         ax.plot(x, y, label=name, markersize=4, markevery=-(-np.size(x) // 12), linewidth=1.8, **style)
@@ -109,10 +109,11 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
     panels = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
     check_choice("what", what, ("log_likelihood", "mismatch"))
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
-    numbers, method, climb = [s.loop.number for s in steps], steps[-1].free.method, panels[-1]
-    climb.plot(numbers, values, color=COLOURS.get(method, "black"), label=method, linewidth=2)
-    words = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
-    climb.set(xlabel="step", ylabel=words)
+    numbers = [s.loop.number for s in steps]
+    method, curve = steps[-1].free.method, panels[-1]
+    curve.plot(numbers, values, color=COLOURS.get(method, "black"), label=method, linewidth=2)
+    quantity = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
+    curve.set(xlabel="step", ylabel=quantity)
     if len(panels) == 3:
         far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
         i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
@@ -125,12 +126,12 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
         limits = {"xlim": (ends.min() - 0.1, ends.max() + 0.1), "ylim": (ends.min() - 0.1, ends.max() + 0.1)}
         for panel in panels[:2]:
             panel.set(**limits, adjustable="box")
-        climb.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
+        curve.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
         for k, side in ((0, 1), (-1, -1)):
             place: Any = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
-            climb.annotate(signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
-        climb.set(ylabel="", yticks=[])
-        headline(climb, words)
+            curve.annotate(signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
+        curve.set(ylabel="", yticks=[])
+        headline(curve, quantity)
     return ax
 
 

@@ -77,14 +77,14 @@ def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    drawn, small, words = BytesIO(), BytesIO(), PngInfo()
+    drawn, reduced, texts = BytesIO(), BytesIO(), PngInfo()
     figure.savefig(drawn, format="png", dpi=200, bbox_inches="tight", pad_inches=0.05)
     with Image.open(drawn) as image:
         for key, text in metadata.items():
-            words.add_text(key, text)
-        image.quantize(128, Image.Quantize.FASTOCTREE).save(small, "png", optimize=True, pnginfo=words)
+            texts.add_text(key, text)
+        image.quantize(128, Image.Quantize.FASTOCTREE).save(reduced, "png", optimize=True, pnginfo=texts)
         width, height = (side // 2 for side in image.size)
-    return base64.b64encode(small.getvalue()).decode(), width, height
+    return base64.b64encode(reduced.getvalue()).decode(), width, height
 
 
 def request() -> dict:

@@ -93,7 +93,7 @@ def _sheet(name, rows, shape, columns):
 
 
 def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
-    """Return the (height, width) of an image: a square where no shape was asked for."""
+    """Return the (height, width) of an image: a square where no shape was given."""
     if shape is None:
         return int(np.sqrt(pixels)), int(np.sqrt(pixels))
     if not isinstance(shape, list | tuple) or len(shape) != 2:

@@ -51,7 +51,7 @@ class Explorer(View):
     def __init__(self, draw, stops):
         self._draw, self._stops, self._easel = draw, stops, Easel(*SIZE)
         starts = {name: control.start(draw, name, values) for name, values in stops.items()}
-        figure, self._words = self._still(starts)
+        figure, self._texts = self._still(starts)
         drawn = (inspect.getdoc(draw) or "A figure.").splitlines()[0]
         super().__init__(
             figure,
@@ -69,10 +69,10 @@ class Explorer(View):
 
     def _repr_mimebundle_(self, **_):
         data, metadata = super()._repr_mimebundle_()
-        return data | {"text/plain": "\n".join([repr(self), *self._words])}, metadata
+        return data | {"text/plain": "\n".join([repr(self), *self._texts])}, metadata
 
     def _still(self, starts):
-        """Draw where the sliders start, and each slider as a strip below; say the words of several of its values."""
+        """Draw where the sliders start, and each slider as a strip below; and return the texts of several values."""
         values = [values[starts[name]] for name, values in self._stops.items()]
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
@@ -86,14 +86,14 @@ class Explorer(View):
             for k in {*places, starts[name]}:
                 style: Any = {"fontweight": "bold", "color": plot.PLUS} if k == starts[name] else {}
                 near = k in places and 0 < abs(k - starts[name]) < 0.06 * len(stops)  # the two would touch
-                words = "" if near else control.text(stops[k])
-                strip.annotate(words, (k, 0), (0, -7), textcoords="offset points", ha="center", va="top", **style)
+                label = "" if near else control.text(stops[k])
+                strip.annotate(label, (k, 0), (0, -7), textcoords="offset points", ha="center", va="top", **style)
             strip.annotate(f"{name}  ", (0, 0), (-12, 0), textcoords="offset points", ha="right", va="center")
             strip.set_axis_off()
             strip.set(ylim=(-1, 0.5))
         shown = [control.spread(stops, k, starts[name]) for k, (name, stops) in enumerate(self._stops.items())]
-        words = [self._panel(Figure().subplots(), chosen).strip() for chosen in product(*shown)]
-        return figure, [text for text in words if text]
+        texts = [self._panel(Figure().subplots(), chosen).strip() for chosen in product(*shown)]
+        return figure, [text for text in texts if text]
 
     def _panel(self, ax, values):
         """Let draw() draw, and name the values where it has no title; return what it prints, and warns of."""
@@ -101,8 +101,8 @@ class Explorer(View):
         with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)
         if not ax.get_title() and not ax.get_title(loc="left"):
-            words = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
-            ax.set_title(words if len(words) < 64 else words.replace(", ", ",\n"), fontsize=10)
+            title = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
+            ax.set_title(title if len(title) < 64 else title.replace(", ", ",\n"), fontsize=10)
         return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 
     def _answer(self, places, dense=False):

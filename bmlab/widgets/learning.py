@@ -80,7 +80,7 @@ class LearningView(View):
 
 
 def _frame(step):
-    """Return what the page draws of a step; nan where a method knows none."""
+    """Return what the page draws of a step; nan where a method gives none."""
     return {
         "weights": _pairs(step.model.dense_weights),
         "clamped_pairs": _pairs(step.clamped.corr),
@@ -101,7 +101,7 @@ def _pairs(matrix):
 
 
 def _sent(value):
-    """Return what JSON can hold: four digits of each number of a row, None for nan."""
+    """Return a value for JSON: four digits of each number of a row, None for nan."""
     if isinstance(value, np.ndarray):
         return [None if np.isnan(x) else round(float(x), 4) for x in value]
     return value if isinstance(value, bool) or np.isfinite(value) else None

@@ -50,7 +50,7 @@ class PaintView(View):
         shape: tuple[int, int] | None = None,
         start: ArrayLike | None = None,
     ):
-        height, width = _checked(machines, log_z, shape, start)
+        height, width = _checked_shape(machines, log_z, shape, start)
         names = range(len(machines)) if names is None else names
         called = [str(name) for name in names] if np.iterable(names) else []
         if len(called) != len(machines):
@@ -74,8 +74,8 @@ class PaintView(View):
         return f"PaintView({len(self.names)} machines, {self.shape[0]} x {self.shape[1]})"
 
 
-def _checked(machines, log_z, shape, start):
-    """Return the shape of the image, which holds all units where none was asked for."""
+def _checked_shape(machines, log_z, shape, start):
+    """Return the shape of the image, which has all units where none was given."""
     if not isinstance(machines, (list, tuple)) or not machines:
         raise ValueError(f"machines must be a list, one a class, found {describe(machines)}; pass [machine, machine]")
     for machine in machines:

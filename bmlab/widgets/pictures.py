@@ -73,7 +73,7 @@ def _style(ax):
 
 
 def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:
-    """Return a figure that pyplot does not know, hence no other cell shows, and its axes (rows, columns)."""
+    """Return a figure outside pyplot, which no other cell shows, and its axes (rows, columns)."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
 
@@ -130,8 +130,8 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
 def course(steps: Sequence[Step]) -> Figure:
     """Draw the moments at the first step and the last, and the climb between them."""
     figure, axes = subplots(1, 3, 8.4, 3.2)
-    known = np.isfinite(steps[-1].log_likelihood.value)
-    plot.learning(steps, axes[0], "log_likelihood" if known else "mismatch")
+    has_likelihood = np.isfinite(steps[-1].log_likelihood.value)
+    plot.learning(steps, axes[0], "log_likelihood" if has_likelihood else "mismatch")
     return figure
 
 

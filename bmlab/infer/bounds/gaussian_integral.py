@@ -24,7 +24,7 @@ from ...threads import one_thread
 
 GAUSSIAN_STEPS = 50  # of Newton's method; five to ten are usual
 MIN_GAIN = 1e-6  # nats that a step should bring
-START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # share of D by which D - J is definite at the start, and at least
+START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # step_length of D by which D - J is definite at the start, and at least
 
 
 def gaussian_bound(model: BoltzmannMachine, max_steps: int = GAUSSIAN_STEPS) -> float:
@@ -34,12 +34,12 @@ def gaussian_bound(model: BoltzmannMachine, max_steps: int = GAUSSIAN_STEPS) -> 
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
         for _ in with_progress(range(min(max_steps, GAUSSIAN_STEPS)), "step"):
-            step, share = np.linalg.solve(hessian, -gradient), 1.0
+            step, step_length = np.linalg.solve(hessian, -gradient), 1.0
             trial = _bound(j, b, d + step)
             while not trial[0] <= bound:
-                share /= 2
-                trial = _bound(j, b, d + share * step)
-            d, gain = d + share * step, bound - trial[0]
+                step_length /= 2
+                trial = _bound(j, b, d + step_length * step)
+            d, gain = d + step_length * step, bound - trial[0]
             bound, gradient, hessian = trial
             if gain < MIN_GAIN:
                 break

@@ -109,11 +109,11 @@ def draw_by_cutset(model: BoltzmannMachine, cutset: np.ndarray, size: int, rng: 
     with one_thread():
         of_tile = np.array([scipy.special.logsumexp(logs) for _, logs in _given_cutset(model, order, len(cutset))])
         tile = _pick(of_tile, size, rng)
-        wanted, which = np.unique(tile, return_inverse=True)
-        for k, (mean, logs) in enumerate(_given_cutset(model, order, len(cutset), wanted)):
-            here = np.flatnonzero(which == k)
-            up = (1 + mean[:, _pick(logs, len(here), rng)].T) / 2  # 0 or 1 for the units of the cutset
-            s[here[:, None], order] = np.where(rng.random(up.shape) < up, 1.0, -1.0)
+        drawn, which = np.unique(tile, return_inverse=True)
+        for k, (mean, logs) in enumerate(_given_cutset(model, order, len(cutset), drawn)):
+            rows = np.flatnonzero(which == k)
+            up = (1 + mean[:, _pick(logs, len(rows), rng)].T) / 2  # 0 or 1 for the units of the cutset
+            s[rows[:, None], order] = np.where(rng.random(up.shape) < up, 1.0, -1.0)
     return s
 
 

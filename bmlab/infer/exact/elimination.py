@@ -83,15 +83,15 @@ def _eliminate_in(graph, choose, widest):
 
 def _min_fill(around, widest):
     """Yield next the unit that adds the fewest couplings; a number that has risen meanwhile is queued again."""
-    queue, gone = [(_fill(around, v, widest), v) for v in range(len(around))], set()
+    queue, eliminated = [(_fill(around, v, widest), v) for v in range(len(around))], set()
     heapify(queue)
     while queue:
         price, v = heappop(queue)
-        now = _fill(around, v, widest) if v not in gone else -1
+        now = _fill(around, v, widest) if v not in eliminated else -1
         if now > price:
             heappush(queue, (now, v))
-        elif v not in gone:
-            gone.add(v)
+        elif v not in eliminated:
+            eliminated.add(v)
             scope = list(around[v])
             yield v
             for u in scope:

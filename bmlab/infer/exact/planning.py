@@ -97,7 +97,7 @@ class Plan(NamedTuple):
 
     @property
     def time(self) -> str:
-        """The predicted time in words, with the number of workers where these share it."""
+        """The predicted time in words, with the number of workers where these take parts of it."""
         count = max((part.side_by_side for part in self.parts), default=1)
         return time_in_words(self.seconds) + (f" on {count:g} workers" if count > 1 else "")
 
@@ -106,11 +106,12 @@ class Plan(NamedTuple):
 
     def __str__(self):
         apart = f" in {len(self.parts)} parts" if len(self.parts) > 1 else ""
-        pieces, shared = max((part.pieces for part in self.parts), default=1), ""
+        pieces = max((part.pieces for part in self.parts), default=1)
+        of_one_core = ""
         if pieces > 1:
-            apart, shared = f"{apart}, {pieces:,.6g} pieces", f", {time_in_words(self.core_seconds)} of a core"
+            apart, of_one_core = f"{apart}, {pieces:,.6g} pieces", f", {time_in_words(self.core_seconds)} of a core"
         size = size_in_words(self.bytes)
-        return f"{self.method}{apart}: {self.work:.2g} operations, {size}, about {self.time}{shared}"
+        return f"{self.method}{apart}: {self.work:.2g} operations, {size}, about {self.time}{of_one_core}"
 
 
 def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
@@ -144,13 +145,14 @@ def _priced(part, want, even):
     """Return a Part at the price of what is wanted: one product of three, half of the pieces without biases."""
     if part.algorithm != "matrix products":
         return part
-    share, pieces = (1 / 3 if want == "log_z" else 1), part.pieces
+    fraction = 1 / 3 if want == "log_z" else 1
+    pieces = part.pieces
     if pieces > 1:
-        share, pieces = (share / 2, pieces / 2) if even else (share, pieces)
+        fraction, pieces = (fraction / 2, pieces / 2) if even else (fraction, pieces)
         together = min(pieces, worker_count())
         size = part.bytes * (together if parts_run_here() else 1)
         part = part._replace(pieces=pieces, side_by_side=together, bytes=size)
-    return part._replace(work=part.work * share, seconds=part.seconds * share)
+    return part._replace(work=part.work * fraction, seconds=part.seconds * fraction)
 
 
 @lru_cache(maxsize=8)

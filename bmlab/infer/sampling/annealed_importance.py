@@ -44,12 +44,12 @@ from .chains import Chains
 from .diagnostics import widened
 from .gibbs import check_chains
 
-PILOT_SHARE = 5  # the pilot has so many times fewer chains and steps
+PILOT_DIVISOR = 5  # the pilot has so many times fewer chains and steps
 MAX_PILOT_CHAINS = 2002  # and no more chains than that
 MEAN_FIELD_ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
 LARGEST_FIRST_BIAS = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
 MIN_EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to be believed
-MIN_EFFECTIVE_CHAINS = 10  # and no fewer than that: every share of a few is a large one
+MIN_EFFECTIVE_CHAINS = 10  # and no fewer than that: a fifth of a few is next to nothing
 
 
 class Runs(NamedTuple):
@@ -77,7 +77,7 @@ def ais(
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
     stderr    the spread of the weights that were seen, and no less than what log-normal weights with this variance v
               of their logs would have, the root of log(1 + (e^v - 1) / n_chains): few runs seldom see what matters.
-              Fewer than 32 runs know their spread badly: all errors are wider then, by Student's t.
+              Fewer than 32 runs give their spread badly: all errors are wider then, by Student's t.
               A valley that no run has found is in neither, and the value then too low.
     converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them, and 10.  No
               proof, see stderr.
@@ -90,54 +90,59 @@ def ais(
     True
     """
     check_model(model)
-    rng, n_chains = generator(rng), check_count("n_chains", n_chains, 2)
+    rng = generator(rng)
+    n_chains = check_count("n_chains", n_chains, 2)
     n_temperatures = check_count("n_temperatures", n_temperatures, 2)
     check_chains(model, n_chains)
     check_memory(f"a schedule of {n_temperatures:,} temperatures would be kept", 80.0 * n_temperatures, "use fewer")
     with one_thread():
-        first = _first_biases(model)
-        betas = _schedule(model, first, rng, n_chains, n_temperatures)
-        chains = _first_chains(model, first, rng, n_chains, n_temperatures)
-        log_w = _first_log_z(model, first) + sum(_anneal(chains, first[:, None], betas))
+        base_biases = _base_biases(model)
+        betas = _schedule(model, base_biases, rng, n_chains, n_temperatures)
+        chains = _first_chains(model, base_biases, rng, n_chains, n_temperatures)
+        log_w = _first_log_z(model, base_biases) + sum(_anneal(chains, base_biases[:, None], betas))
     return warn_unless_converged(estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas)))
 
 
-def _anneal(chains: Chains, first: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
+def _anneal(chains: Chains, base_biases: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
     """Take the chains along the schedule, in place; yield what each step adds to their log weights, (chains,)."""
-    model, alone = chains.model, chains.classes[0] if chains.classes else np.zeros(0, int)
-    temperature, rest = model.temperature, model.biases[:, None] - first
-    others = np.setdiff1d(np.arange(model.n), alone)
-    across, inside = model.weights[alone][:, others], model.weights[others][:, others]
+    model, temperature = chains.model, chains.model.temperature
+    extra_biases = model.biases[:, None] - base_biases
+    marginalised = chains.classes[0] if chains.classes else np.zeros(0, int)
+    others = np.setdiff1d(np.arange(model.n), marginalised)
+    across, inside = model.weights[marginalised][:, others], model.weights[others][:, others]
+    base_field = base_biases[marginalised] / temperature
     coupled = inside.nnz > 0 if is_sparse(inside) else inside.any()  # never in a restricted machine
     for low, high in with_progress(pairwise(betas), "temperature", len(betas) - 1):
         s = chains.s[others].astype(float)
-        pull = across @ s
-        inner = rest[others, 0] @ s + ((s * (inside @ s)).sum(0) / 2 if coupled else 0.0)
-        summed = _summed_gain(pull, rest[alone], first[alone] / temperature, low / temperature, high / temperature)
-        yield (high - low) / temperature * inner + summed
-        chains.sweep(beta=high / temperature, biases=(rest + first / high)[:, 0], first_field=pull)
+        field = across @ s
+        minus_energy = extra_biases[others, 0] @ s + ((s * (inside @ s)).sum(0) / 2 if coupled else 0.0)
+        beta, next_beta = low / temperature, high / temperature
+        gain = _summed_gain(field, extra_biases[marginalised], base_field, beta, next_beta)
+        yield (high - low) / temperature * minus_energy + gain
+        chains.sweep(beta=next_beta, biases=(extra_biases + base_biases / high)[:, 0], first_field=field)
 
 
-def _summed_gain(pull, rest, first, low, high):
+def _summed_gain(fields, extra_biases, base_field, low, high):
     """Return the sum over the class of log cosh at beta = high minus that at low, (chains,)."""
-    field = pull + rest
-    return (log_2cosh(high * field + first) - log_2cosh(low * field + first)).sum(0)
+    field = fields + extra_biases
+    return (log_2cosh(high * field + base_field) - log_2cosh(low * field + base_field)).sum(0)
 
 
-def _schedule(model, first, rng, n_chains, n_temperatures):
+def _schedule(model, base_biases, rng, n_chains, n_temperatures):
     """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
-    even = np.linspace(0, 1, n_temperatures // PILOT_SHARE + 2)
-    pilot = _first_chains(model, first, rng, min(n_chains // PILOT_SHARE + 2, MAX_PILOT_CHAINS), len(even))
-    spreads = [step.std() for step in _anneal(pilot, first[:, None], even)]
+    even = np.linspace(0, 1, n_temperatures // PILOT_DIVISOR + 2)
+    pilot = _first_chains(model, base_biases, rng, min(n_chains // PILOT_DIVISOR + 2, MAX_PILOT_CHAINS), len(even))
+    spreads = [step.std() for step in _anneal(pilot, base_biases[:, None], even)]
     length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
 
 
-def _first_biases(model):
+def _base_biases(model):
     """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
-    weak, a = 0.5 * model.temperature / max(_spectral_radius(model), 0.5 * model.temperature), model.biases
+    weakening = 0.5 * model.temperature / max(_spectral_radius(model), 0.5 * model.temperature)
+    a = model.biases
     for _ in range(MEAN_FIELD_ROUNDS):
-        a = model.biases + weak * (model.weights @ np.tanh(a / model.temperature))
+        a = model.biases + weakening * (model.weights @ np.tanh(a / model.temperature))
     return a.clip(-LARGEST_FIRST_BIAS * model.temperature, LARGEST_FIRST_BIAS * model.temperature)
 
 
@@ -150,34 +155,35 @@ def _spectral_radius(model):
     return abs(scipy.sparse.linalg.eigsh(model.weights, 1, v0=first, tol=1e-3, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
 
 
-def _first_chains(model, first, rng, n_chains, n_sweeps):
+def _first_chains(model, base_biases, rng, n_chains, n_sweeps):
     """Return Chains in independent states of f_0."""
-    up = scipy.special.expit(2 * first / model.temperature)[:, None]
+    up = scipy.special.expit(2 * base_biases / model.temperature)[:, None]
     classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
     s = np.where(rng.random((model.n, n_chains)) < up, 1, -1)
     return Chains(model, s, rng, classes=classes, n_sweeps=n_sweeps, new_biases=True)
 
 
-def _first_log_z(model, first):
-    return with_offset(model, log_2cosh(first / model.temperature).sum())
+def _first_log_z(model, base_biases):
+    return with_offset(model, log_2cosh(base_biases / model.temperature).sum())
 
 
 def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
-    """Return what runs say together, each by its weight."""
+    """Return the weighted averages over all runs."""
     s, log_w, _ = runs
-    top, count = log_w.max(), len(log_w)
+    top = log_w.max()
+    count = len(log_w)
     w = np.exp(log_w - top)
-    rare = np.sqrt(np.log1p(np.expm1(min(log_w.var(ddof=1), 500.0)) / count))  # of weights that nobody has seen
+    rare = np.sqrt(np.log1p(np.expm1(min(log_w.var(ddof=1), 500.0)) / count))  # of weights that no run has
     stderr = widened(count) * max(w.std(ddof=1) / w.mean() / np.sqrt(count), rare)
     log_z = Bounded(float(top + np.log(w.mean())), float(stderr))
     w /= w.sum()
     (mean, pairs), (mean2, pairs2) = _moments(model, s, w), _moments(model, s, w**2)
     ess = float(1 / (w @ w))
-    doubts = {
+    failures = {
         ": its error bar is too small. Raise n_temperatures": ess < MIN_EFFECTIVE_SHARE * count,
         f": fewer than {MIN_EFFECTIVE_CHAINS} are too few to tell. Raise n_chains": ess < MIN_EFFECTIVE_CHAINS,
     }
-    advice = next((doubt for doubt, holds in doubts.items() if holds), "")
+    advice = next((failure for failure, occurs in failures.items() if occurs), "")
     return Estimate(
         mean.clip(-1, 1),
         as_corr(model, pairs),

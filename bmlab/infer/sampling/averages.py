@@ -1,9 +1,9 @@
 """Averages over chains: means, correlations, their standard errors, and convergence diagnostics.
 
-Error bars come from groups that know nothing of each other: up to 32 groups of chains, or, where chains are few,
+Error bars come from groups that are independent of each other: up to 32 groups of chains, or, where chains are few,
 parts of their time, each as long as three independent draws of the slowest unit at least.  The spread of the groups'
 averages, over the root of their number, is the error; slow mixing inside a group is counted, because it makes the
-groups differ.  Fewer groups than 32 know their spread badly, which widens the error by Student's t; one knows none.
+groups differ.  The spread of fewer than 32 groups is uncertain, which widens the error by Student's t; one has none.
 
 All sums are of whole numbers, so that they are the same to the bit however many sweeps come at a time.
 """
@@ -35,7 +35,7 @@ CACHED_BYTES = 2**18  # bytes of words that are compared together
 
 
 class Averages(NamedTuple):
-    """What the chains say of a machine, laid out as in Estimate, with R-hat and ESS of the worst unit.
+    """Averages over the chains, laid out as in Estimate, with R-hat and ESS of the worst unit.
 
     n_draws   states that were averaged
     halves    what R-hat is made of; None of a single sweep
@@ -62,8 +62,8 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins
     n_spans = min(n_sweeps, int(np.clip(KEPT_NUMBERS // (n_chains * model.n + 1), *KEPT_SPANS)))
     n_parts = min(n_spans, -(-STDERR_GROUPS // count))
-    held = 8.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
-    check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", held, "use fewer chains")
+    n_bytes = 8.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
+    check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", n_bytes, "use fewer chains")
     part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
     of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
@@ -92,7 +92,7 @@ def _joined(sums, independent):
 def _mean_and_stderr(sums, sizes, n_chains):
     """Return mean and standard error of -1/+1 from sums (parts, groups, ...), of so many draws (parts, groups).
 
-    Groups that agree to the last draw do not know the mean exactly: the error is no less than 2 / N, which one more of
+    Groups that agree to the last draw do not prove the mean: the error is no less than 2 / N, which one more of
     N independent draws could change, and there are as many of these as chains, or groups, at least.
     """
     sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
@@ -146,7 +146,7 @@ def _sums(model, blocks, groups, part, n_sweeps):
 
 
 def _batched(blocks, enough):
-    """Join blocks until they hold `enough` sweeps: what a sweep costs falls with their number."""
+    """Join blocks until they have `enough` sweeps: what a sweep costs falls with their number."""
     waiting = []
     for block in blocks:
         waiting.append(block)

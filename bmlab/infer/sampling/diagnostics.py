@@ -61,11 +61,11 @@ def halves_of(spans: np.ndarray) -> Halves:
 
 def all_halves(parts: list[Halves]) -> Halves:
     """Return the Halves of several runs together."""
-    count, share = sum(part.count for part in parts), np.array([part.count for part in parts], float)
+    count, counts = sum(part.count for part in parts), np.array([part.count for part in parts], float)
     means = np.array([part.mean for part in parts])
-    mean = share @ means / count
+    mean = counts @ means / count
     inside = sum((part.count - 1) * part.between for part in parts)
-    between = (inside + share @ (means - mean) ** 2) / (count - 1)
+    between = (inside + counts @ (means - mean) ** 2) / (count - 1)
     within = sum(part.count * part.within for part in parts) / count
     return Halves(count, min(part.draws for part in parts), mean, np.asarray(between), np.asarray(within))
 
@@ -88,13 +88,13 @@ def mean_and_stderr(groups: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray,
 
     The error of fewer than 32 groups is widened().
     """
-    share = weight / weight.sum()
-    mean, count = np.tensordot(share, groups, 1), len(groups)
+    normalised = weight / weight.sum()
+    mean, count = np.tensordot(normalised, groups, 1), len(groups)
     if count == 1:
         return mean, np.full_like(mean, np.nan)
     spread = np.zeros_like(mean)
-    for part, group in zip(share, groups, strict=True):  # one after the other: they may be large
-        spread += (part * (group - mean)) ** 2
+    for p, group in zip(normalised, groups, strict=True):  # one after the other: they may be large
+        spread += (p * (group - mean)) ** 2
     return mean, widened(count) * np.sqrt(spread * count / (count - 1))
 
 
@@ -109,12 +109,12 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
     if alone:  # the halves of one chain are two
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)
     moved = np.flatnonzero(np.ptp(spans, axis=(1, 2)) > 0)
-    if not len(moved):  # many chains agree; one alone is stuck, for all that it knows
+    if not len(moved):  # many chains agree; one alone may be stuck
         return (np.nan, np.nan) if alone else (1.0, float(spans.shape[1] * spans.shape[2]))
     worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
-    for some in np.split(moved, range(step, len(moved), step)):
-        x = spans[some].astype(float)
-        single, split = x.var((1, 2)) if variance is None else variance[some], halves(x)
+    for units in np.split(moved, range(step, len(moved), step)):
+        x = spans[units].astype(float)
+        single, split = x.var((1, 2)) if variance is None else variance[units], halves(x)
         worst.append(np.nan_to_num(split_rhat(split), nan=np.inf, posinf=np.inf).max())
         least.append(np.nan_to_num(effective_size(split) * single / x.var((1, 2), ddof=1)).min())
     return float(max(worst)), float(min(least))

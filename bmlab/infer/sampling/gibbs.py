@@ -28,9 +28,7 @@ from .chains import Chains
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT
 
 DEFAULT_CHAINS = 100  # where neither start nor n_chains says how many
-BYTES_A_UNIT = (
-    120.0  # bytes that are held of a unit of a chain: states, their sums over sixteen spans, and random numbers
-)
+BYTES_A_UNIT = 120.0  # of a chain: its states, their sums over sixteen spans, and random numbers
 DISAGREEMENT_ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
@@ -107,11 +105,11 @@ def gibbs(
               means near a critical point
     backend   "numpy", "numba", or "auto"; the chains are the same to the bit
     n_draws   keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
-    log_z     is nan: chains know ratios of probabilities only.
+    log_z     is nan: chains give ratios of probabilities only.
     stderr    spread of independent groups of chains (where chains are fewer than 32, of parts of their time that hold
               three independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
     converged R-hat of every unit below 1.01, and 400 effective draws of each, see diagnostics.py; no such test sees a
-              mode that no chain has found.  info has R-hat and the effective sample size of the worst unit.
+              mode that no chain has averages.  info has R-hat and the effective sample size of the worst unit.
     Classes of units that are not coupled turn together, one class after the other.
     Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
 
@@ -121,7 +119,9 @@ def gibbs(
     True
     """
     check_model(model)
-    rng, n_sweeps, burn_in = generator(rng), check_count("n_sweeps", n_sweeps), check_count("burn_in", burn_in, 0)
+    rng = generator(rng)
+    n_sweeps = check_count("n_sweeps", n_sweeps)
+    burn_in = check_count("burn_in", burn_in, 0)
     every = check_count("every", every, 1, n_sweeps)
     measured = n_sweeps // every
     n_draws = check_count("n_draws", n_draws, 0, measured)
@@ -130,21 +130,21 @@ def gibbs(
     chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
-    found = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
-    agree = bool(found.rhat < RHAT_LIMIT and found.ess >= EFFECTIVE_DRAWS)
+    averages = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
+    agree = bool(averages.rhat < RHAT_LIMIT and averages.ess >= EFFECTIVE_DRAWS)
     return warn_unless_converged(
         Estimate(
-            found.mean,
-            found.corr,
-            mean_stderr=found.mean_stderr,
-            corr_stderr=found.corr_stderr,
+            averages.mean,
+            averages.corr,
+            mean_stderr=averages.mean_stderr,
+            corr_stderr=averages.corr_stderr,
             method="gibbs",
             converged=agree,
-            message=f"gibbs() has R-hat {found.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT_LIMIT} is asked for"
-            + ("." if agree else DISAGREEMENT_ADVICE),
+            message=f"gibbs() has R-hat {averages.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT_LIMIT} is asked "
+            f"for{'.' if agree else DISAGREEMENT_ADVICE}",
             draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
-            info={"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves},
+            info={"rhat": averages.rhat, "ess": averages.ess, "n_draws": averages.n_draws, "halves": averages.halves},
             model=model,
         )
     )
@@ -152,16 +152,16 @@ def gibbs(
 
 def _keeping(blocks, draws, measured, kept):
     """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all of them."""
-    wanted, done = np.arange(1, draws + 1) * measured // max(draws, 1) - 1, 0
+    places, done = np.arange(1, draws + 1) * measured // max(draws, 1) - 1, 0
     for block in blocks:
-        here = wanted[(done <= wanted) & (wanted < done + len(block))] - done
-        kept.extend(block[here].swapaxes(1, 2))
+        inside = places[(done <= places) & (places < done + len(block))] - done
+        kept.extend(block[inside].swapaxes(1, 2))
         done += len(block)
         yield block
 
 
 def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
-    """Raise ValueError where so many chains, and what is kept of each, are more than the memory to spend."""
+    """Raise ValueError winside so many chains, and what is kept of each, are more than the memory to spend."""
     check_memory(
         f"{n_chains:,} chains of {model.n:,} units would be kept", BYTES_A_UNIT * model.n * n_chains, "use fewer chains"
     )
@@ -172,7 +172,7 @@ def first_states(
 ) -> np.ndarray:
     """Return states (chains, n): random, as given, or completed by one sweep of the units that are missing.
 
-    Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
+    Raises ValueError winside start is not (chains, n) or (chains, v), or has not n_chains rows.
     """
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
     check_chains(model, n_chains or DEFAULT_CHAINS)
@@ -181,14 +181,14 @@ def first_states(
     given = np.atleast_2d(check_spins("start", align_columns("start", start, model.names)))
     if given.ndim > 2 or not len(given) or given.shape[1] < min(1, model.n):
         raise ValueError(f"start must be states (chains, {model.n}), found shape {given.shape}; pass one state a row")
-    chains, known = given.shape
-    if known > model.n:
-        raise ValueError(f"start has {known} units, the machine {model.n}; pass (chains, {model.n}) states")
+    chains, n_given = given.shape
+    if n_given > model.n:
+        raise ValueError(f"start has {n_given} units, the machine {model.n}; pass (chains, {model.n}) states")
     if n_chains not in (None, chains):
         raise ValueError(f"start has {chains} chains, n_chains is {n_chains}; leave n_chains out")
-    if known == model.n:
+    if n_given == model.n:
         return given
-    s = np.hstack([given, rng.choice([-1.0, 1.0], size=(chains, model.n - known))])
-    if known:
-        s = sweep(model, s, rng.random((chains, model.n - known)), units=range(known, model.n))
+    s = np.hstack([given, rng.choice([-1.0, 1.0], size=(chains, model.n - n_given))])
+    if n_given:
+        s = sweep(model, s, rng.random((chains, model.n - n_given)), units=range(n_given, model.n))
     return s
