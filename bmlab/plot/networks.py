@@ -53,8 +53,8 @@ def network(
     messages = {} if messages is None else messages
     few, pen = model.n <= MAX_LABELLED_UNITS, np.clip(150 / model.n, 9, 28)
     scale = _scale(ax, spots, bool(len(layers)) and not torus)
-    seen = spots * scale  # in points
-    gap = min((np.hypot(*(seen[:i] - seen[i]).T).min() for i in range(1, model.n)), default=99)
+    screen = spots * scale  # in points
+    gap = min((np.hypot(*(screen[:i] - screen[i]).T).min() for i in range(1, model.n)), default=99)
     size = min(pen, 0.75 * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
     largest, lines = np.abs(upper.data).max(initial=0) or 1, []
@@ -69,9 +69,9 @@ def network(
                 ax.plot(*np.array([end, end + 0.55 * to]).T, **style)
             continue
         ax.plot(*spots[[i, j]].T, **style)
-        lines.append(seen[[i, j]])
+        lines.append(screen[[i, j]])
         middle = spots[[i, j]].mean(axis=0)
-        across = _across(seen[j] - seen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0))
+        across = _across(screen[j] - screen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0))
         if few:
             _beside(ax, signed(w), middle, across, 5 + style["linewidth"] / 2)
         for a, b in messages.keys() & {(i, j), (j, i)}:
@@ -85,11 +85,11 @@ def network(
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in clamped else "o", markersize=size[i], markeredgewidth=1.2, **style)
     names = literal(model.names) or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
-    words = [
+    labels = [
         name + (f"\nb = {signed(bias)}" if few and bias else "")
         for name, bias in zip(names, model.biases, strict=False)
     ]
-    for spot, text, (side, radius) in zip(spots, words, _sides(seen, size, lines, words), strict=False):
+    for spot, text, (side, radius) in zip(spots, labels, _label_sides(screen, size, lines, labels), strict=False):
         _beside(ax, text, spot, side, radius + 2, fontweight="bold" if model.names else "normal")
     ax.set_aspect("auto" if len(layers) and not torus else "equal")
     ax.set_axis_off()
@@ -162,24 +162,24 @@ def _across(step, away):
     return side if lead > 1e-9 or (abs(lead) <= 1e-9 and side[1] > 0) else -side
 
 
-def _sides(seen, size, lines, words):
+def _label_sides(screen, size, lines, labels):
     """On which side of each unit its name meets the fewest lines, discs and names: outwards where all are free."""
     turns, taken, chosen = np.pi / 4 * np.arange(8), [], []
     grid = np.array([(u, v) for u in (-0.5, -0.25, 0, 0.25, 0.5) for v in (-0.5, 0, 0.5)])
     start, end = np.array(lines).reshape(-1, 2, 2).swapaxes(0, 1)
     along = end - start
-    for unit, text in enumerate(words):
-        extent = np.array([6.2 * max(map(len, text.split("\n"))), 13 * (text.count("\n") + 1)])
-        outward, best = seen[unit] - seen.mean(axis=0), (np.inf, np.zeros(2), extent)
+    for unit, label in enumerate(labels):
+        extent = np.array([6.2 * max(map(len, label.split("\n"))), 13 * (label.count("\n") + 1)])
+        outward, best = screen[unit] - screen.mean(axis=0), (np.inf, np.zeros(2), extent)
         for side in np.column_stack([np.cos(turns), np.sin(turns)]):
-            middle = seen[unit] + side * (size[unit] / 2 + 2) + extent / 2 * np.sign(side) * (np.abs(side) > 0.4)
+            middle = screen[unit] + side * (size[unit] / 2 + 2) + extent / 2 * np.sign(side) * (np.abs(side) > 0.4)
             dots = (middle + grid * extent)[:, None]
             part = (((dots - start) * along).sum(2) / (along**2).sum(1).clip(1e-9)).clip(0, 1)
             crossed = (np.hypot(*np.moveaxis(dots - start - part[..., None] * along, 2, 0)) < 4).any(axis=0).sum()
-            hidden = (np.hypot(*np.moveaxis(dots - seen, 2, 0)) < size / 2 + 1).any(axis=0).sum()
+            hidden = (np.hypot(*np.moveaxis(dots - screen, 2, 0)) < size / 2 + 1).any(axis=0).sum()
             met = sum((np.abs(middle - other) < (extent + wide) / 2).all() for other, wide in taken)
             cost = crossed + 2 * hidden + 3 * met - 0.4 * side @ outward / (np.hypot(*outward) or 1)
-            best = min(best, (cost, side, middle), key=lambda found: found[0])
+            best = min(best, (cost, side, middle), key=lambda choice: choice[0])
         taken.append((best[2], extent))
         chosen.append((best[1], size[unit] / 2))
     return chosen
