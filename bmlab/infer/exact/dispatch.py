@@ -70,13 +70,14 @@ def exact(
         return _estimate(model, log_z, mean, corr, "small tables", TABLE_SECONDS, begin)
     price = plan(model, pairs=pairs, want=want)
     check_cost(price, max_seconds, max_bytes, all_pairs)
-    log_z, mean, blocks, taken = 0.0, np.empty(model.n), [], []
+    log_z, mean = 0.0, np.empty(model.n)
+    blocks, taken = [], []
     for part in price.parts:
-        own = part_of(model, part.units)
-        part = with_stable_fallback(own, part, max_seconds, max_bytes)
-        part_log_z, mean[part.units], block = solve_part(own, part, all_pairs, moments)
+        component = part_of(model, part.units)
+        part = with_stable_fallback(component, part, max_seconds, max_bytes)
+        part_log_z, mean[part.units], block = solve_part(component, part, all_pairs, moments)
         log_z += part_log_z
-        blocks.append((part.units, own, block))
+        blocks.append((part.units, component, block))
         taken.append(part)
     price = Plan(tuple(taken))
     if moments:
@@ -87,38 +88,38 @@ def exact(
 
 
 def with_stable_fallback(
-    own: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
+    component: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
 ) -> Part:
     """Return the part, by cutset conditioning where it is too cold for products; ValueError where that may not be."""
-    if part.algorithm == "matrix products" and overflows(own, part.structure):
-        part = by_cutset(part.units, np.arange(own.n - 1), all_pairs=True)
+    if part.algorithm == "matrix products" and overflows(component, part.structure):
+        part = by_cutset(part.units, np.arange(component.n - 1), all_pairs=True)
         check_cost(Plan((part,)), max_seconds, max_bytes)
     return part
 
 
 def solve_part(
-    own: BoltzmannMachine, part: Part, all_pairs: bool = False, moments: bool = True
+    component: BoltzmannMachine, part: Part, all_pairs: bool = False, moments: bool = True
 ) -> tuple[float, Any, Any]:
     """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
 
     Without `moments` these two can be nan.
     """
     if part.algorithm == "small tables":
-        return sum_by_tables(own)
+        return sum_by_tables(component)
     if part.algorithm == "matrix products":
-        return sum_by_parts(own, part.structure, moments)
+        return sum_by_parts(component, part.structure, moments)
     if part.algorithm == "cutset conditioning":
-        return sum_by_cutset(own, part.structure, all_pairs and moments)
+        return sum_by_cutset(component, part.structure, all_pairs and moments)
     if part.algorithm == "variable elimination":
         if part.structure.width <= 1 and not all_pairs:
-            return sum_by_tree(own, part.structure)
-        log_z, odds = elimination.eliminate(own, part.structure)
+            return sum_by_tree(component, part.structure)
+        log_z, odds = elimination.eliminate(component, part.structure)
         if not moments:
             return log_z, np.nan, np.nan
         if all_pairs:
             return log_z, *elimination.all_pairs(part.structure, odds)
-        return log_z, *elimination.moments(own, part.structure, odds)
-    field = own.biases / own.temperature  # independent units
+        return log_z, *elimination.moments(component, part.structure, odds)
+    field = component.biases / component.temperature  # independent units
     mean = np.tanh(field)
     return log_2cosh(field).sum(), mean, np.outer(mean, mean) if all_pairs else None
 
@@ -179,8 +180,8 @@ def _unknown(model, all_pairs):
 def _on_couplings(model, blocks):
     """Gather the correlations of each part's couplings; every coupling lies inside a part."""
     found = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
-    for units, own, block in blocks:
-        row, col = coupled_pairs(own) if own.is_sparse else np.nonzero(own.weights)
+    for units, component, block in blocks:
+        row, col = coupled_pairs(component) if component.is_sparse else np.nonzero(component.weights)
         found.append((entries(block, (row, col)), units[row], units[col]))
     value, row, col = (np.concatenate(column) for column in zip(*found, strict=True))
     if model.is_sparse:

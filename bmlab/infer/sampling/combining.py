@@ -1,4 +1,4 @@
-"""Several runs together: the answers of independent runs of one sampler, from many workers, as one answer.
+"""Pooled runs: the answers of independent runs of one sampler, from many workers, combined into one answer.
 
 Runs of N_r draws each have the weights a_r = N_r / sum N, and independent errors add in squares:
 
@@ -122,8 +122,8 @@ def _averaged(values, errors, n_draws, by_spread):
     """Return the mean of values (runs, ...) by their draws, and its error: of the stated errors, or of the spread."""
     mean, of_spread = mean_and_stderr(values, n_draws)
     if by_spread or np.isnan(errors).any():
-        alike = np.fmin(errors.max(0), 2 / len(values))  # which one more run could change; 0 on the diagonal
-        return mean, np.where(of_spread == 0, alike, of_spread)
+        least_error = np.fmin(errors.max(0), 2 / len(values))  # which one more run could change; 0 on the diagonal
+        return mean, np.where(of_spread == 0, least_error, of_spread)
     return mean, np.sqrt(np.tensordot((n_draws / n_draws.sum()) ** 2, errors**2, 1))
 
 

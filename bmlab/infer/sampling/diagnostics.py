@@ -103,14 +103,14 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
 
     `variance` (quantities,) of single draws turns the ESS of the spans' averages into a number of draws.
     """
-    alone, draws = spans.shape[1] == 1, spans.shape[2]
-    if not len(spans) or draws < MIN_DRAWS * (1 + alone):
+    is_single, draws = spans.shape[1] == 1, spans.shape[2]
+    if not len(spans) or draws < MIN_DRAWS * (1 + is_single):
         return np.nan, np.nan
-    if alone:  # the halves of one chain are two
+    if is_single:  # the halves of one chain are two
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)
     moved = np.flatnonzero(np.ptp(spans, axis=(1, 2)) > 0)
     if not len(moved):  # many chains agree; one alone may be stuck
-        return (np.nan, np.nan) if alone else (1.0, float(spans.shape[1] * spans.shape[2]))
+        return (np.nan, np.nan) if is_single else (1.0, float(spans.shape[1] * spans.shape[2]))
     worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
     for units in np.split(moved, range(step, len(moved), step)):
         x = spans[units].astype(float)

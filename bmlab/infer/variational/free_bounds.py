@@ -21,8 +21,8 @@ BOUND_ROUNDING = 1e-11  # of log Z, as a share of the terms whose sum it is
 
 def couplings_bound(model: BoltzmannMachine) -> float:
     """Return the upper bound on log Z as if each coupling were satisfied."""
-    alone = log_2cosh(model.biases / model.temperature).sum()
-    return float(with_offset(model, abs(model.weights).sum() / model.temperature / 2 + alone))
+    independent = log_2cosh(model.biases / model.temperature).sum()
+    return float(with_offset(model, abs(model.weights).sum() / model.temperature / 2 + independent))
 
 
 def product_bound(model: BoltzmannMachine) -> float:

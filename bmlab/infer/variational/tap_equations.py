@@ -81,8 +81,8 @@ def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.n
 
 def _triangles(model, v):
     """Sum J_ij J_jk J_ki v_i v_j v_k over all triples."""
-    through = model.weights * v @ model.weights if not model.is_sparse else model.weights.multiply(v) @ model.weights
-    return ((model.weights * through * v).sum(1) * v).sum() / (6 * model.temperature**3)
+    two_steps = model.weights * v @ model.weights if not model.is_sparse else model.weights.multiply(v) @ model.weights
+    return ((model.weights * two_steps * v).sum(1) * v).sum() / (6 * model.temperature**3)
 
 
 def free_energy_functional(model: BoltzmannMachine) -> Functional:
