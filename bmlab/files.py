@@ -1,4 +1,4 @@
-"""Files that hold no code: written beside their place and put there whole, read with checks."""
+"""Atomic writes, and reads that never unpickle: a file is written beside its place and put there whole."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Machines with a name in the literature, and the two that return in every notebook of the course: toy, medium."""
+"""Ising model, spin glass, Hopfield network, harmonium (restricted machine), and the course's own: toy, medium."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine itself: n units s_i = -1/+1, symmetric weights W, biases b, a temperature T.
+"""The Boltzmann machine: n units s_i = -1/+1, symmetric weights W, biases b, a temperature T; its energy.
 
     E(s) = -1/2 s'Ws - b's + offset          p(s) = exp(-E(s)/T) / Z          Z = sum_s exp(-E(s)/T)
 

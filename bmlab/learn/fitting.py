@@ -1,4 +1,4 @@
-"""fit(): the learning loop run to its end, with checkpoints."""
+"""fit(): the learning loop of ascend(), gradient ascent, run to its end, with checkpoints."""
 
 from __future__ import annotations
 

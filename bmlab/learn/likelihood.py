@@ -1,4 +1,4 @@
-"""The likelihood and its gradient: the clamped and the free phase, and their difference.
+"""The likelihood and its gradient: the clamped phase, the free phase, and their difference.
 
     log p(v)   = log Z(clamped to v) - log Z(free)
     dL/dw_ij   = (<s_i s_j>_clamped - <s_i s_j>_free) / T

@@ -1,4 +1,4 @@
-"""The sliders of explore(): where they stop, where they begin, and of which values the stored text tells."""
+"""The sliders of explore(): where they stop, where they begin, and of which values a text is stored."""
 
 from collections.abc import Callable
 from inspect import signature

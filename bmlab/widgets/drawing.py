@@ -1,4 +1,4 @@
-"""A machine that learns in the page what is drawn there."""
+"""Drawing patterns: a live view of a machine that learns, in the page, what is drawn there (DrawView)."""
 
 from __future__ import annotations
 

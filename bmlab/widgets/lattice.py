@@ -1,4 +1,4 @@
-"""A lattice machine at work in the page."""
+"""The Ising model on a square lattice, live: Gibbs sweeps, clusters, temperature and field (LatticeView)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine that learns, watched."""
+"""Learning, live: clamped against free moments, weights and the learning curve, step by step (LearningView)."""
 
 from __future__ import annotations
 

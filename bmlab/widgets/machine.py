@@ -1,4 +1,4 @@
-"""A small machine at work in the page."""
+"""A small machine as a live network: flipping units, clamping, counts against probabilities (MachineView)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notebook as one HTML file in which what needs no kernel is alive: jupyter nbconvert --to bmlab NOTEBOOK"""
+"""Export of a notebook as one HTML file with the views that need no kernel: jupyter nbconvert --to bmlab NOTEBOOK"""
 
 import json
 from html import escape

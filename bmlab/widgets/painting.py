@@ -1,4 +1,4 @@
-"""Machines that complete and name what is drawn in the page."""
+"""Pattern completion and classification, live: machines complete and name a drawing (PaintView)."""
 
 from __future__ import annotations
 

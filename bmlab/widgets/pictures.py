@@ -1,4 +1,4 @@
-"""What a notebook stores of each view: a figure that shows the same without moving."""
+"""Stored figures of the live views: what a saved notebook shows where no kernel runs."""
 
 import base64
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Predictions: what a cell says stays folded until its reader has chosen A, B or C.
+"""Predictions: the output of a cell stays folded until its reader has chosen A, B or C.
 
 The question and its options stand in the text above, the answer in a <details> of a text below.  What is stored is HTML
 without a script, a <details> that anybody can open; a page that runs the cell gets the buttons too (predict.js).

@@ -1,4 +1,4 @@
-"""Machines that read, one machine a class, all of them at once.
+"""Classification and completion by one machine a class, all machines side by side in mean field.
 
     p(class | known) ~ exp(log Z_class(clamped to known) - log Z_class),     log Z(clamped) by mean field
 

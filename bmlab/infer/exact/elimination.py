@@ -12,7 +12,8 @@ given its group are collected; two that come from different neighbours are indep
 
     <s_i s_j> = sum_group p(group) <s_i | group> <s_j | group>      for all pairs.
 
-The cost is 2^width, the width being the largest scope; all messages are logarithms, so no temperature is too low.
+The cost is 2^width, the width being the largest scope (of the best order it is the treewidth); all messages are
+logarithms, so no temperature is too low.
 
 Dechter (1999), Artificial Intelligence 113, 41.  For lattices this is the transfer matrix, one site at a time.
 """
