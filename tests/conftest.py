@@ -1,4 +1,4 @@
-"""The notebooks as they are stored, for every test that asks for `path` or `notebook`, and as they are handed out."""
+"""The notebooks as they are stored, for every test with a fixture `path` or `notebook`, and as they are handed out."""
 
 import json
 from pathlib import Path
@@ -38,5 +38,5 @@ def handouts(tmp_path_factory):
     from bmlab_teaching.handouts import hand_out
 
     out = tmp_path_factory.mktemp("handouts")
-    hand_out(FILES[0].parent, out, say=lambda line: None)
+    hand_out(FILES[0].parent, out, report=lambda line: None)
     return out

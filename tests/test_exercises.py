@@ -243,7 +243,7 @@ def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name
     for answer, (cell, test) in cells.items():
         here = dict(made)
         exec(SOLVED.sub("", cell.source), here)
-        (asked,) = (one.asked for one in about.tests.values() if one.source == test.source)
+        (asked,) = (one.needed for one in about.tests.values() if one.source == test.source)
         texts = [key for key in asked if isinstance(here[key], str | list)]
         values = not any(map(callable, map(here.get, asked)))  # a number may be rounded, a formula is none
         fitting = {"as a list", "as an array", "as a tuple"} | ({"rounded"} if values else set())
@@ -275,7 +275,7 @@ def test_the_points_of_checks_add_up_to_those_of_their_test(name):
 def test_a_referee_runs_every_test_and_no_answer(name):
     found = handout(FILES[name])
     assert [source for kind, source in found.referee if kind == "test"] == list(found.tests)
-    assert all(one.asked for one in found.tests.values())
+    assert all(one.needed for one in found.tests.values())
 
 
 @pytest.mark.parametrize("name", GRADED)

@@ -1,4 +1,4 @@
-"""The house: what is declared, locked, offered and said must agree."""
+"""The house: what is declared, locked, offered and written must agree."""
 
 import ast
 import os
@@ -178,7 +178,7 @@ def test_every_make_command_that_is_mentioned_exists(name):
     assert mentioned and mentioned <= targets()
 
 
-# What is said
+# What is written
 
 
 def test_the_method_that_contributing_shows_keeps_the_laws():
@@ -216,8 +216,8 @@ def test_import_bmlab_and_a_first_machine_load_nothing_heavy():
 def test_a_part_of_the_package_whose_library_is_missing_says_what_to_type(module, package, install):
     code = f"import sys; sys.modules[{package!r}] = None; import bmlab; import bmlab.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    said = f"ModuleNotFoundError: bmlab.{module} needs {package}, which is not installed; pip install {install}"
-    assert done.stderr.splitlines()[-1] == said
+    expected = f"ModuleNotFoundError: bmlab.{module} needs {package}, which is not installed; pip install {install}"
+    assert done.stderr.splitlines()[-1] == expected
 
 
 def test_parts_are_loaded_when_they_are_first_named_and_only_what_is_public_is_listed():
@@ -233,7 +233,7 @@ print(bmlab.plot.__name__, bmlab.estimators.__name__, bmlab.widgets.__name__, *l
 
 
 @pytest.mark.parametrize(
-    ("ask", "says"),
+    ("call", "expected"),
     [
         (lambda: bmlab.RBM, r"bmlab has no 'RBM'; try bmlab.restricted\(weights, visible_biases, hidden_biases\)"),
         (lambda: bmlab.meanfield, "bmlab has no 'meanfield'; did you mean 'mean_field'?"),
@@ -243,9 +243,9 @@ print(bmlab.plot.__name__, bmlab.estimators.__name__, bmlab.widgets.__name__, *l
         (lambda: bmlab.toy().wieghts, "a machine has no 'wieghts'; did you mean 'weights'?"),
     ],
 )
-def test_what_others_call_otherwise_is_pointed_to(ask, says):
-    with pytest.raises(AttributeError, match=says):
-        ask()
+def test_what_others_call_otherwise_is_pointed_to(call, expected):
+    with pytest.raises(AttributeError, match=expected):
+        call()
 
 
 def test_a_machine_without_biases_is_told_to_have_some():
@@ -268,9 +268,10 @@ def constants(file):
         yield from (name for name in names if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
 
 
-def test_a_constant_of_the_package_has_one_name_and_a_name_one_constant():
+@pytest.mark.parametrize(("package", "count"), [("bmlab", 100), ("teaching/bmlab_teaching", 50)])
+def test_a_constant_of_a_package_has_one_name_and_a_name_one_constant(package, count):
     homes = {}
-    for file in sorted((ROOT / "bmlab").rglob("*.py")):
+    for file in sorted((ROOT / package).rglob("*.py")):
         for name in constants(file):
             homes.setdefault(name, []).append(file.relative_to(ROOT).as_posix())
-    assert len(homes) > 100 and {name: files for name, files in homes.items() if len(files) > 1} == {}
+    assert len(homes) > count and {name: files for name, files in homes.items() if len(files) > 1} == {}

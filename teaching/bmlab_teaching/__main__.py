@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Do what was asked; the heavy imports come last, when it is known that they are needed."""
+    """Run a command; the heavy imports come last, where they are needed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name in letters that a terminal has not stops nothing
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> None:
     if options.command == "handouts":
         from .handouts import hand_out
 
-        return hand_out(notebooks, options.out, say=print)
+        return hand_out(notebooks, options.out, report=print)
     if os.name != "posix":
         raise ValueError("grading runs on Linux and macOS only: other systems have no limits for a process")
     from . import grading
@@ -52,9 +52,9 @@ def run(options: argparse.Namespace) -> None:
 
     roster = read_roster(options.roster, options.column) if options.roster else None
     if options.command == "mark":
-        return grading.mark(options.notebooks, options.out, say=print, roster=roster)
+        return grading.mark(options.notebooks, options.out, report=print, roster=roster)
     limits = Limits(options.seconds, options.gigabytes, options.trust)
-    return grading.grade(notebooks, options.delivery, options.out, say=print, limits=limits, roster=roster)
+    return grading.grade(notebooks, options.delivery, options.out, report=print, limits=limits, roster=roster)
 
 
 if __name__ == "__main__":

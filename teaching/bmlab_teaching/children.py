@@ -1,4 +1,4 @@
-"""Do work in processes with limits, as many at a time as there are processors: what ends one ends nothing else."""
+"""A pool of processes with limits, as many at a time as there are processors: what ends one ends nothing else."""
 
 import json
 import os

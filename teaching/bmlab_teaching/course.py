@@ -1,4 +1,4 @@
-"""The course that is graded: each notebook with its exercises, what its tests ask for, what its checks are worth."""
+"""The course that is graded: each notebook with its exercises, what its tests need, what its checks are worth."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ class Test(NamedTuple):
     """A test cell: its source, the names that its answer must make, and its checks."""
 
     source: str
-    asked: list[str]
+    needed: list[str]
     checks: list[Check]
 
 
@@ -64,7 +64,7 @@ class Handout(NamedTuple):
 
 
 def digest(*parts: Any) -> str:
-    """A short name for anything that JSON can hold."""
+    """A short name for anything that JSON can store."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:24]
 
 
@@ -74,7 +74,7 @@ def of_files(paths: Iterable[Path]) -> str:
 
 
 def checks_of(cell: NotebookNode) -> list[Check]:
-    """The checks of a test cell, as its metadata say; without a word there is one, for all of its points."""
+    """The checks of a test cell, as its metadata list them; without a list there is one, for all of its points."""
     found = [Check(one["name"], one["points"], one["asserts"]) for one in cell.metadata.get("checks", [])]
     return found or [Check("", record(cell)["points"], 0)]
 
@@ -82,12 +82,13 @@ def checks_of(cell: NotebookNode) -> list[Check]:
 def handout(path: Path) -> Handout:
     """Read a notebook of the course."""
     source = without_teachers(nbformat.read(path, as_version=4))
-    found, cells = exercises(source), {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}
+    found = exercises(source)
+    cells = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}
     made = {one.answer: names(cells[one.answer].source).made for one in found if cells[one.answer].cell_type == "code"}
-    asked = {test: made.get(one.answer, frozenset()) for one in found for test in one.tests if test != one.answer}
+    made_for = {test: made.get(one.answer, frozenset()) for one in found for test in one.tests if test != one.answer}
     tests = {
-        test: Test(cells[test].source, sorted(mine & names(cells[test].source).needed), checks_of(cells[test]))
-        for test, mine in asked.items()
+        test: Test(cells[test].source, sorted(answer & names(cells[test].source).needed), checks_of(cells[test]))
+        for test, answer in made_for.items()
     }
     graded = {one.answer for one in found if one.tests}
     code = [c for c in source.cells if c.cell_type == "code" and record(c).get("grade_id") not in graded]

@@ -1,4 +1,4 @@
-"""Who sent what: the outermost name of a delivery is its sender, and nothing inside what was sent says otherwise.
+"""Deliveries: who sent what. The outermost name is the sender, and nothing inside what was sent changes that.
 
 A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; what students made
 is opened in a process of its own (reading.py).
@@ -81,7 +81,7 @@ def as_text(name: str) -> str:
 
 
 def name_in_zip(about: zipfile.ZipInfo) -> str:
-    """The name of a member of a zip; many programs write UTF-8 and do not say so."""
+    """The name of a member of a zip; many programs write UTF-8 without its mark."""
     try:
         return about.filename if about.flag_bits & 0x800 else about.filename.encode("cp437").decode()
     except ValueError:
@@ -136,15 +136,15 @@ def platform_of(names: Collection[str], roster: Roster | None) -> re.Pattern | N
     def fits(pattern: re.Pattern) -> tuple[int, int, int, int]:
         found = [match for match in map(pattern.match, names) if match]
         whole = sum(match[0].endswith("/") for match in found)
-        known = sum(bool(roster and roster.lines(*said_by(match))) for match in found)
-        return len(found), whole, known, -sum(match.end() for match in found)
+        listed = sum(bool(roster and roster.lines(*name_and_number(match))) for match in found)
+        return len(found), whole, listed, -sum(match.end() for match in found)
 
     best = max(PLATFORMS, key=fits)
     return best if 2 * fits(best)[0] > len(names) else None
 
 
-def said_by(match: re.Match) -> tuple[str, str]:
-    """What a platform says of a sender: name and number, "" for none."""
+def name_and_number(match: re.Match) -> tuple[str, str]:
+    """The name and the number that a platform gives a sender, "" for none."""
     about = match.groupdict()
     return about.get("name") or about["head"].rpartition("_")[2], about.get("id", "")
 
@@ -156,12 +156,12 @@ def usernames(heads: Collection[str], roster: Roster | None) -> dict[str, str]:
     what follows the words that all begin with.
     """
     parts = {head: head.split("_") for head in heads}
-    shared = next((place for place, words in enumerate(zip(*parts.values(), strict=False)) if len({*words}) > 1), 0)
+    differing = next((place for place, words in enumerate(zip(*parts.values(), strict=False)) if len({*words}) > 1), 0)
     last, found = Counter(words[-1] for words in parts.values()), {}
     for head, words in parts.items():
         ends = ["_".join(words[first:]) for first in range(1, len(words))]
         listed = next((end for end in ends if roster and roster.lines(end, "")), "")
-        found[head] = listed or (words[-1] if last[words[-1]] == 1 else "_".join(words[shared:]))
+        found[head] = listed or (words[-1] if last[words[-1]] == 1 else "_".join(words[differing:]))
     return found
 
 
@@ -191,5 +191,5 @@ def senders(delivery: Path, notebooks: Collection[str], roster: Roster | None = 
 def by_hand(outer: str, notebooks: Iterable[str]) -> str:
     """The sender in a name that no platform wrote: ann, or ann_01_theory.ipynb."""
     stem = without_copy(re.sub(r"\.(ipynb|zip|txt|json)$", "", outer, flags=re.IGNORECASE))[0]
-    known = next((name for name in notebooks if name in stem), None)
-    return (stem.partition(known)[0] if known else stem).strip(" _-") or stem
+    notebook = next((name for name in notebooks if name in stem), None)
+    return (stem.partition(notebook)[0] if notebook else stem).strip(" _-") or stem

@@ -23,12 +23,12 @@ from .roster import Roster, remember
 from .sandbox import Limits
 
 HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # what reading one student may take
-Say = Callable[[str], Any]
+Report = Callable[[str], Any]
 
 
 @dataclass
 class Row:
-    """A student: what was sent (its digest), what is to be said of it, and what came of each notebook."""
+    """A student: what was sent (its digest), its doubts and remarks, and what came of each notebook."""
 
     key: str
     id: str
@@ -69,12 +69,13 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
     """Return what a student sent: of each notebook of the course what counts, as a plan, and a remark on the rest."""
     from .pages import calls, code, shape
 
-    reader, best, remarks, others = Reader(), {}, [], []
+    reader, best = Reader(), {}
+    remarks, others = [], []
     try:
         for file in reader.files_of(sender.sources):
             try:
-                cells = read_cells(file.data) if (mine := is_notebook(file) and not file.problem) else []
-                name = which(handouts, cells, file.name) if mine else None
+                cells = read_cells(file.data) if (readable := is_notebook(file) and not file.problem) else []
+                name = which(handouts, cells, file.name) if readable else None
             except ValueError as problem:
                 remarks.append(f"{file.name}: {problem}")
                 continue
@@ -104,7 +105,7 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
 
 
 def grade(
-    notebooks: Path, delivery: Path, out: Path, *, say: Say, limits: Limits, roster: Roster | None = None
+    notebooks: Path, delivery: Path, out: Path, *, report: Report, limits: Limits, roster: Roster | None = None
 ) -> None:
     """Grade a delivery (deliveries.py); write tables, pages and records to `out`.
 
@@ -122,17 +123,17 @@ def grade(
         if new:
             if not (limits.trust or sandbox.has_bubblewrap()):
                 raise ValueError(sandbox.MISSING)
-            grade_new(new, rows, handouts, out, version, say, limits)
+            grade_new(new, rows, handouts, out, version, report, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
     for words in write_tables(out, load(records), handouts, roster):
-        say(words)
-    say(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
+        report(words)
+    report(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:
         raise stopped
 
 
-def mark(notebooks: Path | None, out: Path, *, say: Say, roster: Roster | None = None) -> None:
+def mark(notebooks: Path | None, out: Path, *, report: Report, roster: Roster | None = None) -> None:
     """Write the tables and pages again, with the points that stand in by_hand.csv, for the course that was graded."""
     if not (rows := load(out / "records")):
         raise ValueError(f"nobody was graded into {out} yet; make grade IN=delivery comes first")
@@ -142,23 +143,27 @@ def mark(notebooks: Path | None, out: Path, *, say: Say, roster: Roster | None =
         if problem := "verdicts" in about and changed(handouts[name], about):
             raise ValueError(problem)
     for words in write_tables(out, rows, handouts, roster):
-        say(words)
-    say(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
+        report(words)
+    report(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 
 
-def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, say: Say, limits: Limits):
+def grade_new(
+    new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, report: Report, limits: Limits
+):
     """Read who is new, run what has changed, and save each row as it is done."""
-    records, works, waiting = out / "records", [], {}
+    records = out / "records"
+    works, waiting = [], {}
     for sender, found, problem in in_children([Work(one, read, (one, handouts)) for one in new], **READING):
         row = rows.setdefault(sender.key, Row(sender.key, sender.id, sender.name))
         row.doubts = sender.doubts
         row.remarks = [f"could not be read: {problem}"] if problem else found["remarks"]
         for name, about in found["plans"].items() if found else ():
-            known, answered = row.notebooks.get(name), not all(one["open"] for one in about["answers"].values())
+            earlier = row.notebooks.get(name)
+            answered = not all(one["open"] for one in about["answers"].values())
             now = digest(version, about["plan"])
-            if known and not answered and not all(one["open"] for one in known["answers"].values()):
+            if earlier and not answered and not all(one["open"] for one in earlier["answers"].values()):
                 row.remarks.append(f"{name}: a blank copy that came later was left aside")
-            elif not known or known["digest"] != now:
+            elif not earlier or earlier["digest"] != now:
                 steps, *rest = about["plan"]
                 todo = Plan([tuple(step) for step in steps], *rest)
                 works.append(Work((row, name, now, about), judge, (handouts[name], todo, limits)))
@@ -185,4 +190,4 @@ def grade_new(new: list[Sender], rows: dict[str, Row], handouts, out: Path, vers
             row.sent = "" if any(one.get("problem") for one in row.notebooks.values()) else row.sent
             row.save(records)
         flagged = f" ({'; '.join(found['flags'])})" if found and found["flags"] else ""
-        say(f"{done} of {len(works)}: {row.name}, {name}{flagged}")
+        report(f"{done} of {len(works)}: {row.name}, {name}{flagged}")

@@ -39,7 +39,7 @@ def write_zip(target: Path, files: Mapping[str, str | bytes]) -> None:
             archive.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}"), content, zipfile.ZIP_DEFLATED)
 
 
-def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
+def hand_out(notebooks: Path, out: Path, *, report: Callable[[str], Any]) -> None:
     """Write student versions, tables and zips to `out`, and the solutions to out/teacher.
 
     The package of the course lies beside the notebooks, in bmlab/; without one the zips hold notebooks and tables.
@@ -59,11 +59,11 @@ def hand_out(notebooks: Path, out: Path, *, say: Callable[[str], Any]) -> None:
         files = {path.name: text} | data
         write_zip(out / f"{path.stem}.zip", files | package)
         everything |= files
-        say(f"{out / path.stem}.zip: {sum(one.points for one in with_points(notebook)):g} points")
+        report(f"{out / path.stem}.zip: {sum(one.points for one in with_points(notebook)):g} points")
     write_zip(out / "course.zip", everything | package)
-    say(f"{out / 'course.zip'}: all of them")
+    report(f"{out / 'course.zip'}: all of them")
     page = out / "teacher" / "solutions.html"
     page.write_text(
         solutions({path.stem: nbformat.read(path, 4) for path in sorted(notebooks.glob("*.ipynb"))}), "utf-8"
     )
-    say(f"{page}: not for students")
+    report(f"{page}: not for students")

@@ -1,6 +1,6 @@
 """Run a submission: its cells in one sandbox, the tests in another, where nothing of the submission was ever run.
 
-What an answer makes is carried over as data, and a function is asked through this process, which looks at nothing.
+What an answer makes is carried over as data, and a function is called through this process, which looks at nothing.
 Where the submission's process ends, it is started again without the cell that ended it, so no cell costs another.
 """
 
@@ -18,14 +18,14 @@ AGAIN = 5  # times that a submission's process is started again
 NOT_TO_ITS_END = "this cell was not executed, or not to its end: {}"
 Verdict = dict[
     str, Any
-]  # of a check: whether it is passed, else the kind of what failed, and words, which are never ""
+]  # of a check: whether it is passed, else the kind of what failed, and a message, which is never ""
 
 
 def failed(kind: object, words: object) -> Verdict:
     """The record of a failure, for a student to read."""
     kind, words = str(kind), str(words)
     if not words or kind not in ("AssertionError", "TimeoutError", "NotImplementedError"):
-        words = f"{kind}: {words}".strip(": ") or "it failed without a word"
+        words = f"{kind}: {words}".strip(": ") or "it failed without a message"
     return {"passed": False, "kind": kind[:SHOWN], "words": words[:SHOWN]}
 
 
@@ -34,7 +34,8 @@ class Judge:
 
     def __init__(self, handout: Handout, student: str, limits: Limits):
         self.handout, self.number, self.limits = handout, student, limits
-        self.until, self.ended, self.flags = monotonic() + limits.wall, "", []
+        self.until = monotonic() + limits.wall
+        self.ended, self.flags = "", []
         self.steps, self.reached = iter(handout.referee), set()
         self.done: list[str] = []  # cells that the submission's process is given again, should it end
         self.again, self.student = AGAIN, self.started(0.0)
@@ -51,8 +52,8 @@ class Judge:
         if self.referee:
             self.referee.close()
 
-    def ask(self, **question) -> dict:
-        """Ask the submission's process; once it has ended, what it says is why."""
+    def request(self, **question) -> dict:
+        """Send the submission's process a question; once it has ended, the answer is why."""
         try:
             if not self.ended:
                 return self.student.ask(**question)
@@ -67,16 +68,16 @@ class Judge:
             self.student.close()
             self.student, self.ended = self.started(self.student.spent), ""
             for source in self.done:
-                self.ask(run=[source])
+                self.request(run=[source])
 
     def run(self, source: str) -> tuple[str, str]:
         """Run a cell of the submission; return what it printed, and how it failed."""
         self.revive()
-        answer = self.ask(run=[source])
+        answer = self.request(run=[source])
         self.done += [] if self.ended else [source]
         error = answer.get("error")
-        said = failed(error.get("kind"), error.get("words"))["words"] if isinstance(error, dict) else ""
-        return str(answer.get("printed", ""))[:SHOWN], said
+        failure = failed(error.get("kind"), error.get("words"))["words"] if isinstance(error, dict) else ""
+        return str(answer.get("printed", ""))[:SHOWN], failure
 
     def advance(self, name: str) -> None:
         """Let the referee run those of the handout's cells that stand above a test."""
@@ -96,21 +97,21 @@ class Judge:
         assert self.referee
         self.revive()
         self.advance(name)
-        answer = self.ask(get=[about.asked])
-        values = {key: answer[key] for key in about.asked if isinstance(answer.get(key), dict)}
-        refused = self.referee.ask(put=[about.asked, values])["refused"]
+        answer = self.request(get=[about.needed])
+        values = {key: answer[key] for key in about.needed if isinstance(answer.get(key), dict)}
+        refused = self.referee.ask(put=[about.needed, values])["refused"]
         self.flags += [f"what it gives as {key} is no plain value" for key in refused]
         if self.ended or refused:
             why = ("TimeoutError", self.ended) if self.ended else ("TypeError", next(iter(refused.values())))
             return [failed(*why)] * len(asserts)
-        return self.ruled(about.source, asserts)
+        return self.verdicts_of(about.source, asserts)
 
-    def ruled(self, source: str, asserts: list[int]) -> list[Verdict]:
+    def verdicts_of(self, source: str, asserts: list[int]) -> list[Verdict]:
         """Let the referee run a test, and carry its questions to the functions of the submission."""
         assert self.referee
         answer = self.referee.ask(test=[source, asserts])
         while "call" in answer:
-            reply = self.ask(call=[answer["call"], answer["given"]])
+            reply = self.request(call=[answer["call"], answer["given"]])
             answer = self.referee.ask(replies=reply.get("replies", [reply.get("error")]))
         verdicts = [one if one["passed"] else failed(one["kind"], one["words"]) for one in answer["verdicts"]]
         assert len(verdicts) == len(asserts)
@@ -119,21 +120,21 @@ class Judge:
 
 def judge(handout: Handout, plan: Plan, limits: Limits) -> Mapping:
     """Return what came of each answer: what it printed, how it failed, and the verdicts of its tests."""
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     errors: dict[str, str] = {}
     verdicts: dict[str, list[Verdict]] = {}
     if set(plan.open) >= {one.answer for one in handout.exercises}:
-        return {"said": said, "errors": errors, "verdicts": verdicts, "flags": []}
+        return {"printed": printed, "errors": errors, "verdicts": verdicts, "flags": []}
     both = Judge(handout, plan.student, limits)
     ended: dict[str, str] = {}  # answers that ended their process, and why
     answer_of = {test: one.answer for one in handout.exercises for test in one.tests}
     try:
         for kind, source, name in plan.steps:
             if kind == "run":
-                printed, error = both.run(source)
+                output, error = both.run(source)
                 ended |= {name: both.ended} if both.ended else {}
                 if name and name not in plan.open:
-                    said[name], errors[name] = printed, error
+                    printed[name], errors[name] = output, error
                 continue
             why = ended.get(answer_of[name]) or both.ended or "the referee ended"
             verdicts[name] = [failed("TimeoutError", why)] * len(handout.tests[name].checks)
@@ -142,4 +143,4 @@ def judge(handout: Handout, plan: Plan, limits: Limits) -> Mapping:
                     verdicts[name] = both.test(name)
     finally:
         both.close()
-    return {"said": said, "errors": errors, "verdicts": verdicts, "flags": both.flags}
+    return {"printed": printed, "errors": errors, "verdicts": verdicts, "flags": both.flags}

@@ -11,7 +11,7 @@ from .course import Handout
 from .deliveries import tidy
 from .roster import Roster
 from .spreadsheets import put_table, read_table, typed, write_csv
-from .working_copies import Exercise
+from .working_copies import MARKS, Exercise
 
 COLUMNS = ("id", "student", "notebook", "exercise", "of", "points", "comment", "words", "rubric", "read")
 NEEDED = ("id", "notebook", "exercise", "points")
@@ -45,29 +45,29 @@ def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout])
     head, *body = read_table(path).cells if path.exists() else [list(NEEDED)]
     if not {*NEEDED} <= {*head}:
         raise ValueError(f"{path} has no columns id, notebook, exercise and points; OUT= is the folder of the marks")
-    known, found = {row.id: row for row in rows}, {}
+    students, found = {row.id: row for row in rows}, {}
     for cells in body:
         line = dict.fromkeys(COLUMNS, "") | dict(zip(head, map(typed, cells), strict=False))
         key = line["id"], line["notebook"], line["exercise"]
         if not line["points"].strip() and not line["comment"].strip():
             continue  # it is written anew where there is such an answer
         problem = "another line gives points for the same answer" if key in found else ""
-        if problem := problem or no_place(line, known, handouts) or no_points(line, handouts):
+        if problem := problem or no_place(line, students, handouts) or no_points(line, handouts):
             raise ValueError(f"{path}, {line['id']}, {line['exercise']}: {problem}; mend it and type make mark again")
         found[key] = line
     return found
 
 
-def no_place(line: Mapping[str, str], known: Mapping[str, Any], handouts: Mapping[str, Handout]) -> str:
+def no_place(line: Mapping[str, str], students: Mapping[str, Any], handouts: Mapping[str, Handout]) -> str:
     """Why there is no answer that a line of by_hand.csv could be about, or nothing."""
-    if line["id"] not in known:
+    if line["id"] not in students:
         return f"nobody has the id {line['id']!r}; grades.csv has them all, as text and in UTF-8"
     if line["notebook"] not in handouts:
         return f"there is no notebook {line['notebook']!r}; there are {', '.join(handouts)}"
     answers = [one.answer for one in handouts[line["notebook"]].graded]
     if line["exercise"] not in answers:
         return f"{line['notebook']} has no exercise {line['exercise']!r}; it has {', '.join(answers)}"
-    if line["notebook"] not in known[line["id"]].notebooks and line["points"].strip():
+    if line["notebook"] not in students[line["id"]].notebooks and line["points"].strip():
         return f"nothing was sent of {line['notebook']}, so there is nothing to give points for"
     return ""
 
@@ -123,9 +123,9 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
             else:
                 line.points[name, one.answer] = awarded(one, handout, about)
             line.comments[name, one.answer] = hand.get("comment", "") if valid else ""
-        mine = [line.points[name, one.answer] for one in handout.graded]
-        line.totals[name] = sum(points or 0 for points in mine)
-        unread = mine.count(None)
+        all_points = [line.points[name, one.answer] for one in handout.graded]
+        line.totals[name] = sum(points or 0 for points in all_points)
+        unread = all_points.count(None)
         line.doubts += [f"{name}: {flag}" for flag in dict.fromkeys(about["flags"])]
         line.doubts += [f"{name}: {one.title} calls {', '.join(calls)}" for one, calls in shortcuts(handout, about)]
         unanswered = [one.title for one in handout.graded if about["answers"][one.answer]["open"]]
@@ -150,11 +150,9 @@ def write_hands(path: Path, lines: Iterable[Line], handouts: Mapping[str, Handou
 
     Words that are new have no points yet. What a person wrote of other exercises stands below.
     """
-    from .pages import MARKS
-
     left, body = dict(hands), []
-    asked = [(name, one) for name, handout in handouts.items() for one in handout.graded if one.by_hand]
-    for name, one in asked:
+    by_hand = [(name, one) for name, handout in handouts.items() for one in handout.graded if one.by_hand]
+    for name, one in by_hand:
         rubric = MARKS.sub("", handouts[name].solution_of(one.answer)).strip()
         for line in [line for line in lines if name in line.totals]:
             answer = line.row.notebooks[name]["answers"][one.answer]
@@ -175,8 +173,8 @@ def write_tables(
 ) -> list[str]:
     """Write grades.csv, by_hand.csv, class.html, a feedback page a notebook, and these once more as the platform's.
 
-    With a roster upload.csv is that table with the marks of all who are certain and wholly read. Return what is to be
-    said of it.
+    With a roster upload.csv is that table with the marks of all who are certain and wholly read. Return messages
+    about that.
     """
     from .pages import class_page, feedback
 
@@ -192,16 +190,19 @@ def write_tables(
     seen = {name: one for name, one in handouts.items() if any(name in line.totals for line in lines)}
     write_grades(out / "grades.csv", lines, seen, absent)
     write_hands(out / "by_hand.csv", lines, handouts, hands)
-    said = []
+    messages = []
     if roster:
         whole = [line for line in lines if line.totals and None not in line.points.values()]
         marks = {settled[one.row.key]: sum(one.totals.values()) for one in whole if one.row.key in settled}
         put_table(out / "upload.csv", roster.filled(marks))
         full, most = sum(one.full for one in seen.values()), roster.most()
         left = f"{len(lines) - len(marks)} wait for a person or have no marks, nothing came from {len(absent)}"
-        said = [f"{out / 'upload.csv'}: {roster.name} with marks for {len(marks)} of {len(lines)} students; {left}"]
-        said += [f"{roster.name} gives {most:g} points at most, and here are {full:g}: set that on your platform before"
-                 " you upload it"] * (most not in (None, full))  # fmt: skip
+        messages = [f"{out / 'upload.csv'}: {roster.name} with marks for {len(marks)} of {len(lines)} students; {left}"]
+        if most not in (None, full):
+            messages += [
+                f"{roster.name} gives {most:g} points at most, and here are {full:g}: set that on your platform before "
+                "you upload it"
+            ]
     with zipfile.ZipFile(out / "feedback.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for line in lines:
             folder = tidy(line.row.name if line.row.id == line.row.name else f"{line.row.name} {line.row.id}")
@@ -210,14 +211,14 @@ def write_tables(
                 page.parent.mkdir(parents=True, exist_ok=True)
                 page.write_text(feedback(line, handouts[name]), encoding="utf-8")
                 outer = line.row.outer.get(name, folder)
-                known = outer.partition(".ipynb")[0] if ".ipynb" in outer else f"{outer.removesuffix('.zip')}/{name}"
-                archive.write(page, f"{known}.html")
+                stem = outer.partition(".ipynb")[0] if ".ipynb" in outer else f"{outer.removesuffix('.zip')}/{name}"
+                archive.write(page, f"{stem}.html")
     (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
-    return said
+    return messages
 
 
 def write_grades(path: Path, lines: Iterable[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:
-    """Write a line a student, the absent too: points, what they add up to, and what is to be said."""
+    """Write a line a student, the absent too: points, what they add up to, and remarks."""
     head, full = ["id", "student"], ["", "(full marks)"]
     for name, handout in seen.items():
         head += [*(f"{name}: {one.title}" for one in handout.graded), name]

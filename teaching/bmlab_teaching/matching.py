@@ -1,4 +1,4 @@
-"""Whatever came back, as what can be graded: each answer at its place, with the cells that it needs.
+"""Matching of what came back with the exercises: each answer at its place, with the cells that it needs.
 
 Cells are found by grade_id; where an editor took the metadata away, by the question above and the names that an answer
 makes. Answers in several parts (a cell was split) are put together again, second copies that are blank are dropped,
@@ -52,13 +52,13 @@ def is_open(source: str, stub: str) -> bool:
 def which(handouts: Mapping[str, Handout], cells: Sequence[Cell], file: str) -> str | None:
     """The notebook of the course that a file is: by its grade_ids, by its texts, else by its name."""
     ids, texts = {cell.name for cell in cells} - {""}, {plain(cell.source) for cell in cells} - {""}
-    shared = {
+    matches = {
         name: 100 * len(ids & {record(cell).get("grade_id") for cell in handout.blank.cells})
         + len(texts & {plain(cell.source) for cell in handout.blank.cells})
         for name, handout in handouts.items()
     }
-    best = max(shared, key=shared.__getitem__)
-    return best if shared[best] > 1 else next((name for name in handouts if name in file), None)
+    best = max(matches, key=matches.__getitem__)
+    return best if matches[best] > 1 else next((name for name in handouts if name in file), None)
 
 
 def roles(handout: Handout, cells: Sequence[Cell]) -> list[str]:
@@ -80,16 +80,16 @@ def roles(handout: Handout, cells: Sequence[Cell]) -> list[str]:
 
 
 def without_label(exercise: Exercise, kind: str, made: frozenset[str], cells, found, story) -> list[int]:
-    """The cells that answer an exercise though nothing says so: below its question, or by the names they make."""
+    """The cells that answer an exercise without its label: below its question, or by the names they make."""
     question = plain(exercise.question)[:60]
-    asked = [place for place, cell in enumerate(cells) if question in plain(cell.source) and cell.kind != "code"]
+    questions = [place for place, cell in enumerate(cells) if question in plain(cell.source) and cell.kind != "code"]
     free = [
         place
         for place, cell in enumerate(cells)
         if not found[place] and cell.kind == kind and plain(cell.source) not in story
     ]
     below = []
-    for place in range(asked[-1] + 1 if asked else len(cells), len(cells)):
+    for place in range(questions[-1] + 1 if questions else len(cells), len(cells)):
         if place not in free:
             break
         below.append(place)

@@ -1,7 +1,6 @@
-"""Pages for students and teachers: each one file, formulas included; it asks for nothing outside and runs no script."""
+"""Pages for students and teachers: each one file, formulas included; it loads nothing and runs no script."""
 
 import ast
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -22,11 +21,10 @@ import bmlab
 
 from .course import Handout, digest
 from .slicing import UNREADABLE
-from .working_copies import exercises, is_teachers, last_question, record, still_open, title_of
+from .working_copies import MARKS, exercises, is_teachers, last_question, record, still_open, title_of
 
 MAX_ANSWER_CHARACTERS = 10_000  # of an answer, that are shown
 MIN_TREE_CHARACTERS = 900  # of a syntax tree that two do not have by chance
-MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LEXER, COLOURED = PythonLexer(stripall=True), HtmlFormatter(cssclass="code")
 LOADER = PackageLoader("bmlab_teaching")
 ENVIRONMENT = Environment(loader=LOADER, autoescape=True, trim_blocks=True, lstrip_blocks=True)
@@ -34,7 +32,7 @@ DARK = HtmlFormatter(style="github-dark").get_style_defs(".code")
 STYLES = Markup(
     f"{HtmlFormatter(style='friendly').get_style_defs('.code')}\n@media (prefers-color-scheme: dark) {{\n{DARK}\n}}"
 )
-COMPUTES = ("bmlab.infer.", "bmlab.learn.", "bmlab.choosing")  # what an exercise may ask a student to write
+COMPUTES = ("bmlab.infer.", "bmlab.learn.", "bmlab.choosing")  # what a student may have to write
 FUNCTIONS = {name for name in bmlab.__all__ if getattr(getattr(bmlab, name), "__module__", "").startswith(COMPUTES)}
 
 
@@ -79,7 +77,7 @@ def shape(source: str) -> str:
 
 
 def calls(source: str) -> list[str]:
-    """Return what an answer calls of that with which the package computes, as far as its text says so."""
+    """Return what an answer calls of that with which the package computes, as far as its text shows."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except UNREADABLE:
@@ -113,7 +111,7 @@ def feedback(line: Any, handout: Handout) -> str:
             "exercise": one,
             "question": markdown(one.question),
             "answer": Markup(answer["html"]) or Markup("<pre>{}</pre>").format(answer["source"]),
-            "said": about["said"].get(one.answer, ""),
+            "printed": about["printed"].get(one.answer, ""),
             "hints": list(dict.fromkeys(hints)),
             "checks": [(check, hint) for check, hint in checks if check.name],
             "open": still_open(one) if answer["open"] else "",
@@ -193,8 +191,8 @@ def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
             first = next((verdict["words"] for verdict in verdicts if not verdict["passed"]), "")
             hints.update([first] * bool(first))
         got = [line.points[key] for line in lines]
-        known = [points for points in got if points is not None]
-        bars = [sum(points >= one.points if k == one.points else k <= points < k + 1 for points in known)
+        marked = [points for points in got if points is not None]
+        bars = [sum(points >= one.points if k == one.points else k <= points < k + 1 for points in marked)
                 for k in range(int(one.points) + 1)]  # fmt: skip
         items.append(
             {
@@ -204,7 +202,7 @@ def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
                 "highest": max([*bars, 1]),
                 "open": sum(line.row.notebooks[handout.name]["answers"][one.answer]["open"] for line in lines),
                 "unread": got.count(None),
-                "mean": sum(known) / len(known) if known else None,
+                "mean": sum(marked) / len(marked) if marked else None,
                 "hint": hints.most_common(1)[0] if hints else None,
             }
         )

@@ -1,4 +1,4 @@
-"""What is proved of a notebook before anybody is graded: the solution has full marks here, and null answers have none.
+"""Self-tests before anybody is graded: the solution of a notebook has full marks here, and null answers have none.
 
 If the solution does not score, something is missing on this machine, and everybody would score 0 in silence. If a test
 lets a null answer through, it would give points for nothing.
@@ -43,9 +43,9 @@ VALUES = {  # in the place of what a right answer gives, `right`
     "an empty list": "[]",
     "an empty text": "''",
 } | {
-    way.format(number): text.format(number)
+    name.format(number): text.format(number)
     for number in NUMBERS
-    for way, text in {
+    for name, text in {
         "{}": "{}",
         "{} in each place": "null_like(right, lambda one: numpy.full(numpy.shape(one), {}))",
     }.items()
@@ -60,20 +60,21 @@ VALUE = "right = null_rights[{0!r}]\n{0} = null_other(right, {1})"
 FUNCTION = "def {0}(*given, **named):\n    {2}return {1}"
 
 
-def nulls(asked: list[str], functions: set[str]) -> dict[str, str]:
-    """Return {what it is: code} of the null answers that make the names which a test asks for."""
+def nulls(needed: list[str], functions: set[str]) -> dict[str, str]:
+    """Return {what it is: code} of the null answers that make the names which a test needs."""
     found = {}
     for name, text in (VALUES | (BODIES if functions else {})).items():
         right = "right = null_rights[{0!r}](*given, **named)\n    " if "right" in text else ""
         parts = [FUNCTION.format(one, text, right.format(one)) if one in functions else VALUE.format(one, text)
-                 for one in asked]  # fmt: skip
+                 for one in needed]  # fmt: skip
         found[name] = "\n".join(parts)
     return found
 
 
 def passed_by_nulls(handout: Handout, limits: Limits) -> list[str]:
     """Return each check that a null answer passes, in words: each alone, in a notebook that is solved otherwise."""
-    both, found = Judge(handout, "", limits), []
+    both = Judge(handout, "", limits)
+    found = []
     try:
         both.run(BEFORE)
         for kind, source, name in solved(handout).steps:
@@ -81,13 +82,13 @@ def passed_by_nulls(handout: Handout, limits: Limits) -> list[str]:
                 both.run(source)
                 continue
             about = handout.tests[name]
-            both.run(f"null_rights = {{name: globals()[name] for name in {about.asked}}}")
-            functions = {one for one, known in both.ask(get=[about.asked]).items() if known.get("function")}
-            for null, text in nulls(about.asked, functions).items():
+            both.run(f"null_rights = {{name: globals()[name] for name in {about.needed}}}")
+            functions = {one for one, value in both.request(get=[about.needed]).items() if value.get("function")}
+            for null, text in nulls(about.needed, functions).items():
                 both.run(text)
                 verdicts = zip(about.checks, both.test(name), strict=True)
                 passed = [check.name or name for check, one in verdicts if one["passed"]]
-                found += [f"{', '.join(about.asked)} = {null} passes {', '.join(passed)!r}"] * bool(passed)
+                found += [f"{', '.join(about.needed)} = {null} passes {', '.join(passed)!r}"] * bool(passed)
             both.run("globals().update(null_rights)")
     finally:
         both.close()
@@ -110,8 +111,10 @@ def prove(names: set[str], handouts: Mapping[str, Handout], place: Path, version
     for (name, is_solution), found, problem in in_children(works, **room):
         if not is_solution and (problem or found):
             raise ValueError(f"a test of {name} proves nothing, so nobody was graded: {problem or found[0]}")
-        said = found["verdicts"] if is_solution and found else {}
-        verdicts = [one for test in handouts[name].tests for one in said.get(test, [failed("RuntimeError", "not run")])]
+        by_test = found["verdicts"] if is_solution and found else {}
+        verdicts = [
+            one for test in handouts[name].tests for one in by_test.get(test, [failed("RuntimeError", "not run")])
+        ]
         wrong = [one["words"] for one in verdicts if not one["passed"]]
         if is_solution and (problem or wrong):
             first = problem or next(iter([*filter(None, found["errors"].values()), *wrong]))

@@ -81,19 +81,21 @@ class Roster:
                 claims[min(lines)].append(row)
             else:
                 doubts[row.key] = f"{self.name} has {f'{len(lines)} lines' if lines else 'no line'} for this name"
-        for line, mine in claims.items():
-            if len(mine) > 1:
-                together = " and ".join(f"{row.name} ({row.id})" for row in mine)
-                doubts |= {row.key: f"{together} are line {line + 1} of {self.name}: see who sent what" for row in mine}
-        return {mine[0].key: line for line, mine in claims.items() if len(mine) == 1}, doubts
+        for line, claimants in claims.items():
+            if len(claimants) > 1:
+                together = " and ".join(f"{row.name} ({row.id})" for row in claimants)
+                doubts |= {
+                    row.key: f"{together} are line {line + 1} of {self.name}: see who sent what" for row in claimants
+                }
+        return {claimants[0].key: line for line, claimants in claims.items() if len(claimants) == 1}, doubts
 
     def absent(self, rows: Iterable[Any]) -> list[str]:
         """The names of those that nothing came from; who may be one of the uncertain is not among them."""
         rows = list(rows)
         settled, doubts = self.settle(rows)
         maybe = {line for row in rows if row.key in doubts for line in self.lines(row.name, "")}
-        gone = [row for line, row in self.people.items() if line not in {*settled.values(), *maybe}]
-        return [self.called(row) for row in gone]
+        absent = [row for line, row in self.people.items() if line not in {*settled.values(), *maybe}]
+        return [self.called(row) for row in absent]
 
     def called(self, person: list[str]) -> str:
         """A name to read, of a line: its first cell that is no number, and the one beside it where it is one word."""
@@ -133,24 +135,24 @@ def read_roster(path: Path, column: str = "") -> Roster:
     fits = [place for place, cell in enumerate(head) if (cell == column if column else TAKES_MARKS.match(cell))]
     if len(fits) != 1 or not fits[0]:
         words = f"no column {column!r}" if column else f"{len(fits) or 'no'} columns that can take the marks"
-        known = ", ".join(cell for cell in head[1:] if cell)
-        raise ValueError(f'{path} has {words}; say which one, COLUMN="...", of: {known}')
+        columns = ", ".join(cell for cell in head[1:] if cell)
+        raise ValueError(f'{path} has {words}; say which one, COLUMN="...", of: {columns}')
     return Roster(path.name, table, fits[0])
 
 
 def remember(records: Path, notebooks: Path | None, roster: Roster | None) -> tuple[Path, Roster | None]:
     """Keep beside the records of marks of which course they are, and the roster; for None return what was kept."""
     place = records / "course" / "given.json"
-    known = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+    remembered = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
     if notebooks:
-        known["notebooks"] = str(notebooks)
+        remembered["notebooks"] = str(notebooks)
     if roster:
-        known["roster"] = [roster.name, roster.table, roster.column]
+        remembered["roster"] = [roster.name, roster.table, roster.column]
     place.parent.mkdir(parents=True, exist_ok=True)
     part = place.with_suffix(".part")
-    part.write_text(json.dumps(known), encoding="utf-8")
+    part.write_text(json.dumps(remembered), encoding="utf-8")
     part.replace(place)
-    if "roster" in known:
-        name, table, column = known["roster"]
+    if "roster" in remembered:
+        name, table, column = remembered["roster"]
         roster = Roster(name, Table(*table), column)
-    return Path(known.get("notebooks", "notebooks")), roster
+    return Path(remembered.get("notebooks", "notebooks")), roster

@@ -1,4 +1,4 @@
-"""Which statements a grade needs: a name is followed from what uses it to what makes it.
+"""Program slicing: which statements a grade needs, each name followed from what uses it to what makes it.
 
 The story around the exercises takes up to a minute of processor time, and no test looks at most of it. What a student
 wrote or changed is always run; of the handout's own cells those statements only that make or change a name which

@@ -41,7 +41,7 @@ TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
 STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
 SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
-MARKS = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LETTER = re.compile(r'^ *\w+ = "[A-Z]"(?: *# *(.+))?$', re.MULTILINE)
 HIDDEN = re.compile(r"\n?### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
 
@@ -200,7 +200,7 @@ def working_copy(path: Path) -> NotebookNode:
 def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str]]:
     """Return {name: (source, cases)} of the functions that a student writes for the story.
 
-    The metadata of their cell say on which "cases" they are tried, where the names of the arguments do not.
+    The metadata of their cell list the "cases" they are tried, where the names of the arguments do not.
     """
     found = {}
     for cell in notebook.cells:
@@ -219,8 +219,8 @@ def worked_of(path: Path) -> list[tuple[str, str, str]]:
         if not is_teachers(cell):
             question = cell
             continue
-        said = "".join(output.get("text", "") for output in cell.get("outputs", []))
-        code = f"```python\n{cell.source}\n```\n" + f"```text\n{said}```\n" * bool(said)
+        printed = "".join(output.get("text", "") for output in cell.get("outputs", []))
+        code = f"```python\n{cell.source}\n```\n" + f"```text\n{printed}```\n" * bool(printed)
         number = title_of(last_question(question.source)).partition(".")[0]
         before = found.get(number, ("", ""))[1]
         found[number] = question.id, f"{before}\n{cell.source if cell.cell_type == 'markdown' else code}"
@@ -234,7 +234,7 @@ def worth(notebook: NotebookNode) -> dict[str, Exercise]:
 
 
 def checks(path: Path, *, hidden: bool = True) -> bytes:
-    """Return what a copy of a notebook knows of its exercises, in a form that nobody reads by accident.
+    """Return what lies beside a copy of a notebook about its exercises, in a form that nobody reads by accident.
 
     hidden    with the hidden tests, for those who study by themselves; without them what they look at is marked later
     """
@@ -242,7 +242,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
     cells, tests = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}, {}
     for cell, one in worth(source).items():
         test, answer = cells[one.tests[-1]].source, cells[one.answer].source
-        chosen, asked = LETTER.search(answer), names(answer).made & names(test).needed
+        chosen = LETTER.search(answer)
+        needed = names(answer).made & names(test).needed
         tests[cell] = {
             "title": f"Exercise {one.title.partition(':')[0]}",
             "points": one.points,
@@ -251,7 +252,7 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
             "why": (chosen[1] or "") if chosen and hidden else "",
             "later": bool(HIDDEN.search(test)) and not hidden,
             "hidden": "\n".join(HIDDEN.findall(test)) if hidden else "",
-            "asked": sorted(asked),
+            "asked": sorted(needed),
             "ways": [MARKS.sub("", answer), *cells[one.answer].metadata.get("other", [])] if hidden else [],
         }
     texts = [cell.source for cell in source.cells]
@@ -261,8 +262,8 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
         "picture": next((one.data["image/png"] for cell in source.cells for one in pictures(cell)), ""),
     }
     worked = {number: text for number, _, text in worked_of(path)} if hidden else {}
-    known = {"about": about, "tests": tests, "blanks": blanks_of(source), "worked": worked}
-    return zlib.compress(json.dumps(known).encode())
+    content = {"about": about, "tests": tests, "blanks": blanks_of(source), "worked": worked}
+    return zlib.compress(json.dumps(content).encode())
 
 
 def beside(path: Path, *, hidden: bool = True) -> dict[str, bytes]:
@@ -280,39 +281,41 @@ def front_page(course: Path) -> NotebookNode:
     return nbformat.v4.new_notebook(cells=[top, cell], metadata={"kernelspec": KERNEL})
 
 
-def copied_before(record: Path, say: Callable[[str], Any]) -> dict[str, str]:
-    """Return {notebook: fingerprint} of what was copied; a damaged record is said, and begun anew."""
+def copied_before(record: Path, report: Callable[[str], Any]) -> dict[str, str]:
+    """Return {notebook: fingerprint} of what was copied; a damaged record is reported, and begun anew."""
     try:
-        known = json.loads(record.read_text(encoding="utf-8"))
-        if isinstance(known, dict):
-            return known
+        copied = json.loads(record.read_text(encoding="utf-8"))
+        if isinstance(copied, dict):
+            return copied
     except FileNotFoundError:
         return {}
     except (OSError, ValueError):
         pass
-    say(f"{record} is damaged and begun anew: your copies stay as they are, and each notebook stands beside its copy.")
+    report(
+        f"{record} is damaged and begun anew: your copies stay as they are, and each notebook stands beside its copy."
+    )
     return {}
 
 
-def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, say: Callable[[str], Any] = print) -> None:
+def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, report: Callable[[str], Any] = print) -> None:
     """Copy every notebook that is not in `course`; put a source that is newer than its copy beside it."""
     course.mkdir(exist_ok=True)
     no_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(notebooks / "tables", course / "tables", dirs_exist_ok=True, ignore=no_caches)
-    known = copied_before(course / RECORD, say)
+    copied = copied_before(course / RECORD, report)
     for path in sorted(notebooks.glob("*.ipynb")):
         now, place = hashlib.sha256(path.read_bytes()).hexdigest(), course / path.name
-        is_known = place.exists() and known.get(path.name) == now
-        if not is_known or not is_watched(path.stem, course):
+        is_copied = place.exists() and copied.get(path.name) == now
+        if not is_copied or not is_watched(path.stem, course):
             write_bytes(course / f"tables/{path.stem}.checks", checks(path))
-        if is_known:
+        if is_copied:
             continue
         if place.exists():
             place = course / f"{path.stem}.new.ipynb"
-            say(NEWER.format(path.name, place))
+            report(NEWER.format(path.name, place))
         write_bytes(place, f"{nbformat.writes(working_copy(path))}\n".encode())
-        known[path.name] = now
-    write_bytes(course / RECORD, json.dumps(known, indent=1).encode())
+        copied[path.name] = now
+    write_bytes(course / RECORD, json.dumps(copied, indent=1).encode())
     front = front_page(course)
     NotebookNotary().sign(front)  # JupyterLab shows a page that has a script only where it knows who wrote it
     nbformat.write(front, course / FRONT)

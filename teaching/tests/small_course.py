@@ -85,10 +85,10 @@ def answered(blank, answers=RIGHT):
     return notebook
 
 
-def graded(folder, say=lambda line: None, out="graded", seconds=40, **limits):
+def graded(folder, report=lambda line: None, out="graded", seconds=40, **limits):
     """Grade folder/returned, and return the table."""
     (folder / out / "warm").mkdir(parents=True, exist_ok=True)  # no caches: these exercises need none
-    grade(folder / "sources", folder / "returned", folder / out, say=say, limits=Limits(seconds, **limits))
+    grade(folder / "sources", folder / "returned", folder / out, report=report, limits=Limits(seconds, **limits))
     return lines_of(folder / out)
 
 

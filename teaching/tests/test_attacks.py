@@ -33,7 +33,7 @@ FRAMES = """
 import sys, gc, builtins
 frame = sys._getframe()
 while frame:
-    for name in ("test", "ruled", "attempt", "plain"):
+    for name in ("test", "verdicts_of", "attempt", "plain"):
         if name in frame.f_globals:
             frame.f_globals[name] = lambda *a, **k: (None, None)
     frame = frame.f_back
@@ -423,11 +423,11 @@ def attacked(tmp_path_factory):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_scores_what_its_answers_deserve_and_says_why(attacked, attack):
     folder, lines = attacked
-    _, (first, double), said = ATTACKS[attack]
+    _, (first, double), words = ATTACKS[attack]
     student = attack.replace("*", "-").replace("/", "-")
     line, page = lines[student], page_of(folder, student)
     points = (float(line["twice: 1. Do: first"]), float(line["twice: 2. Do: double"]))
-    assert points == (first, double) and re.search(said, page), re.sub("<[^>]*>", "", page[page.index("<body") :])[
+    assert points == (first, double) and re.search(words, page), re.sub("<[^>]*>", "", page[page.index("<body") :])[
         :1500
     ]
     assert "<script" not in page and len(page) < 200_000
@@ -518,7 +518,7 @@ def with_a_link(target):
 
 
 def that_lies(data):
-    """A zip that says it holds ten bytes."""
+    """A zip whose directory gives a size of ten bytes."""
     found = bytearray(archive(**{"twice.ipynb": data}))
     at = found.index(b"PK\x01\x02") + 24
     found[at : at + 4] = (10).to_bytes(4, "little")
@@ -560,7 +560,7 @@ def test_nobody_touches_the_mark_of_another(delivered):
 
 
 @pytest.mark.parametrize(
-    "student, said",
+    "student, words",
     {
         "4714": "holds more than 200 MB",
         "4715": "a zip in a zip in a zip",
@@ -575,9 +575,9 @@ def test_nobody_touches_the_mark_of_another(delivered):
         "4730": "cannot be read as a notebook",
     }.items(),
 )
-def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, said):
+def test_what_cannot_be_read_is_blank_with_a_remark(delivered, student, words):
     _, lines = delivered
-    assert lines[student]["twice"] == "" and re.search(said, lines[student]["remarks"]) and lines[student]["remarks"]
+    assert lines[student]["twice"] == "" and re.search(words, lines[student]["remarks"]) and lines[student]["remarks"]
 
 
 @pytest.mark.parametrize("student", ["4717", "4722", "4723", "4731", "4732"])
@@ -638,7 +638,7 @@ def test_a_name_of_any_signs_is_somebody_with_marks(tmp_path):
 
 
 def test_a_date_that_a_student_writes_changes_no_mark(tmp_path):
-    """A zip's date was a way around a penalty. Here the platform's own order alone says which attempt is the last."""
+    """A zip's date was a way around a penalty. Here the platform's own order alone decides which attempt is the last."""
     blank = student_version(short_notebook(tmp_path))
     right, wrong = (nbformat.writes(answered(blank, some)).encode() for some in (RIGHT, {"first": "first = base"}))
     (tmp_path / "returned").mkdir()
@@ -765,7 +765,7 @@ LEFT_BEHIND = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', '
 
 
 def check_wall(tmp_path):
-    """All attempts fail for their reasons, and nothing outside was changed, told or asked."""
+    """All attempts fail for their reasons, and nothing outside was changed, sent or requested."""
     with ExitStack() as stack:
         outside = tmp_path / "outside"
         outside.mkdir(exist_ok=True)

@@ -34,7 +34,7 @@ def graded(tmp_path_factory):
     def again(delivery=folder / "returned"):
         began = time.monotonic()
         limits = Limits(100 if STUDENTS else 40, 4)
-        grading.grade(source.parent, delivery, folder / "graded", say=lambda line: None, limits=limits)
+        grading.grade(source.parent, delivery, folder / "graded", report=lambda line: None, limits=limits)
         return time.monotonic() - began
 
     print(f"{len(made.expected)} students in {again():.0f} s")
@@ -106,8 +106,8 @@ def test_an_interrupted_run_keeps_what_is_done_and_goes_on_from_there(graded, tm
 
     grade = [source.parent, tmp_path / "returned", tmp_path / "graded"]
     with pytest.raises(KeyboardInterrupt):
-        grading.grade(*grade, say=stop, limits=Limits(40))
+        grading.grade(*grade, report=stop, limits=Limits(40))
     assert len(lines_of(tmp_path / "graded")) < 4
-    said = []
-    grading.grade(*grade, say=said.append, limits=Limits(40))
-    assert len(lines_of(tmp_path / "graded")) == 4 and any(line.startswith("2 of 2") for line in said)
+    messages = []
+    grading.grade(*grade, report=messages.append, limits=Limits(40))
+    assert len(lines_of(tmp_path / "graded")) == 4 and any(line.startswith("2 of 2") for line in messages)

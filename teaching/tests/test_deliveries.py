@@ -100,7 +100,7 @@ def test_names_are_bytes_and_of_any_length_and_stop_nobodys_marks(tmp_path, kit)
         for place in re.finditer(head, data):
             data[place.start() + flags] &= ~8
     (tmp_path / "in.zip").write_bytes(data)
-    grade(tmp_path / "sources", tmp_path / "in.zip", tmp_path / "graded", say=lambda line: None, limits=Limits(40))
+    grade(tmp_path / "sources", tmp_path / "in.zip", tmp_path / "graded", report=lambda line: None, limits=Limits(40))
     rows = lines_of(tmp_path / "graded")
     assert rows["2003"]["student"] == "Jos\u00e9" and rows["2001"]["twice"] == rows["2002"]["twice"] == "0"
     with zipfile.ZipFile(tmp_path / "graded/feedback.zip") as archive:

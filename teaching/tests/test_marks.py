@@ -106,7 +106,7 @@ WORDS = "- a list\u2028;=cmd|x\x0b\n=1+1"
 def rows():
     """Ann and Bo, who have sent words for a person to read: no sandbox is needed."""
     answers = {name: {"open": False, "source": WORDS, "words": name, "shape": "", "html": ""} for name in ANSWERS}
-    about = {"answers": answers, "verdicts": {}, "errors": {}, "said": {}, "flags": [], "student": ""}
+    about = {"answers": answers, "verdicts": {}, "errors": {}, "printed": {}, "flags": [], "student": ""}
     return {who: grading.Row(who, who, who, notebooks={"twice": about}) for who in ("ann", "bo", "=x;+y")}
 
 
@@ -186,16 +186,16 @@ def test_a_text_of_any_signs_comes_back_however_long(part):
 
 
 def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
-    """As after make demo, whose notebooks are not the course's; the folder of marks knows its own."""
+    """As after make demo, whose notebooks are not the course's; the folder of marks records its own."""
     graded(course)
-    said = []
-    grading.mark(None, course / "graded", say=said.append)
-    assert lines_of(course / "graded")["ann"]["twice"] == "3" and len(said) == 1
+    messages = []
+    grading.mark(None, course / "graded", report=messages.append)
+    assert lines_of(course / "graded")["ann"]["twice"] == "3" and len(messages) == 1
     other = course / "other"
     other.mkdir()
     short_notebook(other).rename(other / "sources/thrice.ipynb")
     with pytest.raises(ValueError, match="has marks of twice, which the course has not"):
-        grading.mark(other / "sources", course / "graded", say=said.append)
+        grading.mark(other / "sources", course / "graded", report=messages.append)
     assert lines_of(course / "graded")["ann"]["twice"] == "3"
 
 
@@ -221,7 +221,7 @@ def test_marks_of_exercises_that_were_changed_are_told_from_marks_of_these(old, 
     about.update(new)
     nbformat.write(notebook, source)
     with pytest.raises(ValueError, match="exercises of twice were changed after it was graded; type make"):
-        grading.mark(source.parent, tmp_path / "graded", say=print)
+        grading.mark(source.parent, tmp_path / "graded", report=print)
     assert lines_of(tmp_path / "graded")["ann"]["twice"] == "3"
     marks.write_tables(tmp_path / "graded", rows, grading.course(source.parent))
     line = lines_of(tmp_path / "graded")["ann"]
@@ -245,9 +245,9 @@ def test_a_roster_comes_back_with_the_marks_that_are_certain_and_names_who_is_mi
     (tmp_path / "export.csv").write_text(export)
     (tmp_path / "graded/by_hand.csv").write_text("id,notebook,exercise,points,read\nann,twice,explained,2,explained")
     handouts, roster = grading.course(tmp_path / "sources"), read_roster(tmp_path / "export.csv")
-    said = marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    messages = marks.write_tables(tmp_path / "graded", rows, handouts, roster)
     assert (tmp_path / "graded/upload.csv").read_text().replace(",Ann,2,", ",Ann,,") == export
-    assert "1 of 3 students; 2 wait" in said[0] and "6 points at most, and here are 5" in said[1]
+    assert "1 of 3 students; 2 wait" in messages[0] and "6 points at most, and here are 5" in messages[1]
     with (tmp_path / "graded/grades.csv").open(encoding="utf-8-sig") as file:
         lines = {line["student"]: line for line in csv.DictReader(file)}
     assert lines["Cy"]["remarks"] == "nothing came" and lines["Cy"]["total"] == ""
@@ -270,8 +270,8 @@ def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_pa
     assert grades["ann"]["number"] == "4711" and "4711" not in grades["ann"]["remarks"]
     assert "twice: 2. Do: double calls bmlab.exact" in grades["bo"]["remarks"]
     text = (tmp_path / "graded/class.html").read_text()
-    said = ["it came under two names", "calls bmlab.exact", "Equal answers", "on average", "essay.pdf"]
-    assert [text.index(one) for one in said] == sorted(text.index(one) for one in said)
+    messages = ["it came under two names", "calls bmlab.exact", "Equal answers", "on average", "essay.pdf"]
+    assert [text.index(one) for one in messages] == sorted(text.index(one) for one in messages)
     assert text.count("<td><b>ann, bo</b></td>") == 1 and "Explain: explained; twice: the number 4711</td>" in text
 
 
@@ -350,7 +350,7 @@ def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
     """One right, three with one slip each, and one who attacks; of 4 points that are not given by hand."""
     demo = Path(__file__).resolve().parents[1] / "demo"
     (tmp_path / "warm").mkdir()
-    grading.grade(demo / "notebooks", demo / "returned", tmp_path, say=lambda line: None, limits=Limits(50))
+    grading.grade(demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=Limits(50))
     lines = lines_of(tmp_path)
     assert {line["student"]: line["two_coins"] for line in lines.values()} == DEMO
     blank = student_version(demo / "notebooks/two_coins.ipynb")

@@ -110,7 +110,7 @@ def test_a_generator_travels_as_a_seed_that_is_drawn_from_it():
 
 
 class Number(float):
-    """A number that says of itself what it likes."""
+    """A number with comparisons of its own."""
 
     def __eq__(self, other):
         return True

@@ -57,27 +57,27 @@ def folders(tmp_path):
 
 
 def test_the_first_start_copies_without_solutions_and_outputs(folders):
-    said = []
-    working_copies.start(*folders, say=said.append)
+    messages = []
+    working_copies.start(*folders, report=messages.append)
     copy = (folders[1] / "one.ipynb").read_text()
-    assert "== 42" not in copy and "answer = 42" not in copy and "YOUR CODE HERE" in copy and not said
+    assert "== 42" not in copy and "answer = 42" not in copy and "YOUR CODE HERE" in copy and not messages
     assert (folders[1] / "tables" / "a.csv").read_text() == "1,2\n"
 
 
 def test_a_copy_is_never_overwritten_and_a_newer_source_stands_beside_it(folders):
-    said, (sources, copies) = [], folders
-    working_copies.start(*folders, say=said.append)
+    messages, (sources, copies) = [], folders
+    working_copies.start(*folders, report=messages.append)
     (copies / "one.ipynb").write_text("mine")
-    working_copies.start(*folders, say=said.append)
-    assert not said and not (copies / "one.new.ipynb").exists()
+    working_copies.start(*folders, report=messages.append)
+    assert not messages and not (copies / "one.new.ipynb").exists()
     source = nbformat.read(sources / "one.ipynb", 4)
     source.cells[0].source = "# Was it?"
     nbformat.write(source, sources / "one.ipynb")
-    for _ in range(2):  # it is said once
-        working_copies.start(*folders, say=said.append)
+    for _ in range(2):  # it is reported once
+        working_copies.start(*folders, report=messages.append)
     assert (copies / "one.ipynb").read_text() == "mine"
     assert "Was it?" in (copies / "one.new.ipynb").read_text()
-    assert len(said) == 1 and re.search(r"one.ipynb has a newer version .*one\.new\.ipynb", said[0])
+    assert len(messages) == 1 and re.search(r"one.ipynb has a newer version .*one\.new\.ipynb", messages[0])
 
 
 @pytest.mark.parametrize("version", [student_version, working_copies.working_copy])
@@ -174,9 +174,9 @@ MORE = [
 
 def said_below(shell, source):
     """What stands below a cell of a copy that is run."""
-    with capture_output() as said:
+    with capture_output() as captured:
         shell.run_cell(source)
-    return [one.data["text/plain"] for one in said.outputs]
+    return [one.data["text/plain"] for one in captured.outputs]
 
 
 def about(name, **more):
@@ -272,10 +272,10 @@ def test_after_two_different_tries_a_solution_without_points_can_be_opened_and_n
 @pytest.mark.parametrize("hidden", [True, False])
 def test_what_is_done_can_be_compared_with_the_courses_way_and_another_but_not_in_a_class(studied, hidden):
     shell = studied(hidden)
-    with capture_output() as said:
+    with capture_output() as captured:
         shell.run_cell("def my_sum(x):\n    return sum(x)")
         shell.run_cell(MORE[1][2])
-    shown = "".join(one.data["text/html"] for one in said.outputs)
+    shown = "".join(one.data["text/html"] for one in captured.outputs)
     assert ("<summary>Another way</summary><pre>def my_sum(x):\n    return x[0] + sum" in shown) == hidden
     assert ("<summary>The course&#x27;s own way" in shown or "<summary>The course's own way" in shown) == hidden
 
@@ -300,10 +300,10 @@ WRONG = {
 def test_a_wrong_blank_is_told_its_slip_at_once_and_makes_nothing_later_wrong(studied, capsys, wrong):
     shell = studied(hidden=True)
     shell.run_cell("@widgets.blank\ndef my_half(x):\n    raise NotImplementedError('open')\nprint(my_half(3))")
-    assert "my_half is still open" in (said := capsys.readouterr().out) and said.endswith("1.5\n")
+    assert "my_half is still open" in (printed := capsys.readouterr().out) and printed.endswith("1.5\n")
     shell.run_cell(f"@widgets.blank\ndef my_half(x):\n    return {wrong}")
-    said = capsys.readouterr().out
-    assert said.startswith(f"\N{BALLOT X} my_half {WRONG[wrong]}") and said.endswith("the package's version.\n")
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"\N{BALLOT X} my_half {WRONG[wrong]}") and printed.endswith("the package's version.\n")
     shell.run_cell(IN_THE_STORY)
     assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
 
@@ -347,7 +347,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_progress_is_said_once_and_begun_anew(studied, capsys, damage):
+def test_damaged_progress_is_reported_once_and_begun_anew(studied, capsys, damage):
     shell = studied(hidden=True)
     shell.run_cell("letter = 'B'")
     said_below(shell, MORE[0][2])
@@ -358,12 +358,12 @@ def test_damaged_progress_is_said_once_and_begun_anew(studied, capsys, damage):
     assert [words for words in said_below(shell, "exercises.watch('one')") if "points" in words] == [
         "0 of 2 points. Open: exercises 1, 2."
     ]
-    assert done.read_text() == "[]"  # so that it is said once
+    assert done.read_text() == "[]"  # so that it is reported once
     assert said_below(shell, MORE[0][2])[0].endswith("1 of 2 points. Open: exercise 2.") and done.read_bytes() == whole
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_checks_are_said_and_the_next_start_makes_them_anew(studied, capsys, damage):
+def test_damaged_checks_are_reported_and_the_next_start_makes_them_anew(studied, capsys, damage):
     shell = studied(hidden=True)
     place = Path("tables/one.checks")
     whole = place.read_bytes()
@@ -379,10 +379,10 @@ def test_damaged_checks_are_said_and_the_next_start_makes_them_anew(studied, cap
     for name in ("tables/one.checks", working_copies.RECORD):
         good = (copies / name).read_bytes()
         (copies / name).write_bytes(damage(good))
-        said = []
-        working_copies.start(Path("notebooks"), copies, say=said.append)
+        messages = []
+        working_copies.start(Path("notebooks"), copies, report=messages.append)
         assert (copies / name).read_bytes() == good and not list(copies.rglob("*.new"))
-        assert any("damaged" in one for one in said) == (name == working_copies.RECORD)
+        assert any("damaged" in one for one in messages) == (name == working_copies.RECORD)
 
 
 def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):

@@ -71,7 +71,7 @@ def test_a_student_is_asked_nothing_and_sees_no_menu_of_the_teacher(notebook):
 
 def test_run_all_of_a_students_copy_goes_past_open_exercises_and_brings_every_view_to_life(notebook):
     copies = notebook.folder / "course"
-    working_copies.start(ROOT / "notebooks", copies, say=print)
+    working_copies.start(ROOT / "notebooks", copies, report=print)
     expected = views_in(notebook.open("course/00_start.ipynb"))
     assert "### BEGIN SOLUTION" not in str(notebook.stored()) and expected > 1
     notebook.run()
@@ -96,7 +96,7 @@ GUESSES = {
 
 def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_to_each_notebook(notebook):
     folder = notebook.folder / "front"
-    working_copies.start(ROOT / "notebooks", folder, say=print)
+    working_copies.start(ROOT / "notebooks", folder, report=print)
     worth = working_copies.worth(nbformat.read(ROOT / "notebooks/01_theory.ipynb", 4))
     (test, one), full = next(iter(worth.items())), sum(one.points for one in worth.values())
     (folder / ".done.json").write_text(json.dumps([test]))
