@@ -55,5 +55,5 @@ if __name__ == "__main__":
     parser.add_argument("--ground", choices=GROUNDS, default="light")
     parser.add_argument("--width", type=int, default=COLUMN)
     parser.add_argument("--columns", type=int, default=2)
-    asked = parser.parse_intermixed_args()
-    sheet(asked.notebooks, asked.ground, asked.width, asked.columns).save(asked.sheet)
+    options = parser.parse_intermixed_args()
+    sheet(options.notebooks, options.ground, options.width, options.columns).save(options.sheet)

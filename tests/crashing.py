@@ -59,7 +59,7 @@ def die_at(moment):
     return event
 
 
-def told(then):
+def notifying(then):
     """Print a dot for each call."""
 
     @wraps(then)
@@ -75,7 +75,7 @@ def crash(path, moment):
     method, loop = parts()
     event = die_at(moment)
     module = sys.modules[bmlab.gibbs.__module__]
-    module.gibbs = event(told(method.func))  # at its own place, and so the same run
+    module.gibbs = event(notifying(method.func))  # at its own place, and so the same run
     run(path, 99, partial(module.gibbs, **method.keywords), every=3, rng=loop["rng"])
 
 

@@ -339,7 +339,7 @@ def answers_a_number(model, *, start=None):
     return 3.0
 
 
-# What asks a method once, and never goes on from where it ended, takes one without start as well.
+# What calls a method once, and never goes on from where it ended, takes one without start as well.
 ASKED_ONCE = same(with_start, partial(bmlab.exact, max_seconds=60)) + NONSENSE
 ASKED_ONCE += bad("exact", None, EXACT, M, bmlab.gibbs, answers_none, answers_a_number, EXACT.log_z, print)
 METHODS = ASKED_ONCE + bad(without_start)

@@ -1,4 +1,4 @@
-"""Run the notebooks, and tests if asked, as other processors would, and list what differs: make processors.
+"""Run the notebooks, and tests if named, as other processors would, and list what differs: make processors.
 
 OpenBLAS, NumPy and Numba choose their code by the processor, and the last digits of a sum depend on the order in which
 it is taken.  Each line of PROCESSORS is a set of variables that makes them choose as on another machine.  What this
@@ -69,10 +69,10 @@ def skipped(variables):
     return "" if chosen != own or any(others) else "this processor chooses the same by itself"
 
 
-def differing(variables, asked, log):
+def differing(variables, targets, log):
     """Run pytest under the variables: its closing line, and one line for each cell or test that fails."""
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env"]
-    command += ["-rfE", "--color=no", "-p", "no:cacheprovider", *asked]
+    command += ["-rfE", "--color=no", "-p", "no:cacheprovider", *targets]
     with open(log, "w", encoding="utf-8") as out:
         subprocess.run(command, cwd=ROOT, env=os.environ | variables, stdout=out, stderr=subprocess.STDOUT)
     text = log.read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def differing(variables, asked, log):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--on", action="append", choices=PROCESSORS, metavar="NAME", help=", ".join(PROCESSORS))
-    parser.add_argument("asked", nargs="*", default=["notebooks"], help="notebooks and tests; default: all notebooks")
+    parser.add_argument("targets", nargs="*", default=["notebooks"], help="notebooks and tests; default: all notebooks")
     given = parser.parse_args()
     logs = ROOT / "build" / "processors"
     logs.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def main():
     for name in given.on or PROCESSORS:
         why = skipped(PROCESSORS[name])
         closing, lines = (
-            (f"skipped: {why}", []) if why else differing(PROCESSORS[name], given.asked, logs / f"{name}.log")
+            (f"skipped: {why}", []) if why else differing(PROCESSORS[name], given.targets, logs / f"{name}.log")
         )
         print(f"{name:22}{closing}", *lines, sep="\n    ", flush=True)
         found += lines

@@ -1,4 +1,4 @@
-"""Large requests under an address space of 1.5 GiB: `python starving.py K` asks for 10^K of everything.
+"""Large requests under an address space of 1.5 GiB: `python starving.py K` calls for 10^K of everything.
 
 Each must be refused in one sentence, with the price; whatever is answered, or ends in a MemoryError, is printed.
 """
@@ -14,7 +14,7 @@ import bmlab
 LIMIT = 3 * 2**29
 PRICE = "GiB where", "Use mean_field() or gibbs()", "Use pairs='couplings'"
 M, R, ROWS = bmlab.medium(), np.random.default_rng(0), bmlab.states(5)
-ASKED = {
+CALLS = {
     "gibbs": lambda k: bmlab.gibbs(M, rng=0, n_chains=k, n_sweeps=2, burn_in=0),
     "draws": lambda k: bmlab.gibbs(M, rng=0, n_draws=k, n_sweeps=10 * k),
     "visited": lambda k: bmlab.visited(M, rng=0, n_chains=k),
@@ -37,15 +37,15 @@ def main(count):
     """Ask for so many of everything; return how many were not refused."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
     wrong = 0
-    for name, ask in ASKED.items():
+    for name, call in CALLS.items():
         try:
-            told = f"answered: {ask(count)!r}"
+            outcome = f"answered: {call(count)!r}"
         except ValueError as error:
-            told = "" if any(price in str(error) for price in PRICE) else f"refused without a price: {error}"
+            outcome = "" if any(price in str(error) for price in PRICE) else f"refused without a price: {error}"
         except MemoryError as error:
-            told = f"ended in the middle: {error}"
-        wrong += bool(told)
-        print(f"{name} {told}" if told else f"{name} was refused")
+            outcome = f"ended in the middle: {error}"
+        wrong += bool(outcome)
+        print(f"{name} {outcome}" if outcome else f"{name} was refused")
     return wrong
 
 

@@ -125,7 +125,7 @@ def test_something_is_worked_by_hand_early(notebook):
 
 
 def predictions(notebook):
-    """(cell that asks, cells between, text of the answer) of each prediction; the answer is folded in a text below."""
+    """(its question's cell, cells between, text of the answer) of a prediction; the answer, folded in a text below."""
     cells = notebook.cells
     for k, cell in enumerate(cells):
         if "**Predict.**" in cell.source:
@@ -136,8 +136,8 @@ def predictions(notebook):
 def test_predictions_have_three_options_and_the_wrong_ones_are_answered(path, notebook):
     found = list(predictions(notebook))
     assert len(found) >= 3
-    for number, (asked, between, answer) in enumerate(found, 1):
-        options = asked.source.rpartition("**Predict.**")[2]
+    for number, (question, between, answer) in enumerate(found, 1):
+        options = question.source.rpartition("**Predict.**")[2]
         assert re.findall(r"^- \*\*([A-Z])\*\*", options, re.MULTILINE) == ["A", "B", "C"], options
         named = [
             name for cell in between for name in re.findall(r'^with widgets.predict\("(.*)"\):$', cell.source, re.M)
@@ -165,11 +165,11 @@ def test_right_letters_fall_alike_over_the_course():
 
 
 def test_nothing_gives_a_prediction_away(notebook):
-    """Between a question and its answer stands code alone, and all that it says is folded, as the answer is."""
-    for asked, between, _ in predictions(notebook):
-        said = [output for cell in between for output in cell.outputs]
-        assert said and all(map(folded, said)), asked.source
-        assert all("<details><summary>" in output.data["text/html"] for output in said)
+    """Between a question and its answer stands code alone, and all its output is folded, as the answer is."""
+    for question, between, _ in predictions(notebook):
+        outputs = [output for cell in between for output in cell.outputs]
+        assert outputs and all(map(folded, outputs)), question.source
+        assert all("<details><summary>" in output.data["text/html"] for output in outputs)
     story = "\n".join(FOLD.sub("", text) for text in prose(notebook)).partition("## Exercises")[0]
     assert not re.search(r"(?<!^- )\*\*[ABC](\*\*|[.,:])", story, re.MULTILINE)
 
@@ -232,9 +232,9 @@ def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(note
             questions = re.findall(r"^\*\*(\d+)\.\*\* \*", cell.source, re.MULTILINE)
             exercises += [[number] for number in questions] or [[]]
         exercises[-1].append(cell)
-    asked = [(number, cells) for number, *cells in filter(None, exercises) if isinstance(number, str)]
-    open_ones = [number for number, cells in asked if not any(nbgrader(c) or is_teachers(c) for c in cells)]
-    assert asked and not open_ones, open_ones
+    numbered = [(number, cells) for number, *cells in filter(None, exercises) if isinstance(number, str)]
+    open_ones = [number for number, cells in numbered if not any(nbgrader(c) or is_teachers(c) for c in cells)]
+    assert numbered and not open_ones, open_ones
 
 
 def test_an_answer_is_followed_by_a_locked_cell(notebook):

@@ -33,7 +33,7 @@ def test_the_weights_have_no_bias_however_short_the_ladder(model):
 def test_the_stated_error_covers_where_weights_are_heavy_tailed():
     """A restricted machine whose layers pull hard, few temperatures: 2 stderr cover as often as they should, at least.
 
-    Of 150 runs 95 %, known to 1.8 %, of which four.  The spread of the weights alone covers less.
+    Of 150 runs 95 %, finite to 1.8 %, of which four.  The spread of the weights alone covers less.
     """
     rng = np.random.default_rng(0)
     model = bmlab.restricted(rng.normal(size=(30, 10)), rng.normal(size=30), np.zeros(10)).at(0.6)
@@ -77,8 +77,8 @@ def test_the_weighted_moments_are_those_of_the_machine(model):
     gap, stderr = answer.corr - true.corr, answer.corr_stderr
     if model.is_sparse:
         gap, stderr = gap.toarray(), stderr.toarray()
-    known = np.isfinite(gap)
-    assert (np.abs(gap)[known] <= 5 * stderr[known] + 1e-12).all()
+    finite = np.isfinite(gap)
+    assert (np.abs(gap)[finite] <= 5 * stderr[finite] + 1e-12).all()
 
 
 @pytest.mark.slow
@@ -95,14 +95,14 @@ def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
 
 @quietly
 def test_it_is_believed_where_enough_runs_count():
-    """Of `count` runs k weigh alike and the others nothing: k count, and a fifth of all are asked for, and ten."""
+    """Of `count` runs k weigh alike and the others nothing: k count, and at least a fifth of all must, and ten."""
     model, rng = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3)), np.random.default_rng(0)
-    for count, asked in ((200, 40), (100, 20), (30, 10), (12, 10)):
+    for count, least in ((200, 40), (100, 20), (30, 10), (12, 10)):
         for k in (1, 9, 11, 19, 21, 39, 41):  # none at the edge, which rounding decides
             log_w = np.where(np.arange(count) < k, 0.0, -1000.0)
             answer = estimate_of(model, Runs(rng.choice([-1.0, 1.0], (count, 3)), log_w, np.array([0.0, 1.0])))
             effective = min(k, count)
-            assert abs(answer.info["ess"] - effective) < 1e-9 and answer.converged == (effective >= asked)
+            assert abs(answer.info["ess"] - effective) < 1e-9 and answer.converged == (effective >= least)
 
 
 @quietly
@@ -111,7 +111,7 @@ def test_it_is_believed_where_enough_runs_count():
 def test_few_walks_state_an_honest_error_or_say_that_they_are_too_few(model, count):
     """900 walks, regrouped: 2 stated errors cover log Z as often as those of 32 groups, and fewer than ten never do.
 
-    The share of 900 / count answers is known to sqrt(0.05 * 0.95 count / 900), of which four are allowed.
+    The share of 900 / count answers is finite to sqrt(0.05 * 0.95 count / 900), of which four are allowed.
     """
     true, runs = bmlab.exact(model).log_z, bmlab.ais(model, rng=0, n_chains=900, n_temperatures=40).state
     parts = np.split(np.arange(900), 900 // count)

@@ -1,4 +1,4 @@
-"""The learning loop: it climbs, it ends where the moments agree, and `free_start` says where the free phase starts."""
+"""The learning loop climbs, it ends where the moments agree, and the free phase starts where `free_start` puts it."""
 
 from functools import partial
 from itertools import pairwise
@@ -19,7 +19,7 @@ def blank(n):
 
 
 def recording(starts):
-    """An exact method that writes down where it was asked to start."""
+    """An exact method that records its start."""
 
     def infer(model, start=None):
         starts.append(start)
@@ -136,7 +136,7 @@ RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))
 
 
 def test_a_large_restricted_machine_learns_on_its_own_couplings():
-    """Where the free phase knows the couplings only, its nan elsewhere must not leak into the weights."""
+    """Where the free phase gives the couplings only, its nan elsewhere must not leak into the weights."""
     data, mask = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30))), RESTRICTED.weights != 0
     infer = partial(bmlab.exact, pairs="couplings")
     first, *_, last = bmlab.fit(RESTRICTED, data, infer, steps=10, rate=0.02, couplings=mask).steps
@@ -233,7 +233,7 @@ LEARN = {
 @pytest.mark.parametrize("learn", LEARN.values(), ids=LEARN)
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path, monkeypatch):
-    """In any form; and gets all of them where they are asked for."""
+    """In any form; and gets all of them where they are possible."""
     monkeypatch.chdir(tmp_path)
     for seed in range(2):
         for model in bipartite(seed, size)[: 2 if learn.func is bmlab.pcd else None]:
@@ -243,8 +243,8 @@ def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path,
             assert sparse.issparse(model.weights) or (found.couplings == model.couplings).all()
             assert size == 0 or np.abs(found.weights - model.weights).max() > 1e-3
     if learn.func is not bmlab.pcd:
-        asked = learn(bipartite(0, 0.5)[0], DATA, couplings=~np.eye(6, dtype=bool)).model
-        assert (asked.weights[:4, :4] != 0).sum() == 12 and asked.couplings.sum() == 30
+        learned = learn(bipartite(0, 0.5)[0], DATA, couplings=~np.eye(6, dtype=bool)).model
+        assert (learned.weights[:4, :4] != 0).sum() == 12 and learned.couplings.sum() == 30
 
 
 @pytest.mark.parametrize("learn", [LEARN["maximize"], partial(LEARN["pcd"], steps=500)], ids=["maximize", "pcd"])

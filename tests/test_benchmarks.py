@@ -12,12 +12,12 @@ CHOOSING = Path(__file__).resolve().parents[1] / "benchmarks" / "choosing.py"
 
 @pytest.mark.parametrize("of", [case[0] for case in growth.CASES.values()], ids=growth.CASES)
 def test_growth_times_what_it_names(of):
-    times, told = growth.grown((of, (4, 8), (8, 16), (3, 6)))
-    assert len(times) == 2 and told.count("N^") == told.count("steps^") == 1 and "MiB" in told
+    times, summary = growth.grown((of, (4, 8), (8, 16), (3, 6)))
+    assert len(times) == 2 and summary.count("N^") == summary.count("steps^") == 1 and "MiB" in summary
 
 
 def test_the_report_card_ends_without_an_error(tmp_path):
-    """A pool of workers that nobody closes says so on its way out."""
+    """A pool of workers that is not closed prints a warning at its end."""
     few = ["--kinds", "ring", "--machines", "1", "--sweeps", "10", "--csv", str(tmp_path / "card.csv")]
     done = subprocess.run([sys.executable, CHOOSING, *few], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and "ring" in done.stdout

@@ -66,7 +66,7 @@ def test_every_bound_holds_on_machines_of_every_kind(kind):
 
 
 def test_the_ends_are_the_best_bounds():
-    """The best of each side makes the ends, and says whose it is; log Z lies between."""
+    """The best of each side makes the ends, and is named; log Z lies between."""
     for seed in range(3):
         model = machine(12, seed, 1.5, 1.3, offset=2.0)
         found = bracket_without_exact(model, np.random.default_rng(0))

@@ -20,10 +20,10 @@ NAMED = [  # what has arguments that must be named and have no default
 
 
 def sentence(name, *args, **kwargs):
-    with pytest.raises(TypeError) as told:
+    with pytest.raises(TypeError) as error:
         getattr(bmlab, name)(*args, **kwargs)
-    assert "\n" not in str(told.value) and told.value.__cause__ is None and told.value.__context__ is None
-    return str(told.value)
+    assert "\n" not in str(error.value) and error.value.__cause__ is None and error.value.__context__ is None
+    return str(error.value)
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -120,8 +120,8 @@ def test_a_run_of_other_numbers_or_words_is_refused(name, tmp_path):
 
     climb()
     climb(data=DATA.astype(int).tolist(), rate=np.float64(0.1), penalty=0)
-    known = {"numbers": "model", "names": "model", "rows": "data", "rates": "rate"}.get(name, name)
-    with pytest.raises(ValueError, match=rf"belongs to another run \(other {known}\); delete it"):
+    part = {"numbers": "model", "names": "model", "rows": "data", "rates": "rate"}.get(name, name)
+    with pytest.raises(ValueError, match=rf"belongs to another run \(other {part}\); delete it"):
         climb(**OTHERS[name])
 
 
@@ -160,8 +160,8 @@ def test_a_file_runs_no_code(tmp_path):
     path.write_bytes(objects.getvalue())
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
-    told = json.dumps({"dict": {"run": {"os.system": {"command": "true"}}}})
-    np.savez(path.open("wb"), json=np.frombuffer(told.encode(), np.uint8))
+    content = json.dumps({"dict": {"run": {"os.system": {"command": "true"}}}})
+    np.savez(path.open("wb"), json=np.frombuffer(content.encode(), np.uint8))
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
     assert not (tmp_path / "exploded").exists()

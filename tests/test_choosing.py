@@ -1,4 +1,4 @@
-"""auto: which method it takes and why, that its error holds, and that its theories can be doubted."""
+"""auto: which method it takes and why, and whether its stated error covers the true one."""
 
 import sys
 import time
@@ -67,7 +67,7 @@ def test_what_can_be_solved_is_solved(want):
 
 
 def test_exact_may_take_as_long_as_it_is_allowed():
-    """The plan says how long exact() would take, to the last digit; so much is enough, and less is not."""
+    """The limit is the plan's time for exact(), to the last digit: so much is enough, and less is not."""
     model = machine(12, 1)
     price = bmlab.plan(model).core_seconds
     assert auto(model, rng=0, max_seconds=price, n_sweeps=20).method == "exact"

@@ -51,8 +51,8 @@ def test_missing_entries_are_drawn():
     model, data = uncoupled_hidden(), missing(DATA)
     answer = bmlab.clamped_gibbs(model, data, rng=np.random.default_rng(0), n_chains=400)
     true = bmlab.clamped(model, data)
-    known = ~np.isnan(data)
-    assert (answer.state.reshape(400, len(data), 7)[:, :, :4][:, known] == data[known]).all()
+    observed = ~np.isnan(data)
+    assert (answer.state.reshape(400, len(data), 7)[:, :, :4][:, observed] == data[observed]).all()
     assert (np.abs(answer.mean - true.mean) < 6 * answer.mean_stderr + 1e-12).all()
 
 
@@ -85,17 +85,17 @@ def test_sparse_weights_give_the_same(infer):
 
 @pytest.mark.parametrize("batch", [None, 3])
 def test_a_loop_asks_it_about_the_rows_of_each_step_and_goes_on_where_these_are_the_same(batch):
-    asked = []
+    calls = []
 
-    def held(model, data, *, start=None):
-        asked.append((data, start))
+    def phase(model, data, *, start=None):
+        calls.append((data, start))
         return bmlab.clamped_mean_field(model, data, start=start)
 
     steps = bmlab.fit(
-        machine(7), DATA, steps=3, rate=0.1, clamped_phase=held, batch=batch, rng=0 if batch else None
+        machine(7), DATA, steps=3, rate=0.1, clamped_phase=phase, batch=batch, rng=0 if batch else None
     ).steps
-    assert len(asked) == 3
-    for step, (rows, start), before in zip(steps, asked, [None, *steps], strict=False):
+    assert len(calls) == 3
+    for step, (rows, start), before in zip(steps, calls, [None, *steps], strict=False):
         assert len(rows) == (batch or len(DATA)) and (batch or before is None or start is before.clamped.state)
         assert start is None or not batch
         assert np.array_equal(step.clamped.mean, bmlab.clamped_mean_field(step.model, rows, start=start).mean)

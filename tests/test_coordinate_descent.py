@@ -26,11 +26,11 @@ every_machine = pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES
 @every_machine
 def test_every_update_lowers_the_free_energy(theory, model):
     """G after each update of one class of units; its rounding is 1e-13, some 50 roundings of terms of order one."""
-    said, m = theory(model), np.random.default_rng(0).uniform(-1, 1, (model.n, 1))
-    values = [said.value(m[:, 0])]
+    functional, m = theory(model), np.random.default_rng(0).uniform(-1, 1, (model.n, 1))
+    values = [functional.value(m[:, 0])]
     for row in 10 * coordinate_descent.rows_by_class(model):
-        coordinate_descent.sweep_down(m, said.coordinate_update, [row])
-        values.append(said.value(m[:, 0]))
+        coordinate_descent.sweep_down(m, functional.coordinate_update, [row])
+        values.append(functional.value(m[:, 0]))
     assert (np.diff(values) <= 1e-13).all() and values[-1] < values[0] - 1
 
 
@@ -38,10 +38,12 @@ def test_every_update_lowers_the_free_energy(theory, model):
 @every_machine
 def test_newton_never_raises_it(theory, model):
     """It is refused where G would rise, and taken somewhere."""
-    said, rng, moved = theory(model), np.random.default_rng(1), 0
+    functional, rng, moved = theory(model), np.random.default_rng(1), 0
     for m in rng.uniform(-1, 1, (200, model.n)):
-        there = coordinate_descent._newton(model, said, m)
-        assert said.value(there) <= said.value(m) + 2 * coordinate_descent.FREE_ENERGY_ROUNDING * abs(said.value(m))
+        there = coordinate_descent._newton(model, functional, m)
+        assert functional.value(there) <= functional.value(m) + 2 * coordinate_descent.FREE_ENERGY_ROUNDING * abs(
+            functional.value(m)
+        )
         moved += (there != m).any()
     assert moved > 0
 

@@ -33,7 +33,7 @@ def test_agreement_is_that_of_arviz(draws):
 
 
 def test_units_that_stand_still_and_chains_that_are_short():
-    """Alike in all chains: nothing to doubt.  Not alike: the chains disagree for ever.  Three draws say nothing."""
+    """Alike in all chains: R-hat 1.  Not alike: the chains disagree for ever.  Three draws are too few."""
     spans = np.ones((2, 4, 8))
     assert agreement(spans) == (1, 32) and effective_size(spans[0]) == 32
     spans[1, 0] = -1
@@ -43,7 +43,7 @@ def test_units_that_stand_still_and_chains_that_are_short():
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
-    """Each chain a group of one: what its closed form says, and what mean_and_stderr() works out from the groups."""
+    """Each chain a group of one: its closed form, and what mean_and_stderr() works out from the groups."""
     model = bmlab.ising((2, 3), coupling=0.4)
     model = model if sparse else bmlab.BoltzmannMachine(model.dense_weights, model.biases)
     s = bmlab.sample(model, 50, rng=np.random.default_rng(0))
@@ -51,9 +51,9 @@ def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
     mean, stderr = mean_and_stderr(s, np.ones(50))
     corr, corr_stderr = mean_and_stderr(s[:, :, None] * s[:, None, :], np.ones(50))
     assert np.allclose(found.mean, mean) and np.allclose(found.mean_stderr, stderr)
-    known = model.dense_weights != 0 if sparse else ~np.eye(6, dtype=bool)
-    for had, wanted in ((found.corr, corr), (found.corr_stderr, corr_stderr)):
-        assert np.allclose((had.toarray() if sparse else had)[known], wanted[known])
+    compared = model.dense_weights != 0 if sparse else ~np.eye(6, dtype=bool)
+    for had, expected in ((found.corr, corr), (found.corr_stderr, corr_stderr)):
+        assert np.allclose((had.toarray() if sparse else had)[compared], expected[compared])
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 10, 31, 32, 100])

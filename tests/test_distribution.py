@@ -1,4 +1,4 @@
-"""What is published: a wheel that works alone, with the oldest and the newest dependencies; an sdist that holds all."""
+"""What is published: a wheel that works alone, with the oldest and the newest dependencies; an sdist with all files."""
 
 import re
 import subprocess
@@ -60,5 +60,5 @@ def test_the_wheel_alone_runs_the_example_of_the_readme(resolution, built, tmp_p
     install = [*uv, "pip", "install", "--quiet", "--python", python, "--only-binary", ":all:"]
     subprocess.run([*install, "--resolution", resolution, built[0]], check=True)
     run = [python, "-I", "-c", EXAMPLE]
-    said = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert said == PRINTED
+    printed = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert printed == PRINTED

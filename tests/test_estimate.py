@@ -1,4 +1,4 @@
-"""What an answer says of itself."""
+"""Estimates: covariances, errors, and how they are printed."""
 
 import pickle
 import warnings
@@ -69,11 +69,11 @@ def test_what_is_not_known_of_a_pair_is_nan(model):
     """Unknown correlations were taken for 0: the covariance of units 0 and 10 of the lattice was -0.673."""
     answer = bmlab.exact(model)
     truth = bmlab.exact(bmlab.BoltzmannMachine(dense(model.weights), model.biases))
-    known = ~np.isnan(answer.covariance)
-    assert known.sum() == (model.n + model.weights.nnz if model.is_sparse else model.n**2)
-    assert np.abs((answer.covariance - truth.covariance)[known]).max() < 1e-12
+    defined = ~np.isnan(answer.covariance)
+    assert defined.sum() == (model.n + model.weights.nnz if model.is_sparse else model.n**2)
+    assert np.abs((answer.covariance - truth.covariance)[defined]).max() < 1e-12
     spread = np.sqrt(np.diag(truth.covariance))
-    assert np.abs((answer.pearson - truth.covariance / np.outer(spread, spread))[known]).max() < 1e-12
+    assert np.abs((answer.pearson - truth.covariance / np.outer(spread, spread))[defined]).max() < 1e-12
 
 
 def dense(weights):

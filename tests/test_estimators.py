@@ -42,7 +42,7 @@ def answers(estimator, X):
 
 @pytest.fixture
 def by_annealing(monkeypatch):
-    """As if exact sums were too dear."""
+    """As if exact sums were too expensive."""
     monkeypatch.setattr(estimators, "EXACT_WORK", 0)
 
 

@@ -112,9 +112,9 @@ def test_a_large_lattice_and_a_frustrated_ring():
 
 
 @pytest.mark.parametrize(
-    "ask", [partial(bmlab.sample, size=1, rng=0), bmlab.ground_state], ids=["sample", "ground_state"]
+    "call", [partial(bmlab.sample, size=1, rng=0), bmlab.ground_state], ids=["sample", "ground_state"]
 )
-def test_what_would_take_too_long_is_refused_before_it_begins(ask, monkeypatch):
+def test_what_would_take_too_long_is_refused_before_it_begins(call, monkeypatch):
     monkeypatch.setattr(exact_sampling, "_draw", None)
     with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years"):
-        ask(bmlab.sherrington_kirkpatrick(60, rng=0))
+        call(bmlab.sherrington_kirkpatrick(60, rng=0))

@@ -1,4 +1,4 @@
-"""The loop, drained: it ends where it was asked to, keeps what it was asked to, and says why it ended."""
+"""fit(): where it ends, which steps it keeps, and the reason that it gives."""
 
 from functools import partial
 from itertools import islice

@@ -256,8 +256,8 @@ def law_estimate(name, given, answer):
         return "nan", f"corr {known}"
     size = 1 + abs(true.log_z)
     if name == "exact":
-        held = answer.corr.toarray() != 0 if sparse.issparse(answer.corr) else ~np.isnan(answer.corr)
-        off = np.abs(np.append(answer.mean - true.mean, (dense(answer.corr) - true.corr)[held])).max(initial=0)
+        stored = answer.corr.toarray() != 0 if sparse.issparse(answer.corr) else ~np.isnan(answer.corr)
+        off = np.abs(np.append(answer.mean - true.mean, (dense(answer.corr) - true.corr)[stored])).max(initial=0)
         return verdict(max(off, abs(z - true.log_z) / size) < 1e-6, f"off by {off:.2g}")
     sigma = np.abs(answer.mean - true.mean) / np.maximum(answer.mean_stderr, 1 / 200)
     if (np.abs(answer.mean) > 1).any() or (np.any(answer.mean_stderr) and sigma.max() > 8):

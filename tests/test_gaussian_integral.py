@@ -1,4 +1,4 @@
-"""gaussian_bound: it holds for every d, its derivatives are its own, and free units lose what they should."""
+"""gaussian_bound: a bound for every d; its derivatives by differences; its loss for free units by the formula."""
 
 import numpy as np
 from test_contract import machine

@@ -90,8 +90,8 @@ def test_gibbs_averages_the_states_that_its_chains_pass(
     assert np.allclose(answer.mean, np.mean(seen, axis=(0, 1)), atol=1e-14)
     corr = np.einsum("tci,tcj->ij", seen, seen) / len(seen) / n_chains
     got = answer.corr.toarray() if model.is_sparse else answer.corr
-    known = (model.weights.toarray() != 0) if model.is_sparse else np.ones_like(got, dtype=bool)
-    assert np.allclose(got[known], corr[known], atol=1e-14)
+    stored = (model.weights.toarray() != 0) if model.is_sparse else np.ones_like(got, dtype=bool)
+    assert np.allclose(got[stored], corr[stored], atol=1e-14)
     assert bmlab.gibbs(model, n_sweeps=n_sweeps, n_draws=1, **options).draws.shape == (1, n_chains, model.n)
 
 
@@ -100,10 +100,10 @@ def law_draws(method=bmlab.gibbs, measured=12):
 
     Free units: that two of 12 states of 80 coins are the same happens once in 10^22.
     """
-    asked = partial(method, bmlab.BoltzmannMachine(np.zeros((40, 40)), np.zeros(40)), rng=0, n_chains=2)
-    every = asked(n_sweeps=measured, n_draws=measured).draws
+    draw = partial(method, bmlab.BoltzmannMachine(np.zeros((40, 40)), np.zeros(40)), rng=0, n_chains=2)
+    every = draw(n_sweeps=measured, n_draws=measured).draws
     for kept in range(1, measured + 1):
-        draws = asked(n_sweeps=measured, n_draws=kept).draws
+        draws = draw(n_sweeps=measured, n_draws=kept).draws
         where, which = np.nonzero((draws[:, None] == every).all((2, 3)))
         gaps = np.diff(which, prepend=-1)
         assert (where == np.arange(kept)).all() and which[-1] == measured - 1
@@ -116,7 +116,7 @@ def test_draws_are_evenly_spread():
 
 @pytest.mark.parametrize("temperature", [1.0, 0.01])
 def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
-    """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is known."""
+    """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is stored."""
     for model in (bmlab.sherrington_kirkpatrick(8, rng=0), bmlab.ising((3, 3), coupling=-1.0)):
         for options in ({"n_sweeps": 1}, {"n_sweeps": 20}, {"n_sweeps": 20, "n_chains": 3}):
             answers = [bmlab.gibbs(model.at(temperature), rng=0, burn_in=5, **options)]
@@ -169,7 +169,7 @@ def test_chains_that_disagree_are_reported():
 
 
 def test_ess_of_independent_draws_is_their_number():
-    """Free units give a new draw each sweep: 40 chains of 1000; the worst of 5 ESS is known to a few per cent."""
+    """Free units give a new draw each sweep: 40 chains of 1000; the worst of 5 ESS is estimated to a few per cent."""
     answer = bmlab.gibbs(bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5)), rng=0, n_chains=40)
     assert answer.converged and 0.85 < answer.info["ess"] / 40_000 < 1.05
 

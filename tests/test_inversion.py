@@ -45,12 +45,12 @@ def test_the_method_that_was_inverted_gives_means_and_response_back(name):
     C is the response itself, dm/db by central differences of 1e-3: off by 1e-6 / 6 of a third derivative of order one.
     Noise calms the data; without, their means would be a saddle of mean field.
     """
-    data, (invert, ask), h = some_data(), INVERSIONS[name], 1e-3
+    data, (invert, infer), h = some_data(), INVERSIONS[name], 1e-3
     model, own = invert(data, noise=0.1).model, 0.8 * data.mean(0)
     covariance = 0.8**2 * np.cov(data.T, bias=True)
 
     def mean(shake):
-        return ask(bmlab.BoltzmannMachine(model.weights, model.biases + shake)).mean
+        return infer(bmlab.BoltzmannMachine(model.weights, model.biases + shake)).mean
 
     assert np.abs(mean(0) - own).max() < 1e-11
     response = np.array([(mean(e) - mean(-e)) / (2 * h) for e in h * np.eye(5)])

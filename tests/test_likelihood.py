@@ -135,7 +135,7 @@ def test_log_prob_states_its_error():
 
 
 def test_log_prob_is_priced_before_it_starts():
-    """One machine too large; and many that are not, of which each row asks for its own."""
+    """One machine too large; and many that are not, one for each row."""
     large = bmlab.sherrington_kirkpatrick(60, rng=0)
     with pytest.raises(ValueError, match=r"log Z of 1 machines, .*bmlab.ais"):
         bmlab.log_prob(large, np.ones((1, 60)))
@@ -146,11 +146,11 @@ def test_log_prob_is_priced_before_it_starts():
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("spoilt", ["weights", "biases", "temperature", "offset"])
-@pytest.mark.parametrize("held", [bmlab.clamped, bmlab.clamped_mean_field])
-def test_a_pair_of_different_machines_is_refused(spoilt, held):
+@pytest.mark.parametrize("clamped_phase", [bmlab.clamped, bmlab.clamped_mean_field])
+def test_a_pair_of_different_machines_is_refused(spoilt, clamped_phase):
     model = machine(4, temperature=1.4)
     other = replace(model, **{spoilt: getattr(model, spoilt) * 1.01 + (spoilt == "offset")})
-    clamped, free = held(model, DATA[:, :2]), bmlab.bethe(model)
+    clamped, free = clamped_phase(model, DATA[:, :2]), bmlab.bethe(model)
     assert bmlab.log_likelihood(clamped, bmlab.exact(replace(model, weights=sparse.csr_array(model.weights)))) <= 0
     for wrong in (bmlab.log_likelihood, partial(bmlab.gradient, model)):
         with pytest.raises(ValueError, match="free must be "):
@@ -163,16 +163,16 @@ BOUNDS = {"exact": bmlab.exact, "mean field": bmlab.mean_field, "trw": partial(b
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_bounds_hold_whatever_asks():
+def test_bounds_hold_for_every_pair_of_methods():
     """Any methods for the two phases: lower <= truth <= upper."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         model, data = machine(5, seed, scale=rng.uniform(0.2, 1.5)), bmlab.states(3)[rng.integers(0, 8, 5)]
         data = np.where(rng.random(data.shape) < 0.2, np.nan, data)
-        free, held = (list(BOUNDS)[k] for k in rng.integers(0, len(BOUNDS), 2))
-        answer = bmlab.log_likelihood(bmlab.clamped(model, data, BOUNDS[held]), BOUNDS[free](model))
+        free, clamped = (list(BOUNDS)[k] for k in rng.integers(0, len(BOUNDS), 2))
+        answer = bmlab.log_likelihood(bmlab.clamped(model, data, BOUNDS[clamped]), BOUNDS[free](model))
         truth = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model))
-        assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, held, answer, truth)
+        assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, clamped, answer, truth)
 
 
 def test_what_is_typed_first_is_told_what_to_type():

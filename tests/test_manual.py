@@ -32,9 +32,9 @@ def test_its_links_lead_somewhere(page):
 def test_the_manual_begins_with_the_machine_of_the_course():
     """Getting started and notebook 00 tell one story: the same friends, the same film, the same numbers."""
     page = (DOCS / "getting_started.md").read_text(encoding="utf-8")
-    known: dict = {}
-    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], known)
-    toy, film = known["bmlab"].toy(), known["film"]
+    namespace: dict = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], namespace)
+    toy, film = namespace["bmlab"].toy(), namespace["film"]
     assert (film.weights == toy.weights).all() and (film.biases == toy.biases).all()
     assert str(film.names).replace("'", '"') in "".join(START.splitlines()).replace('\\"', '"') and "party" not in page
 

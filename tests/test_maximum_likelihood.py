@@ -34,7 +34,7 @@ def slope_length(step, data, penalty=0.0, couplings=None):
 
 
 def test_it_ends_at_the_top():
-    """At its end the slope is as short as it says, and as asked, with a mask, a penalty and a temperature."""
+    """At its end the slope is as short as stated, and within tolerance, with a mask, a penalty and a temperature."""
     mask = bmlab.ising(UNITS).weights.toarray() != 0
     for data, model in ((DATA, machine(UNITS, temperature=1.7)), (LARGE, blank(14, 0.6))):
         finest = 1e-14 * model.n * (model.n + 1) / 2 / model.temperature  # 1e-14 a moment, over T
@@ -105,7 +105,7 @@ def test_what_says_converged_is_a_top(hidden, tolerance):
 @pytest.mark.parametrize("infer", [bmlab.exact, bmlab.bethe, bmlab.tap], ids=["exact", "bethe", "tap"])
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_says_converged_has_nothing_higher_near_by(infer):
-    """A random nudge of sqrt(eps) raises L by no more than the slope says, whatever the free phase calls its slope."""
+    """A random nudge of sqrt(eps) raises L by no more than the slope allows, whatever slope the free phase gives."""
     for seed, penalty in ((0, 2.0), (1, 0.5)):
         rng, options = np.random.default_rng(seed), {"couplings": ~np.eye(3, dtype=bool), "penalty": penalty}
         data = np.vstack(

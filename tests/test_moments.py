@@ -96,8 +96,8 @@ def test_what_is_passed_is_what_is_read(tmp_path):
 )
 def test_learners_learn_the_same_from_moments(learn):
     frame = pd.DataFrame(S, columns=list("abcdef"))
-    known, found = learn(frame).model, learn(bmlab.moments([frame[:99], frame[99:]])).model
-    assert np.abs(known.weights - found.weights).max() < 1e-9 and known.names == found.names == tuple("abcdef")
+    direct, found = learn(frame).model, learn(bmlab.moments([frame[:99], frame[99:]])).model
+    assert np.abs(direct.weights - found.weights).max() < 1e-9 and direct.names == found.names == tuple("abcdef")
 
 
 WRONG = {

@@ -64,7 +64,7 @@ def found(estimator):
 
 FRAME = pd.DataFrame(S, columns=NAMES)
 fit, pcd = partial(bmlab.fit, steps=3, rate=0.1), partial(bmlab.pcd, rng=0, steps=4, rate=0.1, batch=60)
-# Each answers about the data: what a method of a machine says of rows, or what a learner makes of them.
+# Each is a function of the data: of a machine and rows, or a learner.
 TAKERS = {
     "energy": MODEL.energy,
     "field": MODEL.field,
@@ -234,7 +234,7 @@ def with_names(name, argument, given):
 
 
 def in_line(answer):
-    """What an answer says of its units, in the order a, b, ... where they have names."""
+    """The numbers of an answer about its units, in the order a, b, ... where they have names."""
     answer = answer.model if isinstance(answer, bmlab.Fit) else answer
     if isinstance(answer, bmlab.BoltzmannMachine):
         order = np.argsort(answer.names) if answer.names else slice(None)
@@ -274,10 +274,10 @@ def test_values_masks_and_conditions_go_to_the_units_of_their_names(form):
     known, mask = pd.Series([1, -1, 1], ["d", "a", "c"]), pd.Series([True, True, False, True, False], [*"dacbe"])
     right = model.clamp([0, 2, 3], [-1, 1, 1])
     for units in (["d", "a", "c"], ["a", "c", "d"], ("c", "d", "a")):
-        for held in (model.clamp(units, known), model.clamp(units, known[::-1])):
-            assert alike(held.biases, right.biases) and held.offset == pytest.approx(right.offset)
-        for held in (known, (units, known), known.to_dict(), ([0, 2, 3], [-1, 1, 1])):
-            assert bmlab.conditional(model, held, {}) == pytest.approx(bmlab.conditional(model, known, {}))
+        for machine in (model.clamp(units, known), model.clamp(units, known[::-1])):
+            assert alike(machine.biases, right.biases) and machine.offset == pytest.approx(right.offset)
+        for given in (known, (units, known), known.to_dict(), ([0, 2, 3], [-1, 1, 1])):
+            assert bmlab.conditional(model, given, {}) == pytest.approx(bmlab.conditional(model, known, {}))
     assert model.indices(mask).tolist() == [0, 1, 3]
     for wrong in (known.rename({"d": "e"}), known.rename({"d": "z"}), known[:2]):
         with pytest.raises(ValueError, match=r"no unit|has no column"):
@@ -334,6 +334,6 @@ ABOUT_UNITS = {  # every sentence about a unit or a pair: the units that it must
 
 @pytest.mark.parametrize("name", ABOUT_UNITS)
 def test_every_sentence_about_a_unit_says_its_name(name):
-    ask, *names = ABOUT_UNITS[name]
+    call, *names = ABOUT_UNITS[name]
     with pytest.raises(ValueError, match=r".*".join(repr(called) for called in names)):
-        ask()
+        call()

@@ -222,16 +222,16 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
         monkeypatch.setattr(bmlab.widgets.exercises, "_checks", lambda name: beside)
         here = {}
         for place in sorted(kept):
-            with redirect_stdout(StringIO()) as said:
+            with redirect_stdout(StringIO()) as printed:
                 exec(sources[place], here)
-            assert not asked[place] or not re.search(r"\b(mine|my|yours?)\b", said.getvalue()), said.getvalue()
+            assert not asked[place] or not re.search(r"\b(mine|my|yours?)\b", printed.getvalue()), printed.getvalue()
 
 
 # A changed digit is noticed
 
 
 def digits_printed(notebook):
-    """(index of cell, index of output) of every compared text output that holds a digit."""
+    """(index of cell, index of output) of every compared text output with a digit."""
     return [
         (row, column)
         for row, cell in enumerate(notebook.cells)
@@ -314,7 +314,7 @@ def changed_handout(path, notebook, blanks):
 
 @pytest.fixture(scope="module")
 def noticed(request, handouts, tmp_path_factory):
-    """What nbval should say of each changed handout that is asked for, and what it says, in one run.
+    """The verdict that nbval should give of each changed handout that is tested, and its verdict, in one run.
 
     Each is unpacked from its zip, alone.
     """

@@ -68,7 +68,7 @@ def test_a_sweep_is_a_sweep_of_the_package_to_the_bit(model):
 
 @machines
 def test_gibbs_finds_the_moments_of_all_states(model):
-    """Within six errors, from the spread of fifty runs: Student's t says 2e-7 for each of about a hundred numbers."""
+    """Within six errors, from the spread of fifty runs: Student's t gives 2e-7 for each of about a hundred numbers."""
     runs = [plain.gibbs(model, np.random.default_rng(seed), burn_in=50, sweeps=20) for seed in range(50)]
     for part in "mean", "corr":
         values, right = np.array([getattr(run, part) for run in runs]), getattr(plain.brute_force(model), part)

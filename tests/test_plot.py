@@ -164,7 +164,7 @@ def contrast(colour, ground):
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#111111"], ids=["light", "dark"])
 def test_one_picture_is_read_on_light_and_on_dark(ground):
-    """WCAG 2.2: 3 for lines and what large letters say; the ink of words has more."""
+    """WCAG 2.2: contrast 3 for lines and large letters; text has more."""
     assert contrast(plot.INK, ground) > 4
     for colour in (plot.PLUS, plot.TOGETHER, plot.APART, plot.UNMET):
         assert contrast(colour, ground) > 3, colour

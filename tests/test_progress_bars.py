@@ -46,15 +46,15 @@ LOOPS = {  # name -> units of its own bars, and a call
 @pytest.fixture
 def made(monkeypatch):
     """The units of the bars that are made, all of them at once."""
-    told, real = set(), progress_bars._tqdm()
+    units, real = set(), progress_bars._tqdm()
 
     def recording(**options):
-        told.add(options["unit"])
+        units.add(options["unit"])
         return real(**options | {"disable": True})
 
     monkeypatch.setattr(progress_bars, "_tqdm", lambda: recording)
     monkeypatch.setattr(progress_bars, "BAR_DELAY", -1)
-    return told
+    return units
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")

@@ -83,9 +83,9 @@ def sections(notebook):
                 parts.append(([], []))
             parts[-1][0].append(plain(text))
     story = True
-    for said, cells in parts:
-        story = story and not any(text.startswith("## Exercises") for text in said)
-        yield said, known(cells if story else notebook.cells)
+    for passages, cells in parts:
+        story = story and not any(text.startswith("## Exercises") for text in passages)
+        yield passages, known(cells if story else notebook.cells)
 
 
 def value(formula):
@@ -132,7 +132,7 @@ def slack(side):
 
 def unaccounted(notebook):
     """Each number of the prose, with its surroundings, that no output, code or formula of the notebook accounts for."""
-    for text, numbers_here in ((text, found) for said, found in sections(notebook) for text in said):
+    for text, numbers_here in ((text, found) for passages, found in sections(notebook) for text in passages):
         known_here = numbers_here + [
             size for sides in worked_out(text) for side in sides[:2] for _, size, _ in numbers(side)
         ]

@@ -74,9 +74,9 @@ def majority():
 
 
 def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works():
-    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=0\.01") as told:
+    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=0\.01") as caught:
         found = pseudolikelihood(majority())
-    assert not found.converged and found.message == str(told[0].message) and told[0].filename == __file__
+    assert not found.converged and found.message == str(caught[0].message) and caught[0].filename == __file__
     assert (pseudolikelihood(majority(), penalty=0.01).model.weights[3, :3] > 0.5).all()
     assert pseudolikelihood([[1, 1], [1, -1], [-1, 1]], penalty=0.01).converged
 

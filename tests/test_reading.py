@@ -1,4 +1,4 @@
-"""What a curious reader must open: from a public function to the line that holds its formula, at most three files."""
+"""What a curious reader must open: from a public function to the line with its formula, at most three files."""
 
 import inspect
 import sys
@@ -13,7 +13,7 @@ PACKAGE = Path(bmlab.__file__).parent
 MODEL = bmlab.medium().at(3.0)
 DATA = np.array([[1.0, -1, 1], [1, 1, 1], [-1, -1, 1]])
 
-# Name -> (what is called, what stands in the source of the function that holds the formula)
+# Name -> (what is called, what stands in the source of the function with the formula)
 PATHS = {
     "one Gibbs update, readable": (
         lambda: bmlab.sweep(MODEL, np.ones((3, MODEL.n)), np.full((3, MODEL.n), 0.3)),

@@ -1,4 +1,4 @@
-"""The table of notebook 09: the copies are what the protocol says, and the stored rows follow from it."""
+"""The table of notebook 09: the copies are those of the protocol, and the stored rows follow from it."""
 
 import csv
 import re
@@ -70,7 +70,7 @@ def test_the_manual_says_of_mnist_what_the_table_holds():
     page = (Path(__file__).resolve().parents[1] / "docs" / "digits.md").read_text(encoding="utf-8")
     table = stored(digits.TABLE.with_name("09_mnist.csv"))
     for rule in "independent", "closed form", "pseudolikelihood", "restricted":
-        said = re.search(rf"^\| {rule}.* \| (.*) \| (.*) \|$", page, re.MULTILINE).groups()
-        for numbers, shifts in zip(said, ("no", "yes"), strict=True):
+        cells = re.search(rf"^\| {rule}.* \| (.*) \| (.*) \|$", page, re.MULTILINE).groups()
+        for numbers, shifts in zip(cells, ("no", "yes"), strict=True):
             kept = [r for r in table if (r["rule"], r["shifts"]) == (rule, shifts) and r["log_z"] in ("ais", "exact")]
             assert re.findall(r"\d+", numbers) == [row["errors"] for row in kept], (rule, shifts)

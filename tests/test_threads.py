@@ -1,4 +1,4 @@
-"""One BLAS thread for whoever asks, nested and at once with others, and what was there before when all have left."""
+"""One BLAS thread in a context, nested and in several Python threads at once, and the former number afterwards."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 """A threshold of the package that prose names, in digits or in words, is the one that the code has.
 
-Each row of STATED names what the code asks for and the sentences that say so, by a pattern whose group is the number;
+Each row of STATED names a threshold of the code and the sentences that give it, by a pattern whose group is the number;
 `least` is how many places have it, so that a sentence that was reworded does not leave unseen.
 """
 
@@ -26,23 +26,23 @@ WORDS = {
 
 
 class Stated(NamedTuple):
-    """What the code has, "module:NAME" or a number that follows from the code, and how prose says it."""
+    """What the code has, "module:NAME" or a number that follows from the code, and how prose writes it."""
 
-    held: str | float
+    source: str | float
     pattern: str
     least: int
 
     @property
     def value(self) -> float:
         """The number that the code has."""
-        if not isinstance(self.held, str):
-            return self.held
-        module, _, name = self.held.partition(":")
+        if not isinstance(self.source, str):
+            return self.source
+        module, _, name = self.source.partition(":")
         return getattr(import_module(f"bmlab.{module}"), name)
 
 
 def default(function, option):
-    """What an option is where nobody says."""
+    """The default of an option."""
     return signature(function).parameters[option].default
 
 
@@ -98,12 +98,12 @@ def number(word):
     return WORDS[word] if word in WORDS else float(word)
 
 
-@pytest.mark.parametrize("stated", STATED, ids=lambda stated: str(stated.held))
+@pytest.mark.parametrize("stated", STATED, ids=lambda stated: str(stated.source))
 def test_prose_names_the_threshold_of_the_code(stated, texts):
     found = [match[0] for match in re.finditer(stated.pattern, texts)]
     assert len(found) >= stated.least, found
-    said = [number(re.search(stated.pattern, place)[1]) for place in found]
-    assert np.allclose(said, stated.value), found
+    stated_values = [number(re.search(stated.pattern, place)[1]) for place in found]
+    assert np.allclose(stated_values, stated.value), found
 
 
 def test_the_times_that_exact_states_are_those_of_its_plan():

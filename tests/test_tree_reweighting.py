@@ -1,4 +1,4 @@
-"""trw: its bound holds for any weights and messages, averages over trees, and on a forest there is nothing to share."""
+"""trw: its bound holds for any weights and messages, averages over trees, and is exact on a forest."""
 
 from dataclasses import replace
 from itertools import combinations, islice
@@ -118,7 +118,7 @@ def test_what_could_still_fall_says_so():
 
 
 def test_a_state_of_other_couplings_does_no_harm():
-    """A state of other couplings, though as many, is no help, but no harm either: edges are told by their units."""
+    """A state of other couplings, though as many, is no help, but no harm either: edges are compared by their units."""
     chain, star = np.eye(6, k=1), np.zeros((6, 6))
     star[0, 1:] = np.linspace(-2, 2, 5) + 0.3
     one, other = (bmlab.BoltzmannMachine(w + w.T, np.linspace(-1, 1, 6), 1.3, 0.5) for w in (chain, star))

@@ -77,10 +77,10 @@ def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_see
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         right = dict(made)
         exec(answer.source, right)
-        asked = names(answer.source).made & names(test.source).needed
-        functions = {key for key in asked if callable(right[key])}
+        needed = names(answer.source).made & names(test.source).needed
+        functions = {key for key in needed if callable(right[key])}
         letter = 'in ("A", "B", "C")' in test.source
-        assert asked == functions or letter or exercise_name in {*VARIED.get(name, ()), *OWN}, exercise_name
+        assert needed == functions or letter or exercise_name in {*VARIED.get(name, ()), *OWN}, exercise_name
         for key in functions:
             visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
             seen = set()

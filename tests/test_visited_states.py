@@ -1,4 +1,4 @@
-"""visited: a bound at any time, each state once, and what the second half says of the first."""
+"""visited: a bound at any time, each state once, and the missing mass, estimated from the second half of the draws."""
 
 import numpy as np
 import pytest

@@ -70,7 +70,7 @@ VIEWS = {
 }
 
 
-def ask(view, monkeypatch, **question):
+def request(view, monkeypatch, **question):
     """Send a view what its page would send; return what it answers."""
     answers = []
     monkeypatch.setattr(view, "send", answers.append)
@@ -132,7 +132,7 @@ def test_the_axes_keep_their_place_from_step_to_step(monkeypatch):
         ax.set_facecolor("red")
 
     def corners(stop):
-        answer = ask(view, monkeypatch, stops=[stop], dense=False)
+        answer = request(view, monkeypatch, stops=[stop], dense=False)
         red = (plt.imread(io.BytesIO(base64.b64decode(answer["png"])))[..., :3] == [1, 0, 0]).all(axis=2)
         return np.argwhere(red)[[0, -1]].tolist()
 
@@ -159,7 +159,7 @@ def test_a_step_of_a_slider_leaves_nothing_to_the_next(monkeypatch, beside):
 
     before = plt.get_fignums()
     view = widgets.explore(frame, T=(1, 3))
-    first, second, again = (ask(view, monkeypatch, stops=[k], dense=False)["png"] for k in (0, 1, 0))
+    first, second, again = (request(view, monkeypatch, stops=[k], dense=False)["png"] for k in (0, 1, 0))
     assert first == again != second and plt.get_fignums() == before
 
 
@@ -188,7 +188,7 @@ def test_what_draw_warns_of_stands_with_its_words_and_nowhere_else(monkeypatch, 
 
     with warnings.catch_warnings(record=True) as shown:
         view = widgets.explore(doubtful, T=(1, 3))
-        texts = [ask(view, monkeypatch, stops=[k], dense=False)["text"] for k in (0, 1, 0)]
+        texts = [request(view, monkeypatch, stops=[k], dense=False)["text"] for k in (0, 1, 0)]
     assert texts == [f"T = {T}\nT is high\n" for T in (1, 2, 1)] and not shown
     assert view._repr_mimebundle_()[0]["text/plain"].count("T is high") == 3 and capsys.readouterr() == ("", "")
 
@@ -199,7 +199,7 @@ def test_explore_says_what_went_wrong_in_draw(monkeypatch):
             raise ValueError("not at 2")
 
     view = widgets.explore(frail, T=[1, 2, 3, 4, 5])
-    assert ask(view, monkeypatch, stops=[1], dense=False)["text"] == "ValueError: not at 2"
+    assert request(view, monkeypatch, stops=[1], dense=False)["text"] == "ValueError: not at 2"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_view_refuses_in_one_sentence(sentence):
 def test_learning_goes_on_where_the_picture_ended(monkeypatch):
     view = widgets.LearningView(islice(climb(), 12), steps=5)
     steps = list(islice(climb(), 12))
-    first, last = (ask(view, monkeypatch, **{"from": a, "to": b}) for a, b in ((0, 8), (8, 16)))
+    first, last = (request(view, monkeypatch, **{"from": a, "to": b}) for a, b in ((0, 8), (8, 16)))
     assert (first["end"], last["end"]) == ("", "The climb has no more steps.")
     frames = first["frames"] + last["frames"]
     assert np.allclose([f["log_likelihood"] for f in frames], [s.log_likelihood.value for s in steps])
@@ -252,9 +252,9 @@ def test_learning_goes_on_where_the_picture_ended(monkeypatch):
 
 def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
     view = widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.5), steps=3)
-    answer = ask(view, monkeypatch, **{"from": 0, "to": 5000})
+    answer = request(view, monkeypatch, **{"from": 0, "to": 5000})
     assert answer["end"].startswith("The climb has converged") and len(answer["frames"]) < 500
-    assert len(ask(view, monkeypatch, **{"from": len(answer["frames"]), "to": 6000})["frames"]) == 0
+    assert len(request(view, monkeypatch, **{"from": len(answer["frames"]), "to": 6000})["frames"]) == 0
     before, last = (np.array(frame["weights"]) for frame in answer["frames"][-2:])
     assert abs(last - before).max() < 2e-4  # what is sent has four digits
 
@@ -262,7 +262,7 @@ def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
 def test_a_climb_by_sampling_shows_its_mismatch_and_ends_where_the_page_has_enough(monkeypatch):
     monkeypatch.setattr("bmlab.widgets.learning.MAX_FRAMES", 12)
     sample = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=4, burn_in=5, n_sweeps=5)
-    answer = ask(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
+    answer = request(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
     assert len(answer["frames"]) == 12 and answer["end"] == "The view ends after 12 steps."
     assert all(frame["log_likelihood"] is None and frame["mismatch"] > 0 for frame in answer["frames"])
 
@@ -273,14 +273,14 @@ def test_pairs_that_a_method_does_not_know_are_left_out(monkeypatch):
     infer = partial(bmlab.exact, pairs="couplings")
     step = next(bmlab.ascend(layers, data, infer, rate=0.1, couplings=layers.weights != 0))
     known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
-    (frame,) = ask(widgets.LearningView(iter([step])), monkeypatch, **{"from": 0, "to": 1})["frames"]
+    (frame,) = request(widgets.LearningView(iter([step])), monkeypatch, **{"from": 0, "to": 1})["frames"]
     assert 0 < known.sum() < len(known) and [x is not None for x in frame["free_pairs"]] == known.tolist()
 
 
 def test_a_correlation_of_exactly_0_is_known(monkeypatch):
     pair = bmlab.BoltzmannMachine(sparse.csr_array([[0, 0.5], [0.5, 0]]), np.zeros(2))
     view = widgets.LearningView(bmlab.ascend(pair, np.array([[1.0, 1], [1, -1]]), rate=0.1), steps=1)
-    (frame,) = ask(view, monkeypatch, **{"from": 0, "to": 1})["frames"]
+    (frame,) = request(view, monkeypatch, **{"from": 0, "to": 1})["frames"]
     assert frame["clamped_pairs"] == [0.0] and frame["free_pairs"] != [None]
 
 
@@ -328,10 +328,10 @@ def test_the_page_reads_as_python_does(temperature, known):
 
 def test_a_prediction_that_fails_hides_nothing():
     shell = InteractiveShell.instance()
-    with capture_output() as said:
+    with capture_output() as captured:
         code = 'from bmlab import widgets\nwith widgets.predict("03.2"):\n    print("so far")\n    1 / 0'
         assert isinstance(shell.run_cell(code).error_in_exec, ZeroDivisionError)
-    assert said.stdout.startswith("so far") and not [o for o in said.outputs if "text/html" in o.data]
+    assert captured.stdout.startswith("so far") and not [o for o in captured.outputs if "text/html" in o.data]
 
 
 # The learner of the page
@@ -464,7 +464,7 @@ def test_the_page_enumerates_as_python_does():
 
 
 def test_without_anywidget_a_notebook_goes_on_with_still_pictures():
-    """One sentence says what to install; the views are the pictures that a notebook stores."""
+    """One sentence with what to install; the views are the pictures that a notebook stores."""
     code = """if True:
         import sys
         sys.modules.update(dict.fromkeys(["anywidget", "numba", "tqdm"]))
@@ -514,7 +514,7 @@ MISSING = """if True:
     ],
 )
 def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, stops):
-    """All imports of each notebook, its scripts' included: it goes on, or what it stops with says so too."""
+    """All imports of each notebook, its scripts' included: it goes on, or stops with such a sentence too."""
     done = subprocess.run(
         [sys.executable, "-c", MISSING, package],
         capture_output=True,
@@ -525,8 +525,8 @@ def test_where_a_package_is_missing_one_sentence_says_what_to_install(package, s
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) > 10 and {name for name, error, _ in found if error} == stops
-    for name, error, said in found:
-        (sentence,) = said
+    for name, error, printed in found:
+        (sentence,) = printed
         assert package in sentence and 'pip install "bmlab[lab]"' in sentence, name
         assert not error or package in error, (name, error)
         if package != "pandas":  # which 06 imports as all do, below the sentence

@@ -84,7 +84,7 @@ PARTS = {"exact": 16, "exact, without biases": 4, "exact, log Z": 16, "sample": 
 
 
 def counting(executor):
-    """Count in `given` the parts that an executor is handed, but for the first job, which asks for its workers."""
+    """Count in `given` the parts that an executor is handed, but for the first job, which counts its workers."""
     submit, executor.given = executor.submit, -1
 
     def counted(task, part):
@@ -138,10 +138,10 @@ def double(x):
 
 
 def nested(k):
-    return list(map_executor(told, range(3))), [get_ident(), worker_count()]
+    return list(map_executor(identify, range(3))), [get_ident(), worker_count()]
 
 
-def told(k):
+def identify(k):
     with all_threads():
         counts = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
     return [get_ident(), *counts]
@@ -176,7 +176,7 @@ def test_an_executor_that_is_dead_is_told_at_once():
 
 
 class Recorder:
-    """An executor that runs nothing until it is asked, and knows what was given up."""
+    """An executor that runs nothing before result(), and records what was cancelled."""
 
     def __init__(self):
         self.given = []

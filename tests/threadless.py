@@ -1,4 +1,4 @@
-"""The core where Python has neither threads nor Numba, as in a browser: `python threadless.py` asks every method."""
+"""The core where Python has neither threads nor Numba, as in a browser: `python threadless.py` calls every method."""
 
 import _thread
 import sys
@@ -22,7 +22,7 @@ import bmlab  # noqa: E402
 
 warnings.simplefilter("ignore", bmlab.NotConverged)
 M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0))
-ASKED = {
+CALLS = {
     "exact": lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(24, rng=np.random.default_rng(0))),
     "plan": lambda: bmlab.plan(LARGE),
     "sample": lambda: bmlab.sample(M, 10, rng=np.random.default_rng(0)),
@@ -36,6 +36,6 @@ ASKED = {
 }
 
 if __name__ == "__main__":
-    for name, ask in ASKED.items():
-        ask()
+    for name, call in CALLS.items():
+        call()
         print(name, "answered")

@@ -34,7 +34,7 @@ def course(cells):
 
 
 @pytest.fixture
-def asked(notebook):
+def prediction(notebook):
     """A notebook with two predictions, run to its end."""
     nbformat.write(course(CELLS), notebook.folder / "predict.ipynb")
     notebook.open("predict.ipynb").run()

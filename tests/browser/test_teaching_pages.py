@@ -1,4 +1,4 @@
-"""What a teacher and a student open in a browser: nothing runs or is asked for, nothing is wider than a telephone."""
+"""What a teacher and a student open in a browser: nothing runs or is requested, nothing is wider than a telephone."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ def pages(tmp_path_factory, handouts):
         (folder / "returned" / student).mkdir(parents=True)
         (folder / "returned" / student / source.name).write_bytes(data)
     graded(folder)
-    hand_out(folder / "sources", folder / "handouts", say=lambda line: None)
+    hand_out(folder / "sources", folder / "handouts", report=lambda line: None)
     found = sorted(folder.rglob("*.html"))
     assert len(found) == 4
     return [*found, handouts / "teacher/solutions.html"]
@@ -32,13 +32,13 @@ def pages(tmp_path_factory, handouts):
 
 def test_no_page_runs_a_script_of_a_student_or_asks_for_anything(browser, pages):
     for path in pages:
-        page, asked, dialogs = browser.new_page(), [], []
+        page, requested, dialogs = browser.new_page(), [], []
         page.on("dialog", lambda dialog, dialogs=dialogs: (dialogs.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request, asked=asked: asked.append(request.url))
+        page.on("request", lambda request, requested=requested: requested.append(request.url))
         page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
         page.goto(path.as_uri())
         page.wait_for_timeout(300)
-        assert not dialogs and not [url for url in asked if not url.startswith((path.as_uri(), "data:"))], path
+        assert not dialogs and not [url for url in requested if not url.startswith((path.as_uri(), "data:"))], path
         page.close()
 
 

@@ -35,7 +35,7 @@ def nudged(x):
 
 
 class Products(ast.NodeTransformer):
-    """Write nudged(a @ b) where it says a @ b, but not in what Numba compiles."""
+    """Write nudged(a @ b) for a @ b, but not in what Numba compiles."""
 
     def visit_FunctionDef(self, node):
         decorators = {getattr(getattr(one, "func", one), "id", None) for one in node.decorator_list}
