@@ -8,7 +8,10 @@ IN_VENV = .venv/bin/python
 INSTALL = $(IN_VENV) -m pip install --quiet --disable-pip-version-check
 # Twenty times faster; where it finds no packages, behind a mirror that pip alone was told of, pip does the same.
 WITH_UV = $(IN_VENV) -m uv pip install --quiet
+# A student's packages, of the versions of requirements.lock; then all others.
+IN_LAB = .venv/lab
 INSTALLED = .venv/installed
+FOR_STUDENTS = --constraint requirements.lock --editable ".[lab]" --editable teaching
 SOURCES ?=
 IN_ROSTER = $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COLUMN),--column "$(COLUMN)")
 AS_TEACHER = $(if $(TEACHER),-teacher)
@@ -42,19 +45,25 @@ PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.1
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-setup: $(INSTALLED)  ## create .venv and install the course in it (done once; the others call it)
+setup: $(INSTALLED)  ## create .venv and install all that is developed with (done once; the others call it)
 
-# The stamp is written last: an interrupted installation is started again.
-$(INSTALLED): requirements.lock pyproject.toml teaching/pyproject.toml
+# The stamps are written last: an interrupted installation is started again.
+$(IN_LAB): requirements.lock pyproject.toml teaching/pyproject.toml
 	@$(PYTHON_CHECK)
-	@echo "Installing the course in .venv; this is done once."
+	@echo "1 of 3: making .venv. All three are done once."
 	@$(PYTHON) -m venv .venv
-	@$(INSTALL) uv && $(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
-	@$(INSTALL) --no-deps --editable . --editable teaching
+	@echo "2 of 3: installing JupyterLab, NumPy, SciPy, Numba and their like (0.8 GB; a minute on a fast line)."
+	@$(INSTALL) uv && $(WITH_UV) $(FOR_STUDENTS) || $(INSTALL) $(FOR_STUDENTS)
+	@echo "3 of 3: compiling the samplers."
 	@$(IN_VENV) -W ignore -c $(COMPILE)
 	@touch $@
 
-lab: setup  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
+$(INSTALLED): $(IN_LAB)
+	@echo "Installing what tests, site and benchmarks need, too (0.5 GB); this is done once."
+	@$(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
+	@touch $@
+
+lab: $(IN_LAB)  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
 	@$(IN_VENV) -m bmlab $(if $(SOURCES),--sources) $(LAB_FLAGS)
 
 test: setup  ## run every test and every notebook, comparing each stored number
