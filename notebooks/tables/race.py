@@ -8,7 +8,7 @@ at T = 1.5, whose states depend on their sum alone, so that log Z is a sum of 20
     machine, way, effort   which, by what, and of how much: sweeps of 100 chains, or starts
     seconds                of processor, the least of three calls
     log_z, moments         how far log Z is off (of the states visited: their bound), and all means and correlations of
-                           pairs, root mean square; empty where a way does not give it
+                           pairs, root mean square; log_z is empty where a way does not give it
 
 Brute force is bmlab.plain's: all states, one after the other.  Seconds are those of one machine, and vary by a third.
 """
@@ -61,16 +61,16 @@ def moments_off(answer, mean, corr):
 
 
 def ways(machine):
-    """Yield (way, effort, call, whether it states moments) of each way that the machine allows."""
+    """Yield (way, effort, call) of each way that the machine allows."""
     if machine.n <= 20:
-        yield "brute force", 1, partial(bmlab.plain.brute_force, machine), True
-        yield "exact", 1, partial(bmlab.exact, machine), True
+        yield "brute force", 1, partial(bmlab.plain.brute_force, machine)
+        yield "exact", 1, partial(bmlab.exact, machine)
     for sweeps in (10, 100, 1000):
-        yield "visited", sweeps, partial(bmlab.visited, machine, rng=RNG, n_chains=100, n_sweeps=sweeps), False
-        yield "gibbs", sweeps, partial(bmlab.gibbs, machine, rng=RNG, n_sweeps=sweeps, burn_in=sweeps // 10), True
+        yield "visited", sweeps, partial(bmlab.visited, machine, rng=RNG, n_chains=100, n_sweeps=sweeps)
+        yield "gibbs", sweeps, partial(bmlab.gibbs, machine, rng=RNG, n_sweeps=sweeps, burn_in=sweeps // 10)
     for starts in (1, 5):
-        yield "mean field", starts, partial(bmlab.mean_field, machine, starts=starts), True
-    yield "bethe", 1, partial(bmlab.bethe, machine), True
+        yield "mean field", starts, partial(bmlab.mean_field, machine, starts=starts)
+    yield "bethe", 1, partial(bmlab.bethe, machine)
 
 
 def timed(call):
@@ -92,11 +92,11 @@ def main():
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         for name, machine, log_z, mean, corr in machines():
-            for way, effort, call, has_moments in ways(machine):
+            for way, effort, call in ways(machine):
                 answer, seconds = timed(call)
                 value = answer.log_z.lower if way == "visited" else float(answer.log_z)
                 off = "" if np.isnan(value) else f"{value - log_z:.3g}"
-                moments = f"{moments_off(answer, mean, corr):.2g}" if has_moments else ""
+                moments = f"{moments_off(answer, mean, corr):.2g}"
                 table.writerow((name, way, effort, f"{seconds:.2g}", off, moments))
 
 

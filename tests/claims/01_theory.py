@@ -61,6 +61,14 @@ def some_machine(seed):
 # States, units, clamping
 
 
+@claim("01-front")  # other evenings, from other starts
+def the_climb_ends_where_the_pairs_agree(seed):
+    """The climb ends when every pair behaves in the machine as it does in the data."""
+    rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
+    _, slope = judged(rows, staircase(seed))
+    return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max())
+
+
 @claim("01-12")
 def a_unit_needs_its_field(seed):
     """Everything that a unit needs to know is its field."""

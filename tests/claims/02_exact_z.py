@@ -3,6 +3,7 @@
 Counts are counted, and judged by sums in extended precision or by probabilities.
 """
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -68,6 +69,18 @@ def a_thousand_buys_ten(n):
     more = np.linspace(0, 12, 12001)
     bought = more[np.searchsorted(2 * np.log2((n + more) / n) + more, np.log2(1000))]
     return 0.75 - abs(np.log2(1000) - bought - 1)
+
+
+@claim("02-wallend")  # counted while it runs
+def three_tables(seed):
+    """the sum takes about three times its table"""
+    n = 12 + seed % 7
+    machine = glass(n, seed)
+    tracemalloc.start()
+    table_log_z(machine)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return 0.7 - abs(most / (8 * n * 2**n) - 3)
 
 
 @claim(

@@ -1,7 +1,7 @@
 """What 03_gibbs_sampling says of samplers, attacked: other machines, other seeds; exactly if possible."""
 
 import numpy as np
-from judges import few, glass, misplaced, pair, stationary, sweep_matrix, unbalanced, update_matrix
+from judges import few, glass, misplaced, pair, ring, stationary, sweep_matrix, unbalanced, update_matrix
 from referee import claim
 
 import bmlab
@@ -126,3 +126,36 @@ def from_every_start(seed):
     P, p = sweep_matrix(model), bmlab.probabilities(model)
     ends = np.linalg.matrix_power(P, 2**24)
     return 1e-6 - np.abs(ends - p).max() if P.min() > 0 and np.allclose(p @ P, p) else -1
+
+
+def mean_energy(model):
+    """Exactly."""
+    answer = bmlab.exact(model)
+    return -(answer.corr * model.weights).sum() / 2 - model.biases @ answer.mean
+
+
+def any_machine(seed, n):
+    """A glass, a ring, a crowd that pulls together, or one that pushes apart, with small fields."""
+    some = glass(n, seed)
+    weights = some.weights, ring(n), (1 - np.eye(n)) / n, (np.eye(n) - 1) / n
+    return bmlab.BoltzmannMachine(weights[seed % 4], 0.1 * np.random.default_rng(seed).normal(size=n))
+
+
+@claim("03-visited-read")  # at T = 1 it stands above the lowest by more than 2 %, and near T = 0 by less than one
+def the_energy_is_not_minimised(seed):
+    """A holds as $T \\to 0$ only: **above it, the energy is not minimised**"""
+    model = any_machine(seed, 8 + seed % 7)
+    energies = np.sort(model.energy(bmlab.states(model.n)))
+    above = [mean_energy(model.at(T)) - energies[0] for T in (1, (energies[1] - energies[0]) / 30)]
+    return min(above[0] - 0.02 * abs(energies[0]), 0.01 * abs(energies[0]) - above[1])
+
+
+@claim("03-visited-read", [(seed, n) for seed in range(10) for n in (12, 20)])  # glasses, where it is cold, and warm
+def in_the_cold_few_states(seed, n):
+    """**In the cold few states carry $Z$, and the walks soon visit them.**"""
+    cold, warm = (glass(n, seed, T) for T in (0.3, 1))
+    parts = [
+        np.exp(bmlab.visited(model, rng=seed, n_sweeps=10).log_z.lower - bmlab.exact(model).log_z.value)
+        for model in (cold, warm)
+    ]
+    return min(parts[0] - 0.8, parts[0] - parts[1])

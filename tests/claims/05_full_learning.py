@@ -136,8 +136,8 @@ def ten_sweeps_and_fifty(seed):
 
 @claim("05-61")
 def three_sweeps_from_the_data(seed):
-    """with three sweeps a step CD loses 0.01 at most."""
-    return 0.01 - lost("data 3", seed, 0)
+    """with three sweeps a step, or with ten, it loses 0.01 at most."""
+    return 0.01 - max(lost(f"data {sweeps}", seed, 0) for sweeps in (3, 10))
 
 
 def by_mean_field(data, n=15, penalty=PENALTY, steps=401):
@@ -180,7 +180,28 @@ def flattery(seed, temperature):
     return bmlab.exact(model).log_z.value - bmlab.mean_field(model).log_z.value
 
 
-# --- a platypus, and doing without --------------------------------------------------------------------------------
+def inverted(data):
+    """The notebook's closed form of mean field, its noise chosen on fifths of the rows."""
+    fifths, noises = np.array_split(np.arange(len(data)), 5), (0.02, 0.03, 0.05, 0.07, 0.1)
+    worth = [
+        sum(score(bmlab.invert_mean_field(np.delete(data, k, 0), noise=x).model, data[k]) for k in fifths)
+        for x in noises
+    ]
+    return bmlab.invert_mean_field(data, noise=noises[np.argmax(worth)]).model
+
+
+@claim("05-inverse-read")  # judged on the table itself, and on the animals that it did not draw
+def one_inverse_is_nearer(seed):
+    """**One inverse comes nearer to the summit than the loop, in nats and in weights.**"""
+    drawn = np.random.default_rng([seed, 2]).permutation(101)
+    seen, unseen = ANIMALS[drawn[:70]], ANIMALS[drawn[70:]]
+    top_of_it, loop, inverse = summit(seen), by_mean_field(seen).model, inverted(seen)
+    gains = [score(inverse, rows) - score(loop, rows) for rows in (seen, unseen)]
+    far = [np.linalg.norm(model.weights - top_of_it.weights) for model in (loop, inverse)]
+    return min(*gains, far[0] - far[1], score(top_of_it, seen) - score(inverse, seen))
+
+
+# --- doing without --------------------------------------------------------------------------------
 
 
 @claim("platypus-answer")  # some animal of the table has a thousandth of what the summit gives it
@@ -205,7 +226,7 @@ def its_sign_is_luck(seed):
     return min(sum(signs), len(signs) - sum(signs)) - 1.5
 
 
-@claim("platypus-answer", product(range(5), (0.5, 0.7, 1, 4)))
+@claim("05-without", product(range(5), (0.5, 0.7, 1, 4)))
 def pseudolikelihood_in_the_limit(seed, temperature):
     """in the limit of many data its maximum is the true machine."""
     true = glass(8 + seed, seed, temperature)
@@ -298,15 +319,21 @@ def too_large(seed):
 
 @claim(
     "05-raced"
-)  # other tables, glasses and temperatures of ties; a thousand sweeps of a hundred chains as in the table
+)  # other tables, glasses and temperatures of ties; mean field from five starts, 1000 sweeps of 100 chains
 def each_wins_once(seed):
-    """**Each of the three wins once.**"""
+    """**Each of the three wins once, and each fails where another wins.**"""
     animals, cold = summit(table(seed, 15), PENALTY), glass(20, seed, 0.3)
-    by_product = [bmlab.exact(model).log_z - bmlab.mean_field(model, starts=5).log_z.lower for model in (animals, cold)]
-    visited = bmlab.exact(cold).log_z - bmlab.visited(cold, rng=seed).log_z.lower
+    true, product = bmlab.exact(cold), bmlab.mean_field(cold, starts=5)
+    visited, plain = bmlab.visited(cold, rng=seed), bmlab.gibbs(cold, rng=seed)
+    missed = [true.log_z - answer.log_z.lower for answer in (visited, product)]
+    here = [race.moments_off(answer, true.mean, true.corr) for answer in (visited, plain, product)]
     ties, log_z, corr = race.weak_ties(200, 1.2 + seed / 10)
-    found = [
-        race.moments_off(one, np.zeros(200), corr) for one in (bmlab.mean_field(ties), bmlab.gibbs(ties, rng=seed))
-    ]
-    missed = log_z - bmlab.visited(ties, rng=seed, n_sweeps=100).log_z.lower
-    return min(by_product[0] - 0.1, by_product[1] / 2 - visited, found[1] / 100 - found[0], missed - 50)
+    product, plain = bmlab.mean_field(ties, starts=5), bmlab.gibbs(ties, rng=seed)
+    there = [race.moments_off(answer, np.zeros(200), corr) for answer in (product, plain)]
+    return min(
+        bmlab.exact(animals).log_z - bmlab.mean_field(animals, starts=5).log_z.lower - 0.1,
+        missed[1] / 2 - missed[0],
+        min(here[1:]) / 4 - here[0],
+        there[1] / 100 - there[0],
+        log_z - bmlab.visited(ties, rng=seed, n_sweeps=100).log_z.lower - 50,
+    )
