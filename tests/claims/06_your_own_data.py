@@ -129,6 +129,20 @@ def shares(rows):
     return np.nansum(rows, axis=0) / ((~np.isnan(rows)).sum(axis=0) + 2)
 
 
+@claim("06-crossed-read")  # rows drawn again; and the other Democrats did not
+def they_crossed(seed):
+    """Most of these votes they cast with the other party"""
+    rows, party, machine = again(seed)
+    found, _ = valleys(machine, seed)
+    leaning = np.nansum(np.log1p(rows * found[-1]) - np.log1p(rows * found[0]), axis=1)
+    democrat = party == "democrat"
+    means = [np.nanmean(rows[own], axis=0) for own in (democrat, ~democrat)]
+    split, line = rows[:, means[0] * means[1] < 0], means[1][means[0] * means[1] < 0]
+    crossed = (split * line > 0).sum(axis=1) > (~np.isnan(split)).sum(axis=1) / 2
+    surprising = democrat & (leaning > 0)
+    return min(crossed[surprising].mean() - 0.75, 0.25 - crossed[democrat & ~surprising].mean())
+
+
 @claim("06-33")
 def a_fifth_a_quarter_a_half(seed):
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
@@ -147,7 +161,7 @@ def other_votes_say_more_than_the_party(seed):
     return min(errors[1] - errors[0], surprise[1] - surprise[0])
 
 
-@claim("06-35")  # five drawers of twenty
+@claim("06-calibrated")  # five drawers of twenty
 def right_as_often_as_it_says(seed):
     """the machine is right about as often as it says"""
     drawers = [judged(k) for k in np.random.default_rng(seed).permutation(20)[:5]]
