@@ -190,7 +190,7 @@ def nats(fold, seed, name, rate, steps=400):
 
 @claim("08-41", FOLDS)
 def cd_is_highest_at_a_constant_rate(fold, seed):
-    """**B**: $-18.06$ for CD-1, $-18.35$ for exact, $-19.69$ for PCD."""
+    """**B**: about $-18.06$ for CD-1, $-18.35$ for exact, $-19.69$ for PCD."""
     return nats(fold, seed, "CD-1", 0.05) - max(nats(fold, seed, name, 0.05) for name in ("exact", "PCD"))
 
 
