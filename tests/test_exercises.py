@@ -8,6 +8,7 @@ import ast
 import html
 import re
 import zipfile
+from copy import deepcopy
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -246,7 +247,7 @@ def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name
         (asked,) = (one.needed for one in about.tests.values() if one.source == test.source)
         texts = [key for key in asked if isinstance(here[key], str | list)]
         values = not any(map(callable, map(here.get, asked)))  # a number may be rounded, a formula is none
-        fitting = {"as a list", "as an array", "as a tuple"} | ({"rounded"} if values else set())
+        fitting = slips.STYLES.keys() - ({"rounded"} if not values else set())
         styles = {key: slips.STYLES[key] for key in fitting} if not texts else {}
         for style, change in styles.items():
             said = copy("", test, {key: Slip(change)(here[key]) for key in asked})
@@ -258,6 +259,79 @@ def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name
             assert refused or not wrong.made_another, (answer, slip, said)
             print(f"{name} {answer}: {slip}: {said}")
     print(f"{name}: {tried} slips")
+
+
+def questions(answer, test, made):
+    """The arguments that a test gives the right functions of an answer: {name: [arguments]}."""
+    asked = {}
+
+    def kept(name, function):
+        def heard(*given):
+            asked.setdefault(name, []).append(deepcopy(given))
+            return function(*given)
+
+        return heard
+
+    exec(test.source, {key: kept(key, one) if key in answer else one for key, one in made.items()})
+    return asked
+
+
+def others(value, rng):
+    """Another argument of the same kind: signs drawn anew, sizes up to some ten times others, what is 0 stays 0."""
+    if isinstance(value, bmlab.BoltzmannMachine):
+        factors = np.exp(rng.normal(size=value.weights.shape))
+        weights, biases = value.dense_weights * factors * factors.T, others(value.biases, rng)
+        return bmlab.BoltzmannMachine(weights, biases, others(value.temperature, rng))
+    if isinstance(value, bmlab.Bounded):
+        return bmlab.Bounded(lower=(low := value.lower + rng.normal()), upper=low + rng.random())
+    if isinstance(value, tuple | list):
+        return type(value)(others(part, rng) for part in value)
+    if isinstance(value, np.ndarray) and np.isin(value, [-1, 1]).any():
+        return np.where(np.isin(value, [-1, 1]), rng.choice([-1.0, 1.0], size=value.shape), value)
+    real = isinstance(value, float) or np.asarray(value).dtype.kind == "f"
+    return value * np.exp(rng.normal(size=np.shape(value))) if real else value
+
+
+def as_right(mine, right, asked, rng):
+    """Whether an answer is the right one: so are its values, and its functions for what their test never asked."""
+    for key, one in right.items():
+        if isinstance(one, str | list):
+            if mine[key] != one:
+                return False
+        elif not callable(one):
+            if differ(mine[key], one):
+                return False
+        elif not all(judging.agree(mine[key], one, [others(given, rng)]) for given in asked[key] for _ in range(3)):
+            return False
+    return True
+
+
+AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of what is asked for
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRADED)
+def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
+    """Of the slips that the blanks are tried with; one that gets a tick is as right as the solution, everywhere."""
+    made, tried, rng = namespace(name), 0, np.random.default_rng(1)
+    about = handout(FILES[name]).tests.values()
+    for answer, (cell, test) in answer_cells(nbformat.read(FILES[name], 4)).items():
+        if answer in OWN:
+            continue
+        source, here = SOLVED.sub("", cell.source), dict(made)
+        exec(source, here)
+        (names,) = (one.asked for one in about if one.source == test.source)
+        right = {key: here[key] for key in names}
+        asked = questions({key for key in names if callable(here[key])}, test, here)
+        for slip, text in slips.sources(source):
+            said, tried = copy(text, test), tried + 1
+            mine = {key: shell.user_ns.get(key) for key in names}
+            ticked = said.startswith("✓ done.")
+            assert ticked or (said.startswith("✗ ") and len(said.split()) > 3), (answer, text, said)
+            other_way = any(one in text for one in AS_RIGHT)
+            assert not ticked or other_way or as_right(mine, right, asked, rng), (answer, slip, text)
+            print(f"{name} {answer}: {slip}: {said}")
+    print(f"{name}: {tried} slips in sources, no tick")
 
 
 @pytest.mark.parametrize("name", GRADED)
