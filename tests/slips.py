@@ -104,7 +104,11 @@ RESULTS = {
 STYLES = {
     "as a list": lambda x: each(x, lambda one: np.asarray(one).tolist()),
     "rounded": lambda x: each(x, lambda one: np.round(np.asarray(one, dtype=float), 3)),
-    "of shape (1,)": lambda x: each(x, lambda one: np.reshape(one, 1) if np.size(one) == 1 else one),
+    "of shape (1,)": lambda x: each(x, lambda one: np.reshape(one, 1) if np.ndim(one) == 0 else one),
+    "in a list": lambda x: each(x, lambda one: [one] if np.ndim(one) == 0 else one),
+    "in a tuple": lambda x: each(x, lambda one: (one,) if np.ndim(one) == 0 else one),
+    "without dimension": lambda x: each(x, lambda one: np.array(one) if np.ndim(one) == 0 else one),
+    "without imaginary part": lambda x: x if isinstance(x, bmlab.BoltzmannMachine) else each(x, lambda one: one + 0j),
     "as an array": lambda x: each(x, lambda one: np.asarray(one, dtype=float)),
     "as a tuple": lambda x: each(x, lambda one: tuple(one) if np.ndim(one) == 1 else one),
 }

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .judging import CASES, Open, Untried, judge, kind_of_slip, kind_of_value
+from .judging import CASES, Open, Untried, as_asked, judge, kind_of_slip, kind_of_value
 from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
@@ -57,6 +57,7 @@ CARD_HTML = (
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
 _tries: dict[str, set[str]] = {}  # exercise without points -> what was tried
+_as_typed: dict[str, Any] = {}  # answers as they were typed, while a test takes them as_asked()
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
@@ -143,6 +144,7 @@ def watch(notebook: str) -> None:
     _notebook = notebook
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError), _say)
+        shell.events.register("pre_run_cell", _take)
         shell.events.register("post_run_cell", _tell)
         for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
             with suppress(NameError):  # a default that the story makes
@@ -191,15 +193,29 @@ def _still_open(error):
     return f"{error}" if " is still open: " in str(error) else ""
 
 
+def _tested(source):
+    """The name of the cell of a test, and what is known of it; nothing for another cell."""
+    tests = _checks(_notebook)["tests"]
+    return next(((cell, one) for cell, one in tests.items() if one["seen"] == source.strip()), ("", {}))
+
+
+def _take(info):
+    """Before a test runs: one number in a list is that number, in what it asks for."""
+    from IPython import get_ipython
+
+    names, (_, about) = get_ipython().user_ns, _tested(info.raw_cell or "")
+    _as_typed.update({name: names[name] for name in about.get("asked", ()) if name in names})
+    names.update({name: as_asked(name, typed) for name, typed in _as_typed.items()})
+
+
 def _tell(result):
-    """Say below a test whether its answer is right."""
+    """Say below a test whether its answer is right, and leave the answer as it was typed."""
     from IPython import get_ipython
 
     shell, source, error = get_ipython(), result.info.raw_cell, result.error_in_exec
-    tests = _checks(_notebook)["tests"]
-    cell = next((cell for cell, one in tests.items() if one["seen"] == source.strip()), "")
+    tests, (cell, about) = _checks(_notebook)["tests"], _tested(source)
     if cell:
-        verdict, right = _verdict(tests[cell], error, shell.user_ns)
+        verdict, right = _verdict(about, error, shell.user_ns)
         with suppress(OSError):  # a folder that may only be read
             _write_done(_done() - {cell} | ({cell} if right else set()))
         points = tests[cell]["points"]
@@ -207,6 +223,8 @@ def _tell(result):
         ways = zip(("The course's own way", "Another way"), tests[cell]["ways"] if right else (), strict=False)
         folded = "".join(WAYS_HTML.format(title, escape(way)) for title, way in ways)
         _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>{folded}", f"{words}\n{_reached(_notebook)[1]}")
+    shell.user_ns.update(_as_typed)
+    _as_typed.clear()
     for number, worked in _checks(_notebook)["worked"].items():
         first, _, tried = source.strip().partition("\n")
         if first == YOUR_TRY.format(number) and tried.strip("# .\n"):

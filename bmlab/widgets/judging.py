@@ -19,6 +19,7 @@ import bmlab
 from ..model import BoltzmannMachine
 from ..validation import describe
 
+COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
 ORDINAL = ("first", "second", "third", "fourth")
 CASES = 12  # that an answer is tried on
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
@@ -90,6 +91,46 @@ def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict) 
 # What comes back
 
 
+def as_number(value: Any) -> Any:
+    """Return an answer as it is meant, and each of several: one number in a list or an array is that number.
+
+    What has no imaginary part is real.
+    """
+    if isinstance(value, tuple) and len(value) != 1:
+        return tuple(map(as_number, value))
+    if isinstance(value, tuple | list | np.ndarray | complex):
+        with suppress(ValueError):  # lists of unequal lengths
+            array = np.asarray(value)
+            if array.dtype.kind == "c" and not np.imag(array).any():
+                array = value = np.real(array)
+            if array.size == 1 and array.dtype.kind in "biufc":
+                return array.reshape(())[()]
+    return value
+
+
+def as_asked(name: str, answer: Any) -> Any:
+    """Return an answer as its test takes it, as_number(); a function by what it returns, which must not be complex."""
+    if not callable(answer):
+        return as_number(answer)
+
+    def taken(*given, **named):
+        found = as_number(answer(*given, **named))
+        if is_complex(found):
+            raise AssertionError(COMPLEX.format(name))
+        return found
+
+    return taken
+
+
+def is_complex(value: Any) -> bool:
+    """Return whether a part of an answer has an imaginary part."""
+    for part in value if isinstance(value, tuple) else [value]:
+        with suppress(Exception):
+            if np.iscomplexobj(np.asarray(as_number(part))):
+                return True
+    return False
+
+
 def returned(function: Callable, given: Sequence) -> Any:
     """Return what a function returns, looked at; raise Open or Wrong with a sentence."""
     name, copies = function.__name__, [deepcopy(one) for one in given]
@@ -121,12 +162,11 @@ def look(name: str, found: Any, printed: str = "") -> str:
         return f"{name} returned {describe(found)}, where numbers are asked for: call it, with ()"
     if isinstance(found, set | dict | map | zip) or inspect.isgenerator(found):
         return f"{name} returned a {type(found).__name__}, where numbers are asked for: make it a list"
+    if is_complex(found):
+        return COMPLEX.format(name)
     for part in found if isinstance(found, tuple) else [found]:
         with suppress(Exception):
-            values = np.asarray(part)
-            if np.iscomplexobj(values):
-                return f"{name} returned a complex number: is there a root or a power of what is negative?"
-            if not values.size:
+            if not np.size(part):
                 return f"{name} returned an empty array: nothing was put into it"
     return ""
 
@@ -141,7 +181,7 @@ def parts(value: Any, count: int = 0) -> list[np.ndarray]:
     if isinstance(value, BoltzmannMachine):
         value, count = (value.dense_weights, value.biases, value.temperature), 3
     pieces = value if isinstance(value, tuple) or count else [value]
-    return [np.asarray(one, dtype=float) for one in pieces]
+    return [np.asarray(as_number(one), dtype=float) for one in pieces]
 
 
 def labels_of(right: Any) -> list[str]:

@@ -156,6 +156,20 @@ def machine_of(text: str):
     return bmlab.BoltzmannMachine(*map(value_of, json.loads(text)))
 
 
+def as_asked(name: str, value: Any) -> Any:
+    """Return a value as its test takes it, as a student's copy does: one number in a list is that number.
+
+    Raises Failed where it is complex.
+    """
+    if type(value) in (bool, int, float, str, types.NoneType):
+        return value
+    from bmlab.widgets.judging import COMPLEX, as_number, is_complex
+
+    if is_complex(value):
+        raise Failed("AssertionError", COMPLEX.format(name))
+    return as_number(value)
+
+
 class Failed(BaseException):
     """How something failed where it ran: its kind and its words; no code of a test takes it for an error of its own."""
 
@@ -205,7 +219,7 @@ class Function:
         for reply in self.upwards({"call": self.name, "given": [packed(one) for one in questions]}):
             if "value" not in reply:
                 raise Failed(str(reply.get("kind")), str(reply.get("words")))
-            found.append(plain(reply["value"]))
+            found.append(as_asked(self.name, plain(reply["value"])))
         if len(found) != len(questions):
             raise Failed("RuntimeError", "it answered what was not asked")
         return found
@@ -272,7 +286,7 @@ class Cells:
         return error or {"value": value}
 
     def put(self, names, values):
-        """Take the student's values over, as data; return what is no data."""
+        """Take the student's values over, as data; return how those failed that are none, or complex."""
         refused = {}
         for name in names:
             self.space.pop(name, None)
@@ -281,10 +295,14 @@ class Cells:
                 self.space |= {name: Function(name, self.upwards), "map": asked_together}
             elif "value" in about:
                 value, error = attempt(lambda text=about["value"]: plain(text), self.seconds)
-                self.space |= {} if error else {name: value}
-                refused |= {name: NOT_PLAIN.format(name)} if error else {}
+                if error:
+                    refused[name] = {"kind": "TypeError", "words": NOT_PLAIN.format(name)}
+                    continue
+                self.space[name], error = attempt(lambda name=name, value=value: as_asked(name, value), self.seconds)
+                if error:
+                    refused[name] = error | {"words": error["words"].replace(" returned ", " is ", 1)}
             elif about:
-                refused[name] = str(about.get("words"))
+                refused[name] = {"kind": "TypeError", "words": str(about.get("words"))}
         return {"refused": refused}
 
     def upwards(self, question):

@@ -100,9 +100,11 @@ class Judge:
         answer = self.request(get=[about.needed])
         values = {key: answer[key] for key in about.needed if isinstance(answer.get(key), dict)}
         refused = self.referee.ask(put=[about.needed, values])["refused"]
-        self.flags += [f"what it gives as {key} is no plain value" for key in refused]
+        self.flags += [
+            f"what it gives as {key} is no plain value" for key in refused if refused[key]["kind"] == "TypeError"
+        ]
         if self.ended or refused:
-            why = ("TimeoutError", self.ended) if self.ended else ("TypeError", next(iter(refused.values())))
+            why = ("TimeoutError", self.ended) if self.ended else next(iter(refused.values())).values()
             return [failed(*why)] * len(asserts)
         return self.verdicts_of(about.source, asserts)
 

@@ -303,6 +303,17 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "a right one with it": (
         RIGHT | {"first": "for _ in range(40):\n    display(1)\nfirst = base"}, (1, 2), "Solved.",
     ),
+    "one number in a list": (
+        {"first": "first = [base]", "double": "import numpy as np\ndef double(x):\n    return np.array([2 * x])"},
+        (1, 2), "Solved.",
+    ),
+    "no imaginary part": (
+        {"first": "first = (base + 0j,)", "double": "def double(x):\n    return 2 * x + 0j"}, (1, 2), "Solved.",
+    ),
+    "an imaginary part that no test looks at": (
+        {"first": "first = 1 + 1e-9j", "double": "def double(x):\n    return 2 * x + 1j"},
+        (0, 0), "first is a complex number: ",
+    ),
     "an error of 3 MB": (WRONG_BOTH | {"double": "def double(x):\n    raise ValueError('x' * 3_000_000)"}, (0, 0), "ValueError"),
     "a display hook": (WRONG_BOTH | {"first": f"{HOOKED}\nfirst = 7"}, (0, 0), "the base is one"),
     "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
