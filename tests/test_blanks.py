@@ -3,6 +3,7 @@
 The slips are made of each blank's own solution (slips.py): there is no list of them for a blank.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -100,6 +101,7 @@ def test_no_usual_slip_passes_and_each_gets_a_sentence(one):
         words = judging.judge(wrong, right, cases).wrong
         assert words or not differs(wrong, right, cases), slip
         assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
+        assert " 1 times" not in words, words
         print(f"{right.__name__}: {slip}: {words or 'the same function'}")
 
 
@@ -112,6 +114,39 @@ def test_what_strict_readers_typed_is_refused(blank):
     for body in TYPED[blank]:
         wrong = written(f"{head}:\n    return {body}", function, story(name))
         assert judging.judge(wrong, right, cases).wrong, body
+
+
+NAMED = {  # what is typed for x + rate * step, or another right answer -> a part of what is said
+    "x + rate * step": {
+        "x - rate * step": "the wrong sign in front of rate",
+        "x + rate / 2 * step": "has half of rate",
+        "rate * step": "is the step alone",
+        "x + step": "rate enter",
+        "x + step / rate": "has one over rate",
+    },
+    "np.logaddexp.reduce(1000 * x)": {
+        "np.log(np.exp(1000 * x).sum())": "flows",
+        "np.logaddexp.reduce(1000 * x) + 0.01": "always too large by 0.01: a constant",
+    },
+    "5000 + np.logaddexp.reduce(x)": {"5000 + x.max()": "and .* is right"},
+    "np.sign(x)": {
+        "np.sign(x + 0.3)": "it is 1 at place .*, and -1 is right",
+        "np.ones_like(x)": "1, whatever is given",
+    },
+    "x.max() - x.min()": {"1e-17 * x.max()": "is 0, whatever is given"},
+}
+
+
+@pytest.mark.parametrize("right", NAMED)
+def test_a_hint_names_the_slip_in_numbers_that_differ(right):
+    def function(body):
+        return written(f"def mine(x, rate, step):\n    return {body}", "mine", {"np": np})
+
+    kinds = "rng.normal(size=5), rng.uniform(0.2, 0.8), rng.normal(size=5)"
+    for body, words in NAMED[right].items():
+        said = judging.judge(function(body), function(right), kinds).wrong
+        both = re.search(r"is (\S+)(?: at place \S+)?, and (\S+) is right", said)
+        assert re.search(words, said) and not (both and both[1] == both[2]), (body, said)
 
 
 def test_a_blank_that_calls_itself_is_told_so(capsys):

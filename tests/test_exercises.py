@@ -38,6 +38,7 @@ from bmlab_teaching.working_copies import (
     still_open,
     tables,
     with_points,
+    without_solutions,
     without_teachers,
 )
 
@@ -307,6 +308,46 @@ def as_right(mine, right, asked, rng):
 
 
 AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of what is asked for
+
+
+@pytest.mark.parametrize("name", ["00_start", "01_theory", "03_gibbs_sampling", "05_full_learning", "07_hidden_units"])
+def test_half_an_answer_is_told_what_is_missing(name, copy):
+    notebook, asked = without_solutions(nbformat.read(FILES[name], 4)), 0
+    for one, test in answer_cells(notebook).values():
+        (names,) = (
+            about.asked for about in handout(FILES[name]).tests.values() if HIDDEN.sub("", about.source) in test.source
+        )
+        for missing in names if len(names) > 1 else ():
+            there = [key for key in names if key != missing]
+            said, asked = copy(one.source, test, dict.fromkeys(there, 1)), asked + 1
+            assert said == f"✗ {missing} is missing: the cell above makes {' and '.join(there)} and no more."
+    assert asked
+
+
+def writing(function):
+    """A function that doubles the arrays it is given, a machine's biases too, before it answers."""
+
+    def answered(*given):
+        for one in given:
+            array = one.biases if isinstance(one, bmlab.BoltzmannMachine) else one
+            if isinstance(array, np.ndarray):
+                array *= 2
+        return function(*given)
+
+    return answered
+
+
+@pytest.mark.parametrize("name, function", [
+    ("01_theory", "my_mean_slope"), ("01_theory", "my_formula"), ("02_exact_z", "my_ring_log_z"),
+    ("03c_z_from_samples", "my_weight_ess"), ("05_full_learning", "my_pl_gradient"),
+    ("10_after_1985", "my_score_matching"),
+])  # fmt: skip
+def test_who_writes_into_an_argument_is_told_so(name, function, copy):
+    cell, test = answer_cells(nbformat.read(FILES[name], 4))[function]
+    here = dict(namespace(name))
+    exec(SOLVED.sub("", cell.source), here)
+    said = copy("", test, {function: writing(here[function])})
+    assert said == f"✗ {function} writes into what it is given: begin with a copy, np.array(...)"
 
 
 @pytest.mark.slow

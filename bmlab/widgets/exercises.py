@@ -13,13 +13,14 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .judging import CASES, Open, Untried, as_asked, judge, kind_of_slip, kind_of_value
+from .judging import CASES, READ_ONLY, WRITES, Open, Untried, as_asked, judge, kind_of_slip, kind_of_value
 from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
@@ -28,6 +29,8 @@ DONE_FILE = ".done.json"  # beside it: a list of the cells of tests
 STILL_OPEN = "{} is still open: write it above."
 RIGHT = f"\N{CHECK MARK} {{}} agrees with the package's in {CASES} random cases."
 ROUNDED = " The story goes on with the package's arrays, to all digits."
+NOT_ASKED = "{} is not asked for here, so nothing tries it: is it meant to be {}?"
+HALF = "\N{BALLOT X} {} is missing: the cell above makes {} and no more."
 UNTRIED = "{} was not tried ({}): run the cells above first."
 WRONG = "\N{BALLOT X} {} The story goes on with the package's version."
 LATER = "the form is right; the value is marked later."
@@ -54,6 +57,7 @@ CARD_HTML = (
     '<img alt="" src="data:image/png;base64,{picture}" style="width: 100%; height: 9em; object-fit: contain; '
     'background: white"><br><b>{number} {title}</b><br>{minutes}<br>{line}</a>'
 )
+BLANK = "@widgets.blank"
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
 _tries: dict[str, set[str]] = {}  # exercise without points -> what was tried
@@ -93,6 +97,8 @@ def blank(function: Callable) -> Callable:
     name, known = function.__name__, _checks(_notebook)["blanks"].get(function.__name__)
     if known:
         return _judged(function, *known)
+    if words := _misspelt(name):
+        print(words)
     if "NotImplementedError" not in function.__code__.co_names:
         return function
     words = STILL_OPEN.format(name)
@@ -127,6 +133,13 @@ def _judged(function, source, cases):
         names[name] = before
     ours.__name__ = f"instead_of_{name}"  # a cell can say whose numbers it prints
     return ours
+
+
+def _misspelt(name):
+    """A sentence on a function that is no blank of this notebook, if its blanks are known."""
+    asked = _checks(_notebook)["blanks"]
+    meant = get_close_matches(name, asked, 1, 0)
+    return NOT_ASKED.format(name, *meant) if meant else ""
 
 
 def _ended(words):
@@ -225,6 +238,9 @@ def _tell(result):
         _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>{folded}", f"{words}\n{_reached(_notebook)[1]}")
     shell.user_ns.update(_as_typed)
     _as_typed.clear()
+    for name, known in _checks(_notebook)["blanks"].items():
+        if BLANK not in source and re.search(rf"^def {name}\(", source, re.MULTILINE) and not result.error_in_exec:
+            shell.user_ns[name] = _judged(shell.user_ns[name], *known)
     for number, worked in _checks(_notebook)["worked"].items():
         first, _, tried = source.strip().partition("\n")
         if first == YOUR_TRY.format(number) and tried.strip("# .\n"):
@@ -240,6 +256,10 @@ def _open_after_two(number, tried, worked):
 
 def _verdict(about, error, names):
     """What is said of an answer, and whether it is right: after what its test shows comes what the copy does not."""
+    there = {name: name in names for name in about["asked"]}
+    if error and any(there.values()) and not all(there.values()):
+        missing, made = (" and ".join(name for name in there if there[name] == known) for known in (False, True))
+        return HALF.format(missing, made), False
     if _still_open(error):
         return "\N{WHITE CIRCLE} open.", False
     if not error and about["later"]:
@@ -256,6 +276,7 @@ def _verdict(about, error, names):
     if error:
         failed = isinstance(error, AssertionError)
         said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}"
+        said = WRITES.format(" and ".join(about["asked"])) if READ_ONLY in str(error) else said
         slip = kind_of_slip(source, about["asked"], names, "" if failed else "".join(about["ways"][:1])) or said
     return f"\N{BALLOT X} {slip}", False
 

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
+from functools import partial, wraps
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ import bmlab
 from ..model import BoltzmannMachine
 from ..validation import describe
 
+READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
+WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
 ORDINAL = ("first", "second", "third", "fourth")
 CASES = 12  # that an answer is tried on
@@ -113,8 +116,10 @@ def as_asked(name: str, answer: Any) -> Any:
     if not callable(answer):
         return as_number(answer)
 
-    def taken(*given, **named):
-        found = as_number(answer(*given, **named))
+    @wraps(answer)
+    def taken(*given, **named):  # a test's own arrays stay as they are
+        copies = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
+        found = as_number(answer(*copies, **named))
         if is_complex(found):
             raise AssertionError(COMPLEX.format(name))
         return found
@@ -142,9 +147,10 @@ def returned(function: Callable, given: Sequence) -> Any:
         except RecursionError:
             raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
         except Exception as problem:
-            raise Wrong(f"{name} stops with {type(problem).__name__}: {problem}") from None
+            stops = f"{name} stops with {type(problem).__name__}: {problem}"
+            raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
-        raise Wrong(f"{name} writes into what it is given: begin with a copy, np.array(...)")
+        raise Wrong(WRITES.format(name))
     if words := look(name, found, printed.getvalue()):
         raise Wrong(words)
     return found
@@ -181,6 +187,8 @@ def parts(value: Any, count: int = 0) -> list[np.ndarray]:
     if isinstance(value, BoltzmannMachine):
         value, count = (value.dense_weights, value.biases, value.temperature), 3
     pieces = value if isinstance(value, tuple) or count else [value]
+    if is_complex(value):
+        raise TypeError("complex")
     return [np.asarray(as_number(one), dtype=float) for one in pieces]
 
 
@@ -248,8 +256,14 @@ class Watched:
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """Return what the function returns."""
+        copies = deepcopy(given)
         with redirect_stdout(StringIO()) as printed:
-            found = self.function(*deepcopy(given), **named)
+            try:
+                found = inspect.unwrap(self.function)(*copies, **named)
+            except Exception as problem:
+                self.wrong = self.wrong or WRITES.format(self.name) * (READ_ONLY in str(problem))
+                raise
+        self.wrong = self.wrong or WRITES.format(self.name) * (not all(map(same_bits, given, copies)))
         self.wrong = self.wrong or look(self.name, found, printed.getvalue())
         if self.right and not self.wrong:
             with suppress(Exception):
@@ -329,12 +343,40 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
 
 
 def slip(mine, right, tried, pairs, labels):
-    """Name what is wrong, in the words of a hint, from how wrong and right answers differ."""
+    """Name what is wrong, in the words of a hint, from how wrong and right answers differ; of steps, from one alone."""
+    if len(labels) == 3 and any(type(one) is int for one in tried[0]):
+        single = [[1 if type(one) is int else one for one in case] for case in tried]
+        if not agree(mine, right, single):
+            tried, pairs = (
+                single,
+                [fitted(mine.__name__, mine(*deepcopy(one)), right(*deepcopy(one))) for one in single],
+            )
     which = next(k for k in range(len(labels)) if not all(close(found[k], wanted[k]) for found, wanted in pairs))
     found, wanted = ([pair[side][which] for pair in pairs] for side in (0, 1))
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
-    words = by_ratio(*flat) or by_argument(found, wanted, tried, right) or by_simpler(mine, right, tried)
+    words = by_infinity(*flat) or by_ratio(*flat) or by_argument(found, wanted, tried, right)
+    words = words or by_changed(mine, right, tried, which) or by_step(found, wanted, tried, right, which)
+    words = words or by_simpler(mine, right, tried, which)
     return f"{labels[which]} {words}" if words else example(right, tried, found, wanted, labels[which])
+
+
+def by_infinity(found, wanted):
+    """Words for an answer that is infinite where the right one is not."""
+    endless = np.isinf(found) & np.isfinite(wanted)
+    if not endless.any():
+        return ""
+    if found[endless][0] > 0:
+        return f"is inf where {number(wanted[endless][0])} is right: exp overflows, take the largest out first"
+    return f"is -inf where {number(wanted[endless][0])} is right: exp underflows to 0, take the largest out first"
+
+
+def number(value, beside=None):
+    """A number to four digits, or as many as tell it from another; what is as small as rounding errors is 0."""
+    value = np.round(value, 12) + 0
+    for digits in range(4, 17):
+        if beside is None or f"{value:.{digits}g}" != f"{np.round(beside, 12) + 0:.{digits}g}":
+            return f"{value:.{digits}g}"
+    return f"{value!r}"
 
 
 def by_ratio(found, wanted):
@@ -344,14 +386,17 @@ def by_ratio(found, wanted):
     if not found.size:
         return ""
     if np.ptp(found) < 1e-12 and np.ptp(wanted) > DIGITS:
-        return f"is {found[0]:.4g}, whatever is given"
+        return f"is {number(found[0])}, whatever is given"
     large = np.abs(wanted) > 1e-2
     factors = found[large] / wanted[large]
-    if factors.size and close(found, factors[0] * wanted):
+    if factors.size and close(found, factors[0] * wanted) and f"{factors[0]:.3g}" != "1":
         factor = factors[0]
         named = {-1: "has the wrong sign", 2: "is twice what it should be", 0.5: "is half of what it should be"}
-        return next((said for one, said in named.items() if close(factor, one)), f"is {factor:.3g} times too large")
-    if close(np.abs(found), np.abs(wanted)):
+        power = np.log2(np.abs(factor) + 1e-300)
+        size = f"2^{power:.0f}" if close(power, np.round(power)) and 4 < abs(power) < 99 else f"{np.abs(factor):.3g}"
+        times = f"is {'-' * bool(factor < 0)}{size} times what it should be"
+        return next((said for one, said in named.items() if close(factor, one)), times)
+    if close(np.abs(found), np.abs(wanted)) and not np.all(np.abs(wanted) == 1):
         return "has the right size, and sometimes the wrong sign"
     if close(found - wanted, found[0] - wanted[0]):
         return f"is always too large by {found[0] - wanted[0]:.3g}: a constant"
@@ -382,6 +427,11 @@ def by_argument(found, wanted, tried, right):
         alike = [np.shape(one) == np.shape(other) for one, other in zip(found, given, strict=True)]
         if all(alike) and all(close(one, other) for one, other in zip(found, given, strict=True)):
             return f"is {name}, as it was given"
+        if not any(map(np.ndim, given)):
+            for power, said in ((-1, "lacks a factor"), (1, "has a factor too many,")):
+                scaled = [other * float(one) ** power for other, one in zip(wanted, given, strict=True) if one]
+                if len(scaled) == len(given) and all(map(close, found, scaled)):
+                    return f"{said} {name}"
         for axis in range(max(map(np.ndim, given))):
             lengths = [np.shape(one)[axis] if np.ndim(one) > axis else 1 for one in given]
             for power, said in ((1, "large"), (-1, "small")):
@@ -393,19 +443,101 @@ def by_argument(found, wanted, tried, right):
     return ""
 
 
-def by_simpler(mine, right, tried):
+def by_changed(mine, right, tried, which):
+    """Words for an answer that is right for another argument: of the other sign, twice as large, ..."""
+    names = list(inspect.signature(right).parameters)
+    for k, one in enumerate(tried[0]):
+        is_number = isinstance(one, float) or (isinstance(one, np.ndarray) and one.dtype.kind == "f")
+        changes = MACHINES if isinstance(one, BoltzmannMachine) else CHANGED if is_number else {}
+        for said, change in changes.items():
+            other = partial(of_another, right, k, change)
+            if agree(mine, other, tried, which):
+                return said.format(names[k])
+    return ""
+
+
+def of_another(right, k, change, *given):
+    """What is right where an argument is changed."""
+    return right(*given[:k], change(given[k]), *given[k + 1 :])
+
+
+CHANGED = {
+    "has the wrong sign in front of {}": lambda x: -x,
+    "has twice {0} where {0} is asked for": lambda x: 2 * x,
+    "has half of {0} where {0} is asked for": lambda x: x / 2,
+    "has one over {0} where {0} is asked for": lambda x: 1 / x,
+    "has the square of {0} where {0} is asked for": lambda x: x**2,
+    "has the root of {0} where {0} is asked for": np.sqrt,
+    "has the wrong sign in front of the square of {}": lambda x: 1j * x,
+    "has twice the square of {}": lambda x: np.sqrt(2) * x,
+    "has half of the square of {}": lambda x: x / np.sqrt(2),
+}
+
+
+def scaled(weights: float = 1, biases: float = 1, temperature: float = 1) -> Callable:
+    """Return a function that scales the weights and biases of a machine, and takes a power of its temperature."""
+    return lambda one: BoltzmannMachine(weights * one.dense_weights, biases * one.biases, one.temperature**temperature)
+
+
+MACHINES = {
+    "has the wrong sign in front of the energy": scaled(-1, -1),
+    "has the wrong sign in front of the weights": scaled(-1),
+    "has the wrong sign in front of the biases": scaled(1, -1),
+    "counts each pair twice": scaled(2),
+    "counts half of each weight": scaled(0.5),
+    "counts each bias twice": scaled(1, 2),
+    "counts half of each bias": scaled(1, 0.5),
+    "has the energy twice": scaled(2, 2),
+    "has half of the energy": scaled(0.5, 0.5),
+    "multiplies by T where it should divide": scaled(temperature=-1),
+    "divides by the square of T": scaled(temperature=2),
+}
+
+
+def by_step(found, wanted, tried, right, which):
+    """Words for an answer that begins where it should and goes the wrong way or too far, or begins from nothing."""
+    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
+        begun = [start_of(case[k], which) for case in tried]
+        if not all(np.shape(one) == np.shape(other) for one, other in zip(begun, wanted, strict=True)):
+            continue
+        mine, ours, start = (np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted, begun))
+        moved = np.abs(ours - start) > 1e-2
+        if not moved.any() or not np.isfinite(mine).all():
+            continue
+        factor = ((mine - start)[moved] / (ours - start)[moved])[0]
+        if close(mine, ours - start):
+            return f"is the step alone: {name} is to be added to it"
+        if close(mine - start, factor * (ours - start)) and f"{factor:.3g}" != "1":
+            named = {-1: "goes the wrong way: is it minus for plus?", 0: f"stays as {name} gives it"}
+            steps = f"takes steps {factor:.3g} times as long as they should be"
+            return next((said for one, said in named.items() if abs(factor - one) < DIGITS), steps)
+    return ""
+
+
+def start_of(given, which):
+    """What an argument gives for a part of an answer, a machine its own part; nothing where it is no real number."""
+    if isinstance(given, BoltzmannMachine):
+        return parts(given)[which]
+    is_number = isinstance(given, float) or (isinstance(given, np.ndarray) and given.dtype.kind == "f")
+    return given if is_number else np.empty(0)
+
+
+def by_simpler(mine, right, tried, which):
     """Words for an answer that is right in simpler cases: of one state, at T = 1, without biases, ..."""
-    kept = [case for case in tried if not any(np.ndim(one) > 1 for one in case)]
-    if 0 < len(kept) < len(tried) and agree(mine, right, kept):
-        return "is right for one state, and wrong for several at once: which axis is which?"
     names = list(inspect.signature(right).parameters)
     for k, one in enumerate(tried[0]):
         for said, change in SIMPLER.items() if isinstance(one, BoltzmannMachine) else ():
-            if agree(mine, right, [[*case[:k], change(case[k]), *case[k + 1 :]] for case in tried]):
+            simpler = [[*case[:k], change(case[k]), *case[k + 1 :]] for case in tried]
+            if says_something(right, simpler, which) and agree(mine, right, simpler):
                 return f"is right {said}"
         for value in (1.0, 0.0) if isinstance(one, float) else ():
-            if agree(mine, right, [[*case[:k], value, *case[k + 1 :]] for case in tried]):
-                return f"is right for {names[k]} = {value:g}, and wrong otherwise: how does {names[k]} enter?"
+            simpler = [[*case[:k], value, *case[k + 1 :]] for case in tried]
+            if says_something(right, simpler, which) and agree(mine, right, simpler):
+                asked = f"how does {names[k]} enter?" if value else f"look at what {names[k]} multiplies"
+                return f"is right for {names[k]} = {value:g}, and wrong otherwise: {asked}"
+    kept = [case for case in tried if not any(np.ndim(one) > 1 for one in case)]
+    if 0 < len(kept) < len(tried) and agree(mine, right, kept):
+        return "is right for one state, and wrong for several at once: which axis is which?"
     return ""
 
 
@@ -423,10 +555,20 @@ SIMPLER = {
 }
 
 
-def agree(mine, right, cases):
-    """Whether both say the same in all of the cases."""
+def says_something(right, cases, which):
+    """Whether the right answers are numbers, and not one and the same: to agree in that would prove nothing."""
+    with suppress(Exception):
+        values = np.concatenate([np.ravel(parts(right(*deepcopy(one)))[which]) for one in cases])
+        return bool(np.isfinite(values).all() and np.ptp(values) > DIGITS)
+    return False
+
+
+def agree(mine, right, cases, which=None):
+    """Whether both say the same in all of the cases, or of one part of it."""
+    part = slice(None) if which is None else slice(which, which + 1)
     try:
-        return all(equal(*fitted(mine.__name__, returned(mine, one), right(*deepcopy(one)))) for one in cases)
+        pairs = (fitted(mine.__name__, returned(mine, one), right(*deepcopy(one))) for one in cases)
+        return all(equal(found[part], wanted[part]) for found, wanted in pairs)
     except Exception:
         return False
 
@@ -439,8 +581,8 @@ def example(right, tried, found, wanted, it):
     names = list(inspect.signature(right).parameters)
     given = ", ".join(f"{name} = {brief(one)}" for name, one in zip(names, tried[place], strict=False))
     at = f" at place {tuple(map(int, off))}" if off else ""
-    mine, ours = (f"{np.round(side[place][off], 6) + 0:.4g}" for side in (found, wanted))
-    return f"for {given} {it} is {mine}{at}, and {ours} is right"
+    mine, ours = found[place][off], wanted[place][off]
+    return f"for {given} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"
 
 
 def brief(value):

@@ -292,7 +292,8 @@ WRONG = {
     "x": "is not right yet: it is twice what it should be",
     "0.5": "is not right yet: it is 0.5, whatever is given",
     "x / 2 + 1": "is not right yet: it is always too large by 1: a constant",
-    "x / 2 + x**2": "is not right yet: it is right for x = 0, and wrong otherwise: how does x enter?",
+    "x / 2 + x**2": "is not right yet: for x = ",
+    "__import__('numpy').broadcast_to(x, 1).fill(x)": "writes into what it is given: begin with a copy",
 }
 
 
@@ -306,6 +307,15 @@ def test_a_wrong_blank_is_told_its_slip_at_once_and_makes_nothing_later_wrong(st
     assert printed.startswith(f"\N{BALLOT X} my_half {WRONG[wrong]}") and printed.endswith("the package's version.\n")
     shell.run_cell(IN_THE_STORY)
     assert shell.user_ns["my_half"](4) == 2 and shell.user_ns["later"] == 5
+
+
+def test_a_blank_without_its_decorator_is_tried_and_a_misspelt_one_is_told_so(studied, capsys):
+    shell = studied(hidden=True)
+    shell.run_cell("def my_half(x):\n    return x")
+    assert "my_half is not right yet: it is twice what it should be" in capsys.readouterr().out
+    assert shell.user_ns["my_half"](4) == 2
+    shell.run_cell("@widgets.blank\ndef my_hlaf(x):\n    return x / 2")
+    assert capsys.readouterr().out == "my_hlaf is not asked for here, so nothing tries it: is it meant to be my_half?\n"
 
 
 @pytest.mark.parametrize("cell", ["", "@widgets.blank\ndef my_half(x)\n    return x / 2"])
