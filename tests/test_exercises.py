@@ -204,6 +204,32 @@ def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
     assert filled == blanks.keys()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("open_ones", [0, 1])
+@pytest.mark.parametrize("name", GRADED)
+def test_with_every_second_blank_open_the_story_runs_to_its_end(name, open_ones, shell):
+    """All cells that name a blank run, with what they need, beside open blanks and written ones."""
+    notebook = without_teachers(nbformat.read(FILES[name], 4))
+    stubs = {cell.id: cell.source for cell in without_solutions(notebook).cells}
+    blanks, cells = list(blanks_of(notebook)), [cell for cell in code(notebook) if is_story(cell)]
+    named = [any(re.search(rf"\b{blank}\b", cell.source) for blank in blanks) for cell in cells]
+    for place, source in needed_cells([cell.source for cell in cells], named)[0].items():
+        cell = cells[place]
+        made = [one for one in blanks if f"def {one}(" in cell.source]
+        is_open = bool(made) and blanks.index(made[0]) % 2 == open_ones
+        with capture_output() as said:
+            error = shell.run_cell(stubs[cell.id] if is_open else SOLVED.sub("", source)).error_in_exec
+        assert not error, (cell.id, error)
+        for one in made:
+            word = f"{one} is still open: " if is_open else f"{one} agrees with the package's"
+            assert word in said.stdout, (cell.id, said.stdout)
+
+
+def is_story(cell):
+    """Whether a cell is no answer and no test of an exercise with points."""
+    return not exercise(cell) or "@widgets.blank" in cell.source
+
+
 class Slip:
     """What a slip makes of an answer, and whether it ever made another one: the size of what is positive does not."""
 

@@ -389,7 +389,8 @@ def by_ratio(found, wanted):
         return f"is {number(found[0])}, whatever is given"
     large = np.abs(wanted) > 1e-2
     factors = found[large] / wanted[large]
-    if factors.size and close(found, factors[0] * wanted) and f"{factors[0]:.3g}" != "1":
+    steady = factors.size and np.allclose(factors, factors[0], rtol=0.01) and close(found, factors[0] * wanted)
+    if steady and f"{factors[0]:.3g}" != "1":
         factor = factors[0]
         named = {-1: "has the wrong sign", 2: "is twice what it should be", 0.5: "is half of what it should be"}
         power = np.log2(np.abs(factor) + 1e-300)
