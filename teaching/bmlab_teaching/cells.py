@@ -2,7 +2,7 @@
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
 runs the handout's own cells and the tests, and has never seen a line of the student's: values come to it as data, never
-as code, and a function as a name by which the first process is asked. So no answer can touch its test.
+as code, and a function as a name by which the first process is called. So no answer can touch its test.
 """
 
 import ast
@@ -214,26 +214,26 @@ class Function:
         return value
 
     def many(self, questions):
-        """Return what the function gives for each (arguments, named ones), all of them asked in one message."""
+        """Return what the function gives for each (arguments, named ones), all of them in one message."""
         found = []
         for reply in self.upwards({"call": self.name, "given": [packed(one) for one in questions]}):
             if "value" not in reply:
                 raise Failed(str(reply.get("kind")), str(reply.get("words")))
             found.append(as_asked(self.name, plain(reply["value"])))
         if len(found) != len(questions):
-            raise Failed("RuntimeError", "it answered what was not asked")
+            raise Failed("RuntimeError", "its answer fits no request")
         return found
 
 
-def asked_together(function, *lists):
-    """Do what map() does; a function of the student's is asked all questions in one message."""
+def map_in_one_message(function, *lists):
+    """Do what map() does; a function of the student's gets all arguments in one message."""
     if isinstance(function, Function):
         return iter(function.many([(given, {}) for given in zip(*lists, strict=False)]))
     return map(function, *lists)
 
 
 class Reached(ast.NodeTransformer):
-    """Makes each assert say that it was reached: one that stands in a loop over nothing proves nothing."""
+    """Records each assert that is reached: one that stands in a loop over nothing proves nothing."""
 
     def visit_Assert(self, node):
         said = ast.parse("__reached__.append(1)", mode="eval").body
@@ -241,15 +241,15 @@ class Reached(ast.NodeTransformer):
 
 
 class Cells:
-    """The namespace of a notebook, and what can be asked of it."""
+    """The namespace of a notebook, and the requests that it answers."""
 
-    def __init__(self, seconds: float, wall: float, say, hear):
-        self.seconds, self.wall, self.say, self.hear = seconds, wall, say, hear
+    def __init__(self, seconds: float, wall: float, send, receive):
+        self.seconds, self.wall, self.send, self.receive = seconds, wall, send, receive
         self.module = sys.modules["__main__"] = types.ModuleType("__main__")
         nothing = types.SimpleNamespace(**dict.fromkeys(("run_line_magic", "run_cell_magic", "system"), print))
         self.space = self.module.__dict__
         self.space |= {"display": lambda *_, **__: None, "get_ipython": lambda: nothing, "In": [], "Out": {}}
-        self.held = {}
+        self.given_out = {}
 
     def run(self, source):
         """Run a cell; return how it failed, and what it printed."""
@@ -265,17 +265,17 @@ class Cells:
         found = {}
         for name in names:
             if name in self.space:
-                self.held[name] = value = self.space[name]
+                self.given_out[name] = value = self.space[name]
                 found[name] = {"function": True} if callable(value) else self.carried(lambda v=value: v)
         return found
 
     def call(self, name, questions):
-        """Call a function that was asked for with each of the arguments; stop where it fails."""
+        """Call a function that get() has named with each of the arguments; stop where it fails."""
         replies = []
         for question in questions:
             given, named = plain(question)
             with redirect_stdout(Page()), redirect_stderr(Page()):
-                replies.append(self.carried(lambda g=given, n=named: self.held[name](*g, **n)))
+                replies.append(self.carried(lambda g=given, n=named: self.given_out[name](*g, **n)))
             if "value" not in replies[-1]:
                 break
         return {"replies": replies}
@@ -292,7 +292,7 @@ class Cells:
             self.space.pop(name, None)
             about = values.get(name) or {}
             if about.get("function"):
-                self.space |= {name: Function(name, self.upwards), "map": asked_together}
+                self.space |= {name: Function(name, self.upwards), "map": map_in_one_message}
             elif "value" in about:
                 value, error = attempt(lambda text=about["value"]: plain(text), self.seconds)
                 if error:
@@ -306,9 +306,9 @@ class Cells:
         return {"refused": refused}
 
     def upwards(self, question):
-        """Ask the student's process, by way of whoever asked."""
-        self.say(question)
-        return self.hear()["replies"]
+        """Send a request to the student's process, by way of the grader."""
+        self.send(question)
+        return self.receive()["replies"]
 
     def test(self, source, asserts):
         """Run a test; return for each group of `asserts` statements with an assert a verdict, of its first failure."""
@@ -363,29 +363,29 @@ def main() -> None:
         limit_processes(int(sys.argv[3]), int(sys.argv[4]))
     if os.path.isdir("/warm"):
         shutil.copytree("/warm", os.environ["HOME"], dirs_exist_ok=True)
-    asked, told = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for channel in 0, 1, 2:
         os.dup2(nowhere, channel)
 
-    def say(words):
-        print(json.dumps(words), file=told, flush=True)
+    def send(message):
+        print(json.dumps(message), file=answers, flush=True)
 
-    def hear():
-        return json.loads(asked.readline() or "{}")
+    def receive():
+        return json.loads(requests.readline() or "{}")
 
     signal.signal(signal.SIGALRM, too_long)
     signal.signal(signal.SIGPROF, too_long)
-    cells = Cells(float(sys.argv[1]), float(sys.argv[2]), say, hear)
+    cells = Cells(float(sys.argv[1]), float(sys.argv[2]), send, receive)
     this = os.getpid()
-    while question := hear():
+    while question := receive():
         ((verb, given),) = question.items()
         answer = getattr(cells, verb)(*given)
         if os.getpid() != this:  # a cell forked, and its copy went on to here
             os._exit(0)
         if walled and answer.get("error"):
             end_others()
-        say(answer)
+        send(answer)
 
 
 if __name__ == "__main__":

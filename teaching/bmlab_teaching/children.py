@@ -64,7 +64,7 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
                 process = context.Process(target=limited, args=(theirs, work, cpu, gigabytes))
                 process.start()
                 theirs.close()
-                running[ours] = work, process, known(process.pid), monotonic() + wall
+                running[ours] = work, process, handle_of(process.pid), monotonic() + wall
             if not running:
                 return
             ready = wait(list(running), timeout=0.5)
@@ -90,14 +90,14 @@ def in_children(works: Iterable[Work], *, cpu: float, gigabytes: float, wall: fl
             process.join()
 
 
-def known(pid: int | None) -> psutil.Process | None:
-    """Return a process that was just started, as one that is told from any that has its number later."""
+def handle_of(pid: int | None) -> psutil.Process | None:
+    """Return a process that was just started, which no later process of the same number is taken for."""
     with suppress(psutil.Error):
         return psutil.Process(pid)
     return None
 
 
-def family(process: psutil.Process | None) -> list[psutil.Process]:
+def with_descendants(process: psutil.Process | None) -> list[psutil.Process]:
     """Return a process, all that it has started, and what that has; nothing once it is over."""
     with suppress(psutil.Error):
         return [process, *process.children(recursive=True)] if process else []
@@ -106,6 +106,6 @@ def family(process: psutil.Process | None) -> list[psutil.Process]:
 
 def end(process: psutil.Process | None) -> None:
     """Kill a process with all that it started."""
-    for one in family(process):
+    for one in with_descendants(process):
         with suppress(psutil.Error):
             one.kill()

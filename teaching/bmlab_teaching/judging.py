@@ -56,7 +56,7 @@ class Judge:
         """Send the submission's process a question; once it has ended, the answer is why."""
         try:
             if not self.ended:
-                return self.student.ask(**question)
+                return self.student.request(**question)
         except Ended as problem:
             self.ended = str(problem)
         return {"error": {"kind": "TimeoutError", "words": NOT_TO_ITS_END.format(self.ended)}}
@@ -89,7 +89,7 @@ class Judge:
                 continue
             if self.number:
                 source = re.sub(r"(?m)^student = .*$", lambda _: f"student = {self.number}", source)
-            self.referee.ask(run=[source])
+            self.referee.request(run=[source])
 
     def test(self, name: str) -> list[Verdict]:
         """Return a verdict for each check of a test."""
@@ -99,7 +99,7 @@ class Judge:
         self.advance(name)
         answer = self.request(get=[about.needed])
         values = {key: answer[key] for key in about.needed if isinstance(answer.get(key), dict)}
-        refused = self.referee.ask(put=[about.needed, values])["refused"]
+        refused = self.referee.request(put=[about.needed, values])["refused"]
         self.flags += [
             f"what it gives as {key} is no plain value" for key in refused if refused[key]["kind"] == "TypeError"
         ]
@@ -111,10 +111,10 @@ class Judge:
     def verdicts_of(self, source: str, asserts: list[int]) -> list[Verdict]:
         """Let the referee run a test, and carry its questions to the functions of the submission."""
         assert self.referee
-        answer = self.referee.ask(test=[source, asserts])
+        answer = self.referee.request(test=[source, asserts])
         while "call" in answer:
             reply = self.request(call=[answer["call"], answer["given"]])
-            answer = self.referee.ask(replies=reply.get("replies", [reply.get("error")]))
+            answer = self.referee.request(replies=reply.get("replies", [reply.get("error")]))
         verdicts = [one if one["passed"] else failed(one["kind"], one["words"]) for one in answer["verdicts"]]
         assert len(verdicts) == len(asserts)
         return verdicts

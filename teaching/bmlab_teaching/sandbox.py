@@ -1,4 +1,4 @@
-"""A process that nobody trusts, in bubblewrap: asked one question at a time, within limits.
+"""A process that nobody trusts, in bubblewrap: one request at a time, within limits.
 
 bubblewrap makes namespaces (users, processes, network, all there are) without rights, over a file system that holds
 Python with its packages, bmlab and the tables, read-only, and small folders in memory. This package is not in it. No
@@ -25,12 +25,14 @@ import psutil
 
 import bmlab
 
-from .children import end, family, known
+from .children import end, handle_of, with_descendants
 
 CELLS, BMLAB = Path(__file__).with_name("cells.py"), Path(bmlab.__file__).parent
 HOME = "/home/student"
 SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in memory, and their size in MB
-PROCESSES, LINE, LOOK = 64, 2**26, 0.5  # the most that may be started; bytes of an answer; seconds between looks
+PROCESSES = 64  # the most that may be started
+LINE = 2**26  # bytes of an answer
+LOOK = 0.5  # seconds between looks
 NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
 TASKS = 4 * PROCESSES  # of processes and threads, where the system itself starts no more
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
@@ -131,8 +133,10 @@ class Sandbox:
     """
 
     def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0):
-        self.limits, self.share, self.until, self.spent, self.ended = limits, share, until, spent, ""
-        self.asked = spent, monotonic()  # what was spent when the last question was asked, and when that was
+        self.limits, self.share = limits, share
+        self.until, self.spent = until, spent
+        self.ended = ""
+        self.begun = spent, monotonic()  # what was spent when the last request was sent, and when that was
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
             home = self.work.name
@@ -156,16 +160,16 @@ class Sandbox:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self.known = known(self.process.pid)
+        self.handle = handle_of(self.process.pid)
         threading.Thread(target=self.watch, daemon=True).start()
 
-    def ask(self, **question: Any) -> dict:
-        """Send a question and return the answer; raises Ended where none comes that could be one."""
+    def request(self, **request: Any) -> dict:
+        """Send a request and return the answer; raises Ended where none comes that could be one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
-        line, self.asked = b"", (self.spent, monotonic())
+        line, self.begun = b"", (self.spent, monotonic())
         try:
-            stdin.write(json.dumps(question).encode() + b"\n")
+            stdin.write(json.dumps(request).encode() + b"\n")
             stdin.flush()
             line = stdout.readline(LINE)
             answer = json.loads(line)
@@ -173,35 +177,35 @@ class Sandbox:
                 return answer
         except (OSError, ValueError, RecursionError):
             self.ended = self.ended or f"an answer is larger than {LINE // 2**20} MB" * (len(line) == LINE)
-        raise Ended(self.ended or "its process ended, or answered what was not asked")
+        raise Ended(self.ended or "its process ended, or its answer fits no request")
 
     def watch(self) -> None:
         """End the process where it takes more than it may."""
         before = self.spent
         while self.process.poll() is None:
-            asked, started, memory, seconds = self.asked, family(self.known), 0, before
+            begun, started, memory, seconds = self.begun, with_descendants(self.handle), 0, before
             for one in started:
                 with suppress(psutil.Error):
                     memory += one.memory_info().rss
                     seconds += sum(one.cpu_times()[:4])  # its own, and those of what it has waited for
             self.spent = max(self.spent, seconds)
-            (spent, when), now = self.asked, monotonic()
+            (spent, when), now = self.begun, monotonic()
             busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)
             until = min(self.until, when + self.share * self.limits.wall)
             for much, words in (
                 (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
                 (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
-                (len(started) > PROCESSES and self.asked is asked, f"stopped, as it started {len(started)} processes"),
-                (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes held {memory / 2**30:.1f} GB"),
+                (len(started) > PROCESSES and self.begun is begun, f"stopped, as it started {len(started)} processes"),
+                (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes took {memory / 2**30:.1f} GB"),
             ):
                 if much:
                     self.ended = f"it was {words}"
-                    return end(self.known)
+                    return end(self.handle)
             sleep(LOOK)
 
     def close(self) -> None:
         """Kill it with all that it started; bubblewrap's namespace dies with its first process."""
-        end(self.known)
+        end(self.handle)
         self.process.wait()
         for pipe in filter(None, (self.process.stdin, self.process.stdout)):
             with suppress(OSError):

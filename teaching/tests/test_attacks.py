@@ -139,7 +139,7 @@ FORGERIES = {
     "one key twice": forged('{"list": [1], "list": {"list": 1}}'),
     "bounds that cross": forged('{"bounded": [1, -1, 2, 0]}'),
 }
-NONSENSE = {  # what a process answers in the place of what was asked
+NONSENSE = {  # what a process sends in the place of its answer
     "a text for a record": "ours['Cells'].get = lambda *a: {'first': 'x', 'double': 'y'}",
     "a record without words": "ours['Cells'].get = lambda *a: {'first': {'words': 7, 'x': 1}, 'double': {'kind': []}}",
     "no replies": "ours['Cells'].call = lambda *a: {'replies': 7}",
@@ -211,9 +211,9 @@ def doubling(source):
 
 BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
     "half a line on each channel": (
-        right_with(EVERY_CHANNEL.format("os.write(channel, b'{\"first\": {\"value\": ')")), (0, 2), "not asked|ended",
+        right_with(EVERY_CHANNEL.format("os.write(channel, b'{\"first\": {\"value\": ')")), (0, 2), "fits no request|ended",
     ),
-    "all channels closed": (right_with(EVERY_CHANNEL.format("os.close(channel)")), (0, 2), "not asked|ended"),
+    "all channels closed": (right_with(EVERY_CHANNEL.format("os.close(channel)")), (0, 2), "fits no request|ended"),
     "a flood on each channel": (
         right_with(EVERY_CHANNEL.format("os.write(channel, b'x' * 10**8)")), (0, 2), "larger than 64 MB|ended",
     ),
@@ -256,7 +256,7 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
         doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0.5), "its process ended",
     ),
     "a parcel without end": (
-        doubling("def double(x):\n    import itertools\n    return itertools.repeat('x' * 10**6)"), (1, 0), "Memory|larger|ended|held|stopped",
+        doubling("def double(x):\n    import itertools\n    return itertools.repeat('x' * 10**6)"), (1, 0), "Memory|larger|ended|took|stopped",
     ),
     "a list that holds itself": (right_with("first = [1]\nfirst.append(first)"), (0, 2), "no plain value"),
     "minus nothing": (wrong(forged("-0.0")), (0, 0), "base is one"),
@@ -319,7 +319,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
     "patched builtins": (WRONG_BOTH | {"first": f"{DUNDER}\nfirst = 7"}, (0, 0), "the base is one"),
     "frames and the collector": (WRONG_BOTH | {"first": f"{FRAMES}\nfirst = 7"}, (0, 0), "no plain value|base is one|ended"),
-    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|not asked|base is one|not defined"),
+    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|fits no request|base is one|not defined"),
     "a number that equals everything": (WRONG_BOTH | {"first": f"{ALL}\nfirst = All(7)"}, (0, 0), "no plain value"),
     "a result that equals everything": (
         RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
@@ -381,7 +381,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     ),
     "an error without words": (RIGHT | {"first": SILENT}, (0, 2), "its process ended"),
     "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 2), "its process ended"),
-    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "not asked|ended|no plain value|base is one|not defined"),
+    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "fits no request|ended|no plain value|base is one|not defined"),
     "a large file": (
         RIGHT | {"first": "with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"},
         (0, 2), "File too large|No space",
@@ -404,7 +404,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "half a character in an error": (RIGHT | {"double": f"def double(x):\n    raise ValueError({HALF})"}, (1, 0), "ValueError"),
     "an endless recursion": (
         RIGHT | {"first": "import sys\nsys.setrecursionlimit(10**9)\ndef deep(x):\n    return deep(x)[0]\nfirst = sorted([1, 2], key=deep)"},
-        (0, 2), "its process ended|stopped|held|MemoryError",
+        (0, 2), "its process ended|stopped|took|MemoryError",
     ),
     "a function that ends its process": (RIGHT | {"double": "import os\ndef double(x):\n    os._exit(0)"}, (1, 0), "its process ended"),
     "a process that ends each time it is started": (
@@ -719,20 +719,20 @@ def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkey
 def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
     blank = student_version(short_notebook(tmp_path))
     hand_in(tmp_path / "returned", "ann", "twice", answered(blank))
-    ask, log = Sandbox.ask, tmp_path / "log"
+    request, log = Sandbox.request, tmp_path / "log"
 
     def noted(self, **question):
         with log.open("a") as file:
             name = vars(self).setdefault("name", uuid4().hex)  # an id() is given again when its sandbox is gone
             print(json.dumps([name, question]), file=file)
-        return ask(self, **question)
+        return request(self, **question)
 
     monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
-    monkeypatch.setattr(Sandbox, "ask", noted)
+    monkeypatch.setattr(Sandbox, "request", noted)
     assert graded(tmp_path)["ann"]["twice"] == "3"
-    asked = [json.loads(line) for line in log.read_text().splitlines()]
-    of_answers = {name for name, question in asked if "get" in question or "call" in question}
-    tests = {name for name, question in asked if "test" in question}
+    requests = [json.loads(line) for line in log.read_text().splitlines()]
+    of_answers = {name for name, question in requests if "get" in question or "call" in question}
+    tests = {name for name, question in requests if "test" in question}
     assert of_answers and tests and not of_answers & tests
 
 
@@ -792,11 +792,11 @@ def check_wall(tmp_path):
         inside = Sandbox([], Limits(60, 2))
         stack.callback(inside.close)
         for name, (source, reason) in ATTEMPTS.items():
-            found = inside.ask(run=[source.format(**known)])
+            found = inside.request(run=[source.format(**known)])
             assert found["error"] and re.search(reason, ": ".join(found["error"].values())), (name, found)
             assert "xyzzy" not in str(found)
-        assert not inside.ask(run=[LEFT_BEHIND])["error"]
-        noisy = inside.ask(run=["for _ in range(100): print('x' * 200_000)"])
+        assert not inside.request(run=[LEFT_BEHIND])["error"]
+        noisy = inside.request(run=["for _ in range(100): print('x' * 200_000)"])
         assert not noisy["error"] and len(noisy["printed"]) == cells.PRINTED_CHARACTERS
         assert (outside / "solutions.txt").read_text() == "xyzzy"
         for door in doors:
@@ -838,16 +838,16 @@ def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
 def test_a_long_cell_reaches_its_process():
     """A pipe holds 64 KB."""
     inside = Sandbox([], Limits(60, 2))
-    inside.ask(run=[f"text = {'x' * 2_000_000!r}"])
-    assert inside.ask(run=["print(len(text))"])["printed"] == "2000000\n"
+    inside.request(run=[f"text = {'x' * 2_000_000!r}"])
+    assert inside.request(run=["print(len(text))"])["printed"] == "2000000\n"
     inside.close()
 
 
 def test_a_busy_machine_costs_nobody_marks():
     """Sleep stands for the time in which others have the processor: it is longer than the seconds of the limit."""
     inside = Sandbox([], Limits(2, 2))
-    assert not inside.ask(run=["import time\ntime.sleep(3)"])["error"]
-    assert inside.ask(run=["while True: pass"])["error"]["kind"] == "TimeoutError"
+    assert not inside.request(run=["import time\ntime.sleep(3)"])["error"]
+    assert inside.request(run=["while True: pass"])["error"]["kind"] == "TimeoutError"
     inside.close()
 
 
