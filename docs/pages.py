@@ -96,7 +96,7 @@ def smaller(png: str) -> str:
 
 
 # Which picture of a notebook stands for it on the first page.
-COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 2, "06": 3, "07": 1, "08": 4}
+COVERS = {"00": 1, "01": 4, "02": 1, "03": 2, "03b": 4, "03c": 1, "04": 1, "04b": 1, "05": 1, "06": 3, "07": 1, "08": 4}
 COVERS |= {"09": 1, "10": 3}
 
 
@@ -164,17 +164,22 @@ def level(path: Path) -> str:
     return "core" if re.match(r"0[0-5]_", path.stem) else "further"
 
 
+def with_cards(text: str) -> str:
+    """A page of contents with a card for each notebook where it wants them."""
+    for kind in ("core", "further"):
+        cards = "\n".join(card(path) for path in NOTEBOOKS if level(path) == kind)
+        text = text.replace(f"CARDS {kind}", f'<div class="bmlab-cards">\n{cards}\n</div>')
+    return text
+
+
 def home(text: str) -> str:
-    """The first page with its view, and a card for each notebook."""
+    """The first page with its view."""
     view = DrawView()
     data, words = view._repr_mimebundle_()
     live = json.dumps(words["image/png"]["bmlab"] | {"alt": view.alt, "folder": ""}).replace("<", "\\u003c")
     still = small(data["image/png"], view.alt, 900)
     write(EXTRA / "card.png", link_card(data["image/png"]))
     piece = f'<figure class="bmlab-live">{still}<script type="application/json">{live}</script></figure>'
-    for kind in ("core", "further"):
-        cards = "\n".join(card(path) for path in NOTEBOOKS if level(path) == kind)
-        text = text.replace(f"CARDS {kind}", f'<div class="bmlab-cards">\n{cards}\n</div>')
     site = os.environ.get("SITE", "").rstrip("/") or "."  # who shows a link wants the whole address
     return text.replace("PIECE", piece).replace("VERSION", __version__).replace("SITE/", f"{site}/")
 
@@ -312,7 +317,7 @@ def main() -> None:
     for path in (ROOT / "docs").glob("*.png"):
         write(pages / f"docs/{path.name}", path.read_bytes())
     for path in (ROOT / "docs/contents").glob("*.md"):
-        text = path.read_text(encoding="utf-8")
+        text = with_cards(path.read_text(encoding="utf-8"))
         write(pages / path.name, home(text) if path.stem == "index" else text)
     for name, text in reference.pages().items():
         write(pages / f"api/{name}.md", text + indexed(f"api/{name}"))

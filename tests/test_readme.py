@@ -68,7 +68,7 @@ def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
         row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \| (\d+) min \|", README)
         title, front = texts(path)[:2]
         assert row, path.name
-        assert _letters(row[1]) == _letters(title.splitlines()[0]), path.name
+        assert _letters(row[1]) == _letters(title.splitlines()[0].partition(" · ")[0]), path.name
         assert row[2] == re.search(r"(\d+) minutes", front.split("Time")[1])[1], path.name
 
 
@@ -79,12 +79,14 @@ def texts(path):
 
 
 def test_the_map_in_the_first_notebook_says_the_same():
-    opening = (ROOT / "notebooks" / "00_start.ipynb").read_text()
+    opening = "\n".join(texts(ROOT / "notebooks" / "00_start.ipynb"))
     rows = re.findall(r"\| \[(\w+)\]\(notebooks/\w+\.ipynb\) \| (.*?) \| (\d+) min \|", README)
     assert len(rows) >= 7
     for name, question, minutes in rows[1:]:
         row = re.search(rf"\| \[{name}\]\({name}\.ipynb\) \| (.*?) \| (\d+) \|", opening)
-        assert row and _letters(row[1]) == _letters(question) and row[2] == minutes, name
+        title = texts(ROOT / f"notebooks/{name}.ipynb")[0].splitlines()[0]
+        assert row and f"# {row[1]}" == title and _letters(title.partition(" · ")[0]) == _letters(question), name
+        assert row[2] == minutes, name
 
 
 def _letters(text):

@@ -163,6 +163,14 @@ def test_a_link_to_the_first_page_has_a_face(visit):
     assert page.request.get(visit.address + page.locator("link[rel=icon]").get_attribute("href")).ok
 
 
+def test_the_course_is_a_page_of_cards_core_first(visit):
+    page = visit.open("course.html")
+    cards = [card.inner_text() for card in page.locator(".bmlab-card").all()]
+    levels = [re.search(r"\d+ minutes · (core|further)", card)[1] for card in cards]
+    assert len(cards) == len(COURSE) and levels == sorted(levels)
+    assert all(name in "".join(cards) for name in ("Gibbs sampling", "Mean field", "partition function"))
+
+
 def test_who_asks_for_less_motion_sees_the_letters_at_rest(visit):
     visit.page.emulate_media(reduced_motion="reduce")
     page = visit.open("index.html")
