@@ -341,7 +341,7 @@ def test_half_an_answer_is_told_what_is_missing(name, copy):
     notebook, asked = without_solutions(nbformat.read(FILES[name], 4)), 0
     for one, test in answer_cells(notebook).values():
         (names,) = (
-            about.asked for about in handout(FILES[name]).tests.values() if HIDDEN.sub("", about.source) in test.source
+            about.needed for about in handout(FILES[name]).tests.values() if HIDDEN.sub("", about.source) in test.source
         )
         for missing in names if len(names) > 1 else ():
             there = [key for key in names if key != missing]
@@ -387,7 +387,7 @@ def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
             continue
         source, here = SOLVED.sub("", cell.source), dict(made)
         exec(source, here)
-        (names,) = (one.asked for one in about if one.source == test.source)
+        (names,) = (one.needed for one in about if one.source == test.source)
         right = {key: here[key] for key in names}
         asked = questions({key for key in names if callable(here[key])}, test, here)
         for slip, text in slips.sources(source):

@@ -149,7 +149,7 @@ def test_outputsnumbers_are_rounded(notebook):
 
 def test_the_title_is_the_question(notebook):
     title = prose(notebook)[0].splitlines()[0]
-    assert kinds(notebook)[0] == "m" and re.fullmatch(r"# .+\?", title), title
+    assert kinds(notebook)[0] == "m" and re.fullmatch(r"# .+\?( · .+)?", title), title
 
 
 def test_code_lines_fit_on_a_screen(notebook):
