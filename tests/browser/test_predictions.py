@@ -60,16 +60,16 @@ def choose(page, number, letter):
     button.get_by_role("button", name=letter, exact=True).press("Enter")
 
 
-def test_run_all_leaks_nothing_and_the_cells_below_run(asked):
-    page = asked.page
+def test_run_all_leaks_nothing_and_the_cells_below_run(prediction):
+    page = prediction.page
     assert not seen(page, FIRST) and not seen(page, SECOND) and not seen(page, "A and C tempt")
     assert page.get_by_role("img", name='A "line" that rises.').count() == 0  # hidden from those who hear it too
     assert page.get_by_role("button", name="A", exact=True).count() == 2  # the second cell of a prediction asks nothing
     assert seen(page, "This appears with your prediction above.") and seen(page, "The story goes on.")
 
 
-def test_a_choice_locks_and_the_output_and_the_answer_appear(asked):
-    page = asked.page
+def test_a_choice_locks_and_the_output_and_the_answer_appear(prediction):
+    page = prediction.page
     choose(page, 0, "A")
     page.get_by_text("You chose A; it is B. First guesses in this notebook: 0 of 1 right.").wait_for()
     assert seen(page, FIRST) and seen(page, "A and C tempt")
@@ -85,15 +85,15 @@ def test_a_choice_locks_and_the_output_and_the_answer_appear(asked):
     assert page.get_by_role("button", pressed=True).all_inner_texts() == ["A", "C"]
 
 
-def test_a_choice_stays_over_a_restart_and_in_a_page_that_is_loaded_again(asked):
-    page = asked.page
+def test_a_choice_stays_over_a_restart_and_in_a_page_that_is_loaded_again(prediction):
+    page = prediction.page
     choose(page, 0, "A")
     page.get_by_text("You chose A; it is B.").wait_for()
-    asked.restart().run()
+    prediction.restart().run()
     page.get_by_text("You chose A; it is B.").wait_for()
     assert seen(page, FIRST) and not seen(page, SECOND)
-    asked.save().shut_down()
-    asked.open("predict.ipynb")
+    prediction.save().shut_down()
+    prediction.open("predict.ipynb")
     page.get_by_text("You chose A; it is B.").wait_for()
     page.get_by_text("A is less by").wait_for()
     assert not seen(page, SECOND) and "A is less by" in " ".join(marked(page))
