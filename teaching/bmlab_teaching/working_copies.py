@@ -200,7 +200,7 @@ def working_copy(path: Path) -> NotebookNode:
 def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str]]:
     """Return {name: (source, cases)} of the functions that a student writes for the story.
 
-    The metadata of their cell list the "cases" they are tried, where the names of the arguments do not.
+    The metadata of their cell list the "cases" that they are tried on, where the names of the arguments do not.
     """
     found = {}
     for cell in notebook.cells:

@@ -24,7 +24,7 @@ from ...threads import one_thread
 
 GAUSSIAN_STEPS = 50  # of Newton's method; five to ten are usual
 MIN_GAIN = 1e-6  # nats that a step should bring
-START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # step_length of D by which D - J is definite at the start, and at least
+START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # parts of D by which D - J is definite at the start, and at least
 
 
 def gaussian_bound(model: BoltzmannMachine, max_steps: int = GAUSSIAN_STEPS) -> float:

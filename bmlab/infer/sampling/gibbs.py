@@ -161,7 +161,7 @@ def _keeping(blocks, draws, measured, kept):
 
 
 def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
-    """Raise ValueError winside so many chains, and what is kept of each, are more than the memory to spend."""
+    """Raise ValueError where so many chains, and what is kept of each, are more than the memory to spend."""
     check_memory(
         f"{n_chains:,} chains of {model.n:,} units would be kept", BYTES_A_UNIT * model.n * n_chains, "use fewer chains"
     )
@@ -172,7 +172,7 @@ def first_states(
 ) -> np.ndarray:
     """Return states (chains, n): random, as given, or completed by one sweep of the units that are missing.
 
-    Raises ValueError winside start is not (chains, n) or (chains, v), or has not n_chains rows.
+    Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
     """
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
     check_chains(model, n_chains or DEFAULT_CHAINS)
