@@ -4,16 +4,14 @@
 
 A temperature of ais() with 500 runs (two products in double precision), and a step of pcd() with batches and chains of
 100, and of 500 and 2,000 (three products in single precision), without what comes before the first.  Milliseconds of
-processor time, the least of some; then, by the clock, how much sooner two cores are done with steps of the last kind.
+processor time, the least of some.
 
 With `pip install rbms`, the same of that package by turns: all of ais() with 100 temperatures, and a step.
 """
 
-import os
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from time import perf_counter, process_time
+from time import process_time
 
 import numpy as np
 from loop import least
@@ -67,27 +65,6 @@ def without_start(climb, times, count=40):
     (one,) = least(1, climb)
     took, *others = times
     return (took - one / count) * count / (count - 1), *others
-
-
-def on_two_cores(model, data, batch, chains, count=40):
-    """Return the times of a step of pcd() by the clock, on one core and on two, and of two products, by turns."""
-    cores = sorted(os.sched_getaffinity(0))[:2]
-    half = np.ones((2, (batch + chains) // 2, VISIBLE + 1), np.float32)
-    p = np.ones((VISIBLE + 1, HIDDEN + 1), np.float32)
-
-    def products(count):  # which share nothing but p
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda x: [x @ p for _ in range(count)], half))
-
-    works = climbing(model, data, batch, chains), products
-    times = {(k, work): [] for work in works for k in (1, 2)}
-    for _ in range(10):
-        for (k, work), took in times.items():
-            os.sched_setaffinity(0, cores[:k])
-            begin = perf_counter()
-            work(count)
-            took.append((perf_counter() - begin) / count * 1e3)
-    return [np.median(took) for took in times.values()]
 
 
 def from_bits(weights, visible, hidden):
@@ -177,10 +154,6 @@ def main():
         print(f"{name}: {took:.1f} ms a step, its products alone {alone:.1f}, {took / alone:.1f} times")
         if has_rbms:
             against_rbms(model, data, batch, chains)
-    if hasattr(os, "sched_setaffinity"):
-        one, two, alone, both = on_two_cores(model, data, 500, 2000)
-        print(f"the last by the clock: {one:.1f} ms on one core, {two:.1f} on two, {one / two:.2f} times; ", end="")
-        print(f"two products that share nothing but a factor: {alone / both:.2f} times")
 
 
 if __name__ == "__main__":

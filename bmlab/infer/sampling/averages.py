@@ -124,8 +124,15 @@ def _errors(model, corr, count):
 
 
 def _binomial_stderr(mean, count):
-    """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; no less than 2/count where all are alike."""
-    return np.where(abs(mean) < 1, np.sqrt((1 - mean * mean).clip(0) / (count - 1)), 2 / count)
+    """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; no less than 2/count where all are alike.
+
+    2/count is the error where all but one are alike, too.
+    """
+    variance = mean * mean
+    np.subtract(1, variance, out=variance)  # of n x n numbers each new array costs more than what is done with it
+    variance /= max(1, count - 1)
+    np.maximum(variance, (2 / count) ** 2, out=variance)
+    return np.sqrt(variance, out=variance)
 
 
 def _sums(model, blocks, groups, part, n_sweeps):

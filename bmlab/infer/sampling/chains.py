@@ -19,7 +19,7 @@ import numpy as np
 
 from ...arrays import read_only
 from ...budgets import memory_to_spend
-from ...model import BoltzmannMachine
+from ...model import BoltzmannMachine, field_of
 from ...progress_bars import with_progress
 from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...validation import ArrayLike, check_choice
@@ -27,9 +27,11 @@ from .numpy_engine import NumpyEngine, Sweeps, lines
 
 RANDOM_BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
 # What a sweep costs, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: a block of units,
-# each of its units where they are coupled, each number.  Numba: each number, a weight of its row, a field summed anew.
+# each of its units where they are coupled, each number.  Numba: each number, a weight in the row of a unit that flips;
+# where biases are new, a field summed anew, and a weight read for that.
 NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
-NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD = 1.2e-8, 3e-11, 3e-9
+NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD, NUMBA_READ = 1.2e-8, 1.5e-10, 3e-9, 5e-10
+FLIP_CHAINS = 16  # whose fields are looked at
 MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
 NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
@@ -61,11 +63,18 @@ class Chains:
         drawn = rng.integers(0, 2**64 - 1, 1 + n_chains, dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
-        if backend == "auto":
-            backend = choose_engine(self.model, self.classes, n_chains, n_sweeps, new_biases)
+        self._planned = n_sweeps, new_biases
+        self._is_open = backend == "auto"  # the engine may change
+        self._take(self._cheaper() if self._is_open else backend)
+
+    def _cheaper(self):
+        n_sweeps, new_biases = self._planned
+        return choose_engine(self.model, self.classes, self._s, max(1, n_sweeps - self.count), new_biases)
+
+    def _take(self, backend):
         self.backend = backend
-        engine = NumpyEngine if self.backend == "numpy" else _numba().NumbaEngine
-        self._engine: Any = engine(self.model, self.classes, n_chains)
+        engine = NumpyEngine if backend == "numpy" else _numba().NumbaEngine
+        self._engine: Any = engine(self.model, self.classes, self._s.shape[1])
 
     @property
     def s(self) -> np.ndarray:
@@ -95,6 +104,10 @@ class Chains:
 
     def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
         """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
+        if self._is_open and self.count:  # once states have left their start, another engine may be cheaper
+            self._is_open, backend = False, self._cheaper()
+            if backend != self.backend:
+                self._take(backend)
         step = max(1, every)
         size = max(1, RANDOM_BATCH // (self._s.size + 1) // step) * step
         beta = np.broadcast_to(1 / self.model.temperature if beta is None else beta, self._s.shape[1])
@@ -134,15 +147,15 @@ _saved = 0.0  # seconds that Numba would have saved so far, in calls for which i
 
 
 def choose_engine(
-    model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int, new_biases: bool = False
+    model: BoltzmannMachine, classes: ColourClasses, s: np.ndarray, n_sweeps: int, new_biases: bool = False
 ) -> str:
-    """Return the faster engine for a call; both walk alike, so that only time depends on it.
+    """Return the faster engine for sweeps of states s (n, chains); both walk alike, so that only time depends on it.
 
     Numba is imported once all calls together would have saved what that costs, as one buys what one has rented often.
     """
     global _saved
-    numba = numba_seconds(model, n_chains, new_biases)
-    saved = n_sweeps * (numpy_seconds(model, classes, n_chains) - numba)
+    numba = numba_seconds(model, s.shape[1], flip_share(model, s), new_biases)
+    saved = n_sweeps * (numpy_seconds(model, classes, s.shape[1]) - numba)
     if saved <= 0:
         return "numpy"
     _saved += saved
@@ -157,11 +170,26 @@ def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int
     return calls + n_chains * (NUMPY_NUMBER * model.n + model.weight_count / MULTIPLY_ADDS)
 
 
-def numba_seconds(model: BoltzmannMachine, n_chains: int, new_biases: bool = False) -> float:
-    """Return what a sweep costs: numbers, the rows of units that flip, and all fields where biases are new."""
-    row = model.weight_count / max(1, model.n) if model.is_sparse else model.n
-    fields = NUMBA_FIELD + row / MULTIPLY_ADDS if new_biases else 0.0
-    return n_chains * model.n * (NUMBA_NUMBER + NUMBA_WEIGHT * row + fields)
+def numba_seconds(model: BoltzmannMachine, n_chains: int, flips: float, new_biases: bool = False) -> float:
+    """Return what a sweep costs: numbers, the rows of the share of units that flip, all fields where biases are new."""
+    is_listed = model.is_sparse or model.weight_count < LISTED_SHARE * model.n**2
+    row = model.weight_count / max(1, model.n) if is_listed else model.n
+    update = NUMBA_NUMBER + NUMBA_WEIGHT * row * flips
+    sums = n_chains * (NUMBA_FIELD + row / MULTIPLY_ADDS) + NUMBA_READ * row if new_biases else 0.0
+    return model.n * (n_chains * update + sums)
+
+
+def flip_share(model: BoltzmannMachine, s: np.ndarray) -> float:
+    """Return the share of units that flip in a sweep of states s (n, chains), by the fields of the first chains.
+
+    A unit that feels h turns +1 with p = 1 / (1 + exp(-2 h / T)); one that was drawn so before flips with
+
+        2 p (1 - p) = 1 / (2 cosh(h / T)^2)
+    """
+    field = field_of(model, s[:, :FLIP_CHAINS].T.astype(float))
+    with np.errstate(over="ignore"):
+        flips = 0.5 / np.cosh(field / model.temperature) ** 2
+    return float(flips.mean()) if flips.size else 0.0
 
 
 @cache
