@@ -2,8 +2,8 @@
 
 nbval runs every notebook and compares what it prints with what is stored. These tests refuse what nbval would
 pass without comparing (cells never run, cells excused by a tag) and what makes a notebook hard to read. The
-last test changes printed digits in a copy of each handout and requires nbval to fail there and where an answer is
-missing, and nowhere else.
+last tests change each output that has a digit, in a notebook whose cells print what is stored, and require nbval to
+fail there; and in a handout where an answer is missing, and nowhere else.
 test_anatomy.py holds what each notebook is made of.
 """
 
@@ -20,7 +20,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import nbformat
-import pytest
 
 import bmlab.widgets.exercises
 from bmlab_teaching.slicing import names, needed_cells
@@ -289,49 +288,48 @@ def test_the_story_needs_nothing_of_an_exercise(notebook):
             taken -= used.made
 
 
-def changed_handout(path, notebook, blanks):
-    """The handout with the stored outputs, of which three have a digit changed, and (outcome, notebook, cell) of each.
+def replaying(cell):
+    """Code that prints the stored outputs of a cell but for pictures, which nbval passes over, and computes nothing."""
+    shown = [
+        output.get("text") or {key: text for key, text in output.data.items() if key != "image/png"}
+        for output in cell.outputs
+    ]
+    return f"for out in {shown!r}:\n    print(out, end='') if isinstance(out, str) else display(out, raw=True)"
 
-    Of the story only those cells stay that an exercise or one of the three needs: nbval runs all of it elsewhere.
-    """
-    notebook = without_teachers(notebook)
+
+def test_every_changed_digit_is_noticed(tmp_path):
+    """In each output of each notebook that has a digit, and nowhere else."""
+    made, expected = nbformat.v4.new_notebook(), set()
+    for path in FILES:
+        stored = nbformat.read(path, 4)
+        places = digits_printed(stored)
+        cells = [(stored.cells[row], "PASSED") for row in dict(places)]
+        cells += [(with_a_digit_changed(stored, *place).cells[place[0]], "FAILED") for place in places]
+        for cell, outcome in cells:
+            number = str(len(made.cells))
+            expected.add((outcome, "all", number))
+            original = next(one for one in stored.cells if one.id == cell.id)
+            made.cells.append(nbformat.from_dict(cell | {"id": f"cell-{number}", "source": replaying(original)}))
+    nbformat.write(made, tmp_path / "all.ipynb")
+    assert nbval(tmp_path) == expected
+
+
+def test_a_missing_answer_is_noticed_and_nothing_else(handouts, tmp_path):
+    """In a handout as its zip has it, with the stored outputs; only what an exercise needs runs of its story."""
+    path = NOTEBOOKS / "03c_z_from_samples.ipynb"
+    notebook = without_teachers(nbformat.read(path, 4))
     solved = [cell.source for cell in notebook.cells]  # what stands in for a blank needs what its solution needs
-    for cell, blank in zip(notebook.cells, blanks, strict=False):  # and after these a line on how to hand in
+    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(path.name)]
+        handout = nbformat.reads(archive.read(name).decode(), 4)
+    for cell, blank in zip(notebook.cells, handout.cells, strict=False):  # and after these a line on how to hand in
         cell.source = blank.source
-    chosen = digits_printed(notebook)[:3]
-    for row, column in chosen:
-        notebook = with_a_digit_changed(notebook, row, column)
-    changed = {row for row, _ in chosen}
     code = [row for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    wanted = [row in changed or bool(nbgrader(notebook.cells[row])) for row in code]
+    wanted = [bool(nbgrader(notebook.cells[row])) for row in code]
     kept, _ = needed_cells([solved[row] for row in code], wanted, whole=True)
-    rows = [code[place] for place in sorted(kept)]
-    wrong = changed | {row for row in rows if fails_where_unanswered(notebook.cells[row])}
-    notebook.cells = [notebook.cells[row] for row in rows]
-    outcomes = [("FAILED" if row in wrong else "PASSED", path.stem, str(number)) for number, row in enumerate(rows)]
-    return notebook, set(outcomes)
-
-
-@pytest.fixture(scope="module")
-def noticed(request, handouts, tmp_path_factory):
-    """The verdict that nbval should give of each changed handout that is tested, and its verdict, in one run.
-
-    Each is unpacked from its zip, alone.
-    """
-    from bmlab_teaching.handouts import FOLDER
-
-    expected, folder = {}, tmp_path_factory.mktemp("changed")
-    asked = [one for one in request.session.items if "noticed" in getattr(one, "fixturenames", ())]  # no nbval cell
-    for path in [one.callspec.params["path"] for one in asked]:
-        with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
-            archive.extractall(folder / path.stem)
-        file = folder / path.stem / FOLDER / path.name
-        notebook, expected[path.stem] = changed_handout(path, nbformat.read(path, 4), nbformat.read(file, 4).cells)
-        nbformat.write(notebook, file)
-    found = nbval(folder)
-    return {name: (outcomes, {one for one in found if one[1] == name}) for name, outcomes in expected.items()}
-
-
-def test_changed_digits_and_blank_answers_are_noticed_and_nothing_else(path, noticed):
-    expected, found = noticed[path.stem]
-    assert found == expected
+    notebook.cells = [notebook.cells[code[place]] for place in sorted(kept)]
+    outcomes = ["FAILED" if fails_where_unanswered(cell) else "PASSED" for cell in notebook.cells]
+    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
+        archive.extractall(tmp_path)
+    nbformat.write(notebook, tmp_path / name)
+    assert nbval(tmp_path) == {(outcome, path.stem, str(number)) for number, outcome in enumerate(outcomes)}
