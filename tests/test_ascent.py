@@ -229,7 +229,7 @@ LEARN = {
 }
 
 
-@pytest.mark.parametrize("size", [0.5, 0.0])
+@pytest.mark.parametrize("size", [pytest.param(0.5, marks=pytest.mark.slow), 0.0])
 @pytest.mark.parametrize("learn", LEARN.values(), ids=LEARN)
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path, monkeypatch):

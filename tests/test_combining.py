@@ -42,7 +42,7 @@ def test_the_parts_of_a_run_are_the_run_again(model, cuts):
 
 
 @quietly
-@pytest.mark.parametrize(("runs", "n_chains"), [(2, 32), (5, 4), (32, 1)])
+@pytest.mark.parametrize(("runs", "n_chains"), [(2, 32), (5, 4), pytest.param(32, 1, marks=pytest.mark.slow)])
 def test_the_error_of_all_runs_covers(runs, n_chains):
     """2 stated errors in 94.6 % at least: 40 free pairs some times; four errors of such a share are allowed."""
     weights = np.kron(np.diag(np.linspace(0, 1, 40)), [[0, 1], [1, 0]])

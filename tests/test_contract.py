@@ -181,7 +181,12 @@ FORMS = {
     "sparse and clamped": sparse_and_clamped,
 }
 SAME_WALK = as_sparse, with_stored_zeros, hotter, clamped, sparse_and_clamped  # samplers pass through the same states
-every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+QUICK_FORMS = "as it is", "signs turned", "sparse and clamped"  # that `make check` tries, `make test` all
+every_form = pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=[pytest.mark.slow] * (name not in QUICK_FORMS)) for name, form in FORMS.items()],
+    ids=FORMS,
+)
 
 
 def on(form, method):
@@ -633,7 +638,7 @@ def test_two_methods_at_once_are_two_methods_alone(name, other):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param(method, marks=[pytest.mark.slow] * (name in ("ais", "temper", "auto")))
+        pytest.param(method, marks=[pytest.mark.slow] * (name in ("ais", "temper", "gibbs", "auto")))
         for name, method in METHODS.items()
         if name != "visited"
     ],
@@ -796,7 +801,12 @@ def few_runs(model, seed):
 
 @pytest.mark.parametrize(
     "method",
-    [correlated_chains, pytest.param(one_long_chain, marks=pytest.mark.slow), short_ladders, few_runs],
+    [
+        correlated_chains,
+        pytest.param(one_long_chain, marks=pytest.mark.slow),
+        pytest.param(short_ladders, marks=pytest.mark.slow),
+        few_runs,
+    ],
     ids=["chains", "one chain", "temper", "ais"],
 )
 def test_the_stated_error_covers(method):
@@ -971,18 +981,21 @@ def test_what_cannot_be_has_not_converged(method):
     assert not answer.converged or np.abs(answer.corr).max() <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("form", [as_it_is, with_stored_zeros, sparse_and_clamped])
+@pytest.mark.parametrize(
+    "form", [as_it_is, pytest.param(with_stored_zeros, marks=pytest.mark.slow), sparse_and_clamped]
+)
 @methods(among=THEORIES)
 def test_what_has_converged_lies_within_the_free_bounds(method, form):
     law_free_bounds(on(form, method))
 
 
+@pytest.mark.slow
 @methods(among=SAMPLERS)
 def test_what_samplers_say_lies_within_the_free_bounds(method):
     law_free_bounds(method, machines=6)
 
 
-@pytest.mark.parametrize("form", [as_it_is, with_stored_zeros])
+@pytest.mark.parametrize("form", [as_it_is, pytest.param(with_stored_zeros, marks=pytest.mark.slow)])
 @methods("exact", "trw", among=THEORIES)
 @pytest.mark.parametrize("law", [law_self_consistent, law_weak_converges])
 def test_what_has_converged_agrees_with_itself(law, method, form):

@@ -85,6 +85,7 @@ def test_options_that_make_no_sense_are_refused(wrong, sentence):
         bmlab.fit(blank(4), **{"data": DATA, "steps": 3, "rate": 0.1, **wrong})
 
 
+@pytest.mark.slow
 def test_a_fit_has_converged_where_it_came_to_rest():
     """At a maximum, by phases that converged; not after a few steps, not by chains, and not at a saddle."""
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)

@@ -126,6 +126,7 @@ def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
                 assert (np.asarray(answer.mean_stderr) > 0).all() and (np.asarray(errors) > 0).all()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_sweeps(monkeypatch):
     """A hundred times the sweeps: one number kept of each would be four times the peak, not a fifth more."""
     monkeypatch.setattr(chains, "RANDOM_BATCH", 2**12)

@@ -162,6 +162,7 @@ def test_a_pair_of_different_machines_is_refused(spoilt, clamped_phase):
 BOUNDS = {"exact": bmlab.exact, "mean field": bmlab.mean_field, "trw": partial(bmlab.trw, max_steps=3)}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_bounds_hold_for_every_pair_of_methods():
     """Any methods for the two phases: lower <= truth <= upper."""

@@ -42,6 +42,7 @@ def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
     assert np.abs(answer.mean - p @ s).max() < 1e-12 and np.abs(corr - pairs)[known].max() < 1e-12
 
 
+@pytest.mark.slow
 def test_the_second_half_measures_what_the_first_has_missed():
     """Units without couplings are drawn independently by each sweep: the share missed is sum p (1 - p)^M on average.
 
