@@ -261,6 +261,8 @@ def law_record(method):
         for pairs in (answer.corr, answer.corr_stderr, answer.covariance):
             assert not np.isnan(pairs[couplings(model)]).any()
         assert answer.method and isinstance(answer.converged, bool)
+        # one of another machine would be taken for this one's
+        assert answer.model is not None and answer.model.n >= n
         assert len(answer.message.split()) > 3  # a sentence: why it stopped
         z = answer.log_z
         assert isinstance(z, float) and isinstance(z, bmlab.Bounded)

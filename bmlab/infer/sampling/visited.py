@@ -93,6 +93,7 @@ def visited(
             message=f"visited() still met new states in {missed:.1%} of its last visits{advice}",
             state=chains.s.T.astype(float),
             info={"missed": missed, "states": len(seen.key), "dropped": (1 + n_sweeps) * len(s) - seen.visits.sum()},
+            model=model,
         )
     )
 
