@@ -174,6 +174,14 @@ def test_nothing_is_cheaper_than_the_plan():
     law_cheapest()
 
 
+@pytest.mark.parametrize(("v", "h"), [(40, 36), (40, 40), (784, 100)])
+def test_what_is_refused_is_priced_by_the_smaller_layer(v, h):
+    """The states of h units are listed, the others summed in closed form: no refusal says 2^(v + h)."""
+    layers = bmlab.restricted(np.ones((v, h)), np.zeros(v), np.zeros(h))
+    with pytest.raises(ValueError, match=rf"2\^{h} listed states"):
+        bmlab.exact(layers)
+
+
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(33, rng=np.random.default_rng(0))))
     assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")
