@@ -191,6 +191,12 @@ def test_every_figure_is_told_in_words_of_its_own(notebook):
     assert len(set(words)) == len(words)
 
 
+def test_the_words_of_a_figure_take_one_line_of_its_cell(notebook):
+    """They are for those who hear a page; all others read past them to the code."""
+    lines = [line.strip() for cell in code_cells(notebook) for line in cell.source.splitlines()]
+    assert [line for line in lines if line.startswith("plot.show(") and not line.endswith('")')] == []
+
+
 def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
     code = code_cells(notebook)
     for before, cell, after in zip([None, *code[:-1]], code, [*code[1:], None], strict=True):
