@@ -26,7 +26,7 @@ from PIL import Image, ImageOps
 
 from bmlab import __version__
 from bmlab.widgets import DrawView
-from bmlab.widgets.view import WIDGETS_FOLDER
+from bmlab.widgets.view import WIDGETS_FOLDER, script
 from bmlab_teaching.handouts import write_zip
 from bmlab_teaching.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
 
@@ -184,6 +184,12 @@ def home(text: str) -> str:
     return text.replace("PIECE", piece).replace("VERSION", __version__).replace("SITE/", f"{site}/")
 
 
+def first_steps() -> str:
+    """The module of the steps below the view: what the view is made of, and they themselves."""
+    steps = (ROOT / "docs/static/steps.js").read_text(encoding="utf-8")
+    return script("sampler.js", "learner.js", "pad.js", "dreams.js") + "\n" + steps
+
+
 def link_card(png: str) -> bytes:
     """A picture as those who show a link to the first page want it: 1200 x 630 pixels, on white."""
     image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
@@ -321,8 +327,8 @@ def main() -> None:
         write(pages / path.name, home(text) if path.stem == "index" else text)
     for name, text in reference.pages().items():
         write(pages / f"api/{name}.md", text + indexed(f"api/{name}"))
-    for name, script in views.scripts().items():
-        write(STATIC / f"{name}.js", script)
+    for name, module in (views.scripts() | {"first_steps": first_steps()}).items():
+        write(STATIC / f"{name}.js", module)
     for name in ("view.css", "predict.js"):
         write(STATIC / name, (WIDGETS_FOLDER / name).read_bytes())
     mathjax()

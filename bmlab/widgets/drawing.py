@@ -37,7 +37,7 @@ class DrawView(View):
     """
 
     alone = True
-    _esm = script("sampler.js", "learner.js", "pad.js", "draw.js")
+    _esm = script("sampler.js", "learner.js", "pad.js", "dreams.js", "draw.js")
     alt = traitlets.Unicode(
         "Patterns, what a machine has learnt of them as weights between its cells, and thirty of its dreams."
     ).tag(sync=True)

@@ -1,8 +1,6 @@
 // Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
 // whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.  A
 // finger draws strokes, or where `taps`, puts one pixel, and its strokes move the page.
-const WHITE = "#ffffff";
-
 function rgb(css) {
   return css.match(/\w\w/g).map((x) => parseInt(x, 16));
 }

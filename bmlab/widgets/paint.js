@@ -1,7 +1,7 @@
 // Draw a digit: the machines complete it and say which of them would have drawn it.
 function mount(model, el) {
   const [H, W] = model.get("shape"), colours = model.get("colours"), names = model.get("names");
-  const INK = colours.gibbs;
+  const INK = colours.gibbs, WHITE = "#ffffff";
   const known = model.get("start"), blank = known.map(() => 0), brush = H > 12 ? 1.1 : 0.5;
   const floats = (name) => {
     const bytes = model.get(name);

@@ -136,7 +136,7 @@ def course(steps: Sequence[Step]) -> Figure:
 
 
 def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
-    """Draw patterns, the weights learnt from them as threads between the pixels, and dreams."""
+    """Draw patterns, the weights learnt from them as lines between the pixels, and dreams."""
     figure, (axes,) = subplots(1, 3, 9, 3.7)
     plot.images(patterns[:4], axes[0], shape, columns=1 if len(patterns) < 4 else 2)
     plot.images(dreams, axes[2], shape, columns=6)
@@ -150,7 +150,7 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
     axes[1].plot(column, row, "o", color=plot.INK, markersize=3)
     axes[1].set(aspect="equal", ylim=(shape[0] - 0.5, -0.5), xticks=[], yticks=[])
     axes[1].axis("off")
-    for ax, title in zip(axes, ("It is shown", "Its threads", "It dreams"), strict=True):
+    for ax, title in zip(axes, ("It is shown", "Its weights", "It dreams"), strict=True):
         plot.headline(ax, title)
         ax.set_anchor("N")
     return figure

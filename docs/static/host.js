@@ -72,6 +72,16 @@ async function bringToLife(figure) {
   picture.hidden = true;
   widget.render({ model, el });
   figure.dataset.alive = "true";
+  if (figure.closest(".bmlab-home")) awaitSteps(document.querySelector(".bmlab-steps"));
+}
+
+// The steps below the view of the first page are asked for by who comes to them.
+function awaitSteps(steps) {
+  new IntersectionObserver((entries, itself) => {
+    if (!entries.at(-1).isIntersecting) return;
+    itself.disconnect();
+    import("./first_steps.js").catch((problem) => console.error(problem));
+  }).observe(steps);
 }
 
 const near = new IntersectionObserver((entries) => {

@@ -153,6 +153,90 @@ def test_what_was_drawn_is_in_the_address_and_learnt_where_it_is_opened(visit):
         assert live.locator(".bml-shelf canvas").count() in (3, 20)
 
 
+def press(step, name):
+    step.get_by_role("button", name=name, exact=True).press("Enter")
+
+
+def test_each_step_below_the_piece_does_what_it_says(visit):
+    page = visit.open("index.html")
+    steps = page.locator(".bmlab-step")
+    coin, pair, minus, negatives, onward = steps.all()
+    until = "([step, words]) => new RegExp(words).test(step.innerText)"
+
+    def says(step, words):
+        page.wait_for_function(until, arg=[step.element_handle(), words])
+        return re.search(words, step.inner_text())
+
+    for step in (coin, pair, minus, negatives):
+        step.scroll_into_view_if_needed()
+        step.locator(".bmlab").wait_for()
+    chance = float(says(coin, r"pulled by .*: on in ([\d.]+) of 100")[1]) / 100
+    press(coin, "Throw it 100 times")
+    on = int(says(coin, r"Thrown 100 times: on (\d+) times")[1])
+    assert abs(on - 100 * chance) <= 5 * (100 * chance * (1 - chance)) ** 0.5 + 1
+    press(pair, "Learn it from noise")
+    assert says(pair, r"Step [1-9]\d*: shown \+0\.33, dreamt")
+    press(pair, "Pause")
+    press(minus, "Take away the minus")
+    assert says(minus, r"weight is [1-9]\.\d+")  # with the second half it stays below 1
+    press(minus, "Put it back")
+    press(minus, "Pause")
+    letters, turned = map(int, says(negatives, r"(\d+) are letters, (\d+) negatives").groups())
+    assert letters > 2 * turned > 0
+    press(negatives, "Take the biases away")
+    assert says(negatives, r"\d+ are letters, 1\d negatives")
+    press(negatives, "Pause")
+    links = onward.locator("a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert sorted(links) == [name for name in COURSE if re.match(r"notebooks/0[0-5]_", name)]
+    press(onward, "Draw a fourth letter")
+    assert page.evaluate("document.activeElement.closest('.bml-shown') !== null")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def contrast(one, other):
+    """How two colours of a page differ, as WCAG counts it."""
+
+    def light(colour):
+        parts = [float(x) for x in re.findall(r"[\d.]+", colour)[:3]]
+        parts = [x / 255 if colour.startswith("rgb") else x for x in parts]
+        return sum(
+            k * (x / 12.92 if x <= 0.04 else ((x + 0.055) / 1.055) ** 2.4) for k, x in zip(LUMA, parts, strict=True)
+        )
+
+    low, high = sorted([light(one), light(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+LUMA = (0.2126, 0.7152, 0.0722)
+LIGHTEST = """canvas => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let most = 0;
+    for (let k = 0; k < data.length; k += 4) {
+        if (data[k + 3]) most = Math.max(most, data[k] + data[k + 1] + data[k + 2]);
+    }
+    return most; }"""
+
+
+def test_in_the_dark_nothing_that_is_drawn_on_glares_and_weights_are_seen(visit):
+    page = visit.open("index.html", "dark")
+    live = alive(page, page.locator(".bmlab-live"))
+    for sheet in [live.locator(".bml-shown canvas[role=application]"), *live.locator(".bml-shelf canvas").all()]:
+        assert sheet.evaluate(LIGHTEST) < 3 * 200
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    drawn = page.evaluate(
+        """() => { const tones = [], Sheet = CanvasRenderingContext2D.prototype, stroke = Sheet.stroke;
+            Sheet.stroke = function () { if (this.globalAlpha < 1) tones.push(this.strokeStyle); stroke.call(this); };
+            const told = done => () => { Sheet.stroke = stroke; done([...new Set(tones)]); };
+            return new Promise(done => setTimeout(told(done), 1000)); }"""
+    )
+    assert len(drawn) == 2 and all(contrast(colour, back) > 4.5 for colour in map(as_rgb, drawn))
+
+
+def as_rgb(colour):
+    """A colour that a canvas tells as #rrggbb, as a page tells it."""
+    return "rgb" + str(tuple(int(colour[k : k + 2], 16) for k in (1, 3, 5))) if colour.startswith("#") else colour
+
+
 def test_a_link_to_the_first_page_has_a_face(visit):
     page = visit.open("index.html")
     assert "Boltzmann machine" in page.title() and "Boltzmann machine" in page.locator("article p").first.inner_text()
