@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock site lite dist clean
+.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock site lite book dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -146,6 +146,9 @@ lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Pyth
 	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL) || \
 		$(INSTALL) --no-deps --upgrade --target build/lite-kernel $(LITE_KERNEL)
 	@PYTHONPATH="$(CURDIR)/build/lite-kernel" $(IN_VENV) docs/lite.py
+
+book: setup  ## print the core as a PDF, build/book/bmlab.pdf, without solutions (chromium on the path, or CHROMIUM=...)
+	@$(IN_VENV) docs/book.py
 
 dist: setup  ## build a wheel and an sdist in dist/, and check them
 	@rm -rf dist

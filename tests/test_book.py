@@ -1,0 +1,47 @@
+"""The printed book: the core's notebooks in their order, whole but for solutions and tests."""
+
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytest.importorskip("playwright", reason="playwright prints it")
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import book  # noqa: E402
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+PATH = ROOT / "notebooks/01_theory.ipynb"
+
+
+def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
+    chapter, text = book.chapter(PATH), book.html(PATH)
+    code = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "code")
+    assert "SOLUTION" not in code and "# your code" in code and "def my_formula" in code
+    assert "tried = my_formula" in PATH.read_text() and "tried = my_formula" not in code  # the test of it
+    assert "<details>" not in text and "<details open" in text
+    stored = [out for cell in nbformat.read(PATH, as_version=4).cells for out in cell.get("outputs", [])]
+    drawn = sum("image/png" in out.get("data", {}) for out in stored)
+    assert text.count('src="data:image/png') >= drawn > 3
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")
+def test_the_book_is_the_core_in_order_and_the_contents_say_the_pages(tmp_path, monkeypatch):
+    from playwright.sync_api import sync_playwright
+
+    monkeypatch.setattr(book, "FOLDER", tmp_path)
+    assert [path.stem[:3] for path in book.CORE] == [f"{k:02}_" for k in range(6)]
+    bodies = [f'<article id="{path.stem}"><h1>{path.stem}</h1><p>$x^2$</p></article>' for path in book.CORE]
+    text = book.book(bodies, list(range(3, 9)))
+    assert re.findall(r'href="#(\w+)".*?<span>(\d+)</span>', text) == [
+        (path.stem, str(3 + k)) for k, path in enumerate(book.CORE)
+    ]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        assert book.length(book.printed(browser, text)) == 2 + len(book.CORE)
+        browser.close()
