@@ -32,8 +32,7 @@ html_favicon = str(HERE / "static/favicon.svg")
 html_static_path = [str(HERE / "static"), "../build/static"]
 html_extra_path = ["../build/extra"]
 html_css_files = ["view.css", "site.css"]
-html_js_files = [("host.js", {"type": "module"}), ("predict.js", {"defer": "defer"}), ("think.js", {"defer": "defer"})]
-html_js_files += [("search.js", {"defer": "defer"})]
+html_js_files = [("host.js", {"type": "module"}), ("search.js", {"defer": "defer"})]
 html_copy_source = html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "bmlab"},
@@ -104,6 +103,13 @@ def with_short_types(app, what, name, obj, options, signature, returns):
     return signature and ARRAY_LIKE.sub("ArrayLike", signature), returns
 
 
+def with_scripts(app, name, template, context, doctree):
+    """Predictions and places to think are on notebooks' pages only."""
+    for script in ("predict.js", "think.js") if name.startswith("notebooks/") else ():
+        app.add_js_file(script, defer="defer")
+
+
 def setup(app):
+    app.connect("html-page-context", with_scripts)
     app.connect("autodoc-process-docstring", as_paragraphs)
     app.connect("autodoc-process-signature", with_short_types)

@@ -49,7 +49,7 @@ HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summa
 </details>"""
 USE = """<div class="bmlab-use">
 <details><summary>Open locally</summary><pre>git clone {home} && cd {folder}
-make lab</pre></details>
+make lab</pre><a href="{home}#start">Without make, or on Windows</a></details>
 {links}
 </div>"""
 

@@ -81,6 +81,11 @@ function mount(model, el) {
   // All of its dreams
   const wall = wallOf(mind.dreams.length, [H, W], 5, `${mind.dreams.length} dreams of the machine, that begin in noise`);
   const hang = (part) => wall.hang(mind.dreams, tones, part);
+  const describe = () => {  // for who does not see them
+    const equal = patterns.map((p) => mind.dreams.filter((s) => s.every((x, i) => x === p[i])).length);
+    const found = equal.map((count, k) => `${count} are pattern ${k + 1}`).join(", ");
+    wall.canvas.setAttribute("aria-label", `${mind.dreams.length} dreams of the machine: ${found || "nothing is shown"}`);
+  };
   const restyle = () => {
     const before = tones.off;
     tones = now();
@@ -115,7 +120,10 @@ function mount(model, el) {
     words.textContent = holding() ? HELD : SAID[`${shown}${dreamt}`] + bare;
   };
   const move = () => {
-    if (mind.steps % PACE === 0) restyle();
+    if (mind.steps % PACE === 0) {
+      restyle();
+      describe();
+    }
     if (holding()) {                   // a chain that has found a pattern stays in it: one a step begins anew
       mind.dreams[oldest] = mind.noise();
       oldest = (oldest + 1) % mind.dreams.length;

@@ -144,7 +144,11 @@ const STEPS = {
 };
 
 function build(step) {
-  const words = make("p", { class: "bml-said", role: "status" }), say = (text) => { words.textContent = text; };
+  const words = make("p", { class: "bml-said", role: "status" });
+  const say = (text) => {  // what changes twelve times a second is read, and not heard
+    words.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
+    words.textContent = text;
+  };
   const place = make("div"), { probe, now } = seen(colours);
   step.append(place);
   const root = frame(place, "small", probe);

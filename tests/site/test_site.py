@@ -70,11 +70,13 @@ def test_the_home_runs_and_leads_to_every_notebook(visit):
     page = visit.open("index.html")
     live = alive(page, page.locator(".bmlab-live"))
     page.wait_for_function("view => +view.querySelector('.bml-gap').textContent < 0.7", arg=live.element_handle())
+    dreams = live.get_by_role("img", name=re.compile(r"30 dreams of the machine: [1-9]\d* are pattern 1, "))
+    dreams.wait_for()  # who does not see them hears what they are
     cards = page.locator(".bmlab-card").all()
     assert sorted(card.get_attribute("href") for card in cards) == COURSE
     assert all(re.search(r"\?.*\d+ minutes · (core|further)", card.inner_text(), re.DOTALL) for card in cards)
     doors = [door.get_attribute("href") for door in page.locator(".bmlab-doors a").all()]
-    assert len(doors) == 3 and all(page.request.get(visit.address + door).ok for door in doors)
+    assert len(doors) == 4 and all(page.request.get(visit.address + door).ok for door in doors)
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
