@@ -12,9 +12,10 @@ function alive(mount) {
         if (here === null && patience) setTimeout(() => owner.offer(img, patience - 1), 100);
         if (shown.has(img) || state() === "gone" || !(here ?? !patience)) return;
         img.alt = model.get("alt");
-        const el = make("div"), unmount = mount(model, el);
+        const el = make("div");
         img.style.display = "none";
-        img.after(el);
+        img.after(el);  // before it is drawn in: only what stands in a page has that page's colours
+        const unmount = mount(model, el);
         shown.set(img, () => { unmount?.(); el.remove(); img.style.display = ""; shown.delete(img); });
       },
       // A view whose kernel is gone stays where it is, and says so; once out of the page it does not come back.

@@ -120,7 +120,7 @@ function mount(model, el) {
     words.textContent = holding() ? HELD : SAID[`${shown}${dreamt}`] + bare;
   };
   const move = () => {
-    if (mind.steps % PACE === 0) {
+    if (!tones.off || mind.steps % PACE === 0) {
       restyle();
       describe();
     }
