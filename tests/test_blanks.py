@@ -13,6 +13,7 @@ import pytest
 import slips
 
 from bmlab.widgets import exercises, judging
+from bmlab.widgets.answers import agree, kind_of_slip
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
@@ -88,7 +89,7 @@ def differs(wrong, right, cases):
     with np.errstate(all="ignore"):
         for _ in range(100):
             given = judging.draw(right, cases, rng, right.__globals__)
-            if not judging.agree(wrong, right, [given]):
+            if not agree(wrong, right, [given]):
                 return True
     return False
 
@@ -161,4 +162,4 @@ def test_a_blank_that_calls_itself_is_told_so(capsys):
 
 
 def test_a_name_that_a_test_asks_for_and_is_not_there_is_missing():
-    assert judging.kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it"
+    assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it"

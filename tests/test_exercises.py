@@ -22,7 +22,7 @@ from IPython.utils.capture import capture_output
 from wrong_answers import WRONG
 
 import bmlab
-from bmlab.widgets import judging
+from bmlab.widgets.answers import DIGITS, Wrong, agree, fitted
 from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells
@@ -259,9 +259,9 @@ class Slip:
 def differ(found, right):
     """Whether an answer is another one, by more than 2 %: "about how many" takes what is as near as that."""
     try:
-        parts = zip(*judging.fitted("it", found, right), strict=True)
-        return not all(np.allclose(one, other, rtol=0.02, atol=judging.DIGITS) for one, other in parts)
-    except judging.Wrong:
+        parts = zip(*fitted("it", found, right), strict=True)
+        return not all(np.allclose(one, other, rtol=0.02, atol=DIGITS) for one, other in parts)
+    except Wrong:
         return True
 
 
@@ -339,7 +339,7 @@ def as_right(mine, right, asked, rng):
         elif not callable(one):
             if differ(mine[key], one):
                 return False
-        elif not all(judging.agree(mine[key], one, [others(given, rng)]) for given in asked[key] for _ in range(3)):
+        elif not all(agree(mine[key], one, [others(given, rng)]) for given in asked[key] for _ in range(3)):
             return False
     return True
 

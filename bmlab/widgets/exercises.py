@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .judging import CASES, READ_ONLY, WRITES, Open, Untried, as_asked, judge, kind_of_slip, kind_of_value
+from .answers import READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
+from .judging import CASES, Untried, judge
 from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")

@@ -160,7 +160,7 @@ def as_number(name: str, value: Any) -> Any:
     """Return a value as a student's copy takes it: one number in a list is that number; Failed where it is complex."""
     if type(value) in (bool, int, float, str, types.NoneType):
         return value
-    from bmlab.widgets.judging import COMPLEX, as_number, is_complex
+    from bmlab.widgets.answers import COMPLEX, as_number, is_complex
 
     if is_complex(value):
         raise Failed("AssertionError", COMPLEX.format(name))

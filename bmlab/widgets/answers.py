@@ -1,0 +1,263 @@
+"""What comes back from a student's function: looked at before it is computed with, and compared with what is right."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout, suppress
+from copy import deepcopy
+from functools import wraps
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from ..model import BoltzmannMachine
+from ..validation import describe
+
+READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
+WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
+COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
+ORDINAL = ("first", "second", "third", "fourth")
+DIGITS = 6e-4  # how far an answer may be off: three decimals are right
+
+
+class Open(Exception):
+    """The answer is not written yet."""
+
+
+class Wrong(Exception):
+    """What is wrong with what came back, a sentence that begins with the function's name."""
+
+
+def as_number(value: Any) -> Any:
+    """Return an answer as it is meant, and each of several: one number in a list or an array is that number.
+
+    What has no imaginary part is real.
+    """
+    if isinstance(value, tuple) and len(value) != 1:
+        return tuple(map(as_number, value))
+    if isinstance(value, tuple | list | np.ndarray | complex):
+        with suppress(ValueError):  # lists of unequal lengths
+            array = np.asarray(value)
+            if array.dtype.kind == "c" and not np.imag(array).any():
+                array = value = np.real(array)
+            if array.size == 1 and array.dtype.kind in "biufc":
+                return array.reshape(())[()]
+    return value
+
+
+def as_asked(name: str, answer: Any) -> Any:
+    """Return an answer as its test takes it, as_number(); a function by what it returns, which must not be complex."""
+    if not callable(answer):
+        return as_number(answer)
+
+    @wraps(answer)
+    def taken(*given, **named):  # a test's own arrays stay as they are
+        copies = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
+        found = as_number(answer(*copies, **named))
+        if is_complex(found):
+            raise AssertionError(COMPLEX.format(name))
+        return found
+
+    return taken
+
+
+def is_complex(value: Any) -> bool:
+    """Return whether a part of an answer has an imaginary part."""
+    for part in value if isinstance(value, tuple) else [value]:
+        with suppress(Exception):
+            if np.iscomplexobj(np.asarray(as_number(part))):
+                return True
+    return False
+
+
+def returned(function: Callable, given: Sequence) -> Any:
+    """Return what a function returns, looked at; raise Open or Wrong with a sentence."""
+    name, copies = function.__name__, [deepcopy(one) for one in given]
+    with redirect_stdout(StringIO()) as printed:
+        try:
+            found = function(*copies)
+        except NotImplementedError:
+            raise Open from None
+        except RecursionError:
+            raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
+        except Exception as problem:
+            stops = f"{name} stops with {type(problem).__name__}: {problem}"
+            raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
+    if not all(map(same_bits, given, copies)):
+        raise Wrong(WRITES.format(name))
+    if words := look(name, found, printed.getvalue()):
+        raise Wrong(words)
+    return found
+
+
+def look(name: str, found: Any, printed: str = "") -> str:
+    """Return what is wrong with the kind of what a function returned, before it is computed with; "" if nothing is."""
+    if found is None:
+        return f"{name} prints and returns nothing: write return for print" if printed.strip() else (
+            f"{name} returned nothing: is there a return?"
+        )  # fmt: skip
+    if isinstance(found, str):
+        return f"{name} returned a text, {found[:40]!r}, where numbers are asked for: take the quotes off"
+    if callable(found) and not isinstance(found, np.generic | np.ndarray):
+        return f"{name} returned {describe(found)}, where numbers are asked for: call it, with ()"
+    if isinstance(found, set | dict | map | zip) or inspect.isgenerator(found):
+        return f"{name} returned a {type(found).__name__}, where numbers are asked for: make it a list"
+    if is_complex(found):
+        return COMPLEX.format(name)
+    for part in found if isinstance(found, tuple) else [found]:
+        with suppress(Exception):
+            if not np.size(part):
+                return f"{name} returned an empty array: nothing was put into it"
+    return ""
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Return whether an argument is as it was; machines cannot be written into."""
+    return not isinstance(one, np.ndarray) or np.array_equal(one, other, equal_nan=True)
+
+
+def parts(value: Any, count: int = 0) -> list[np.ndarray]:
+    """Return an answer as arrays: a machine has three; a tuple, or what is asked for as one, as many as it is long."""
+    if isinstance(value, BoltzmannMachine):
+        value, count = (value.dense_weights, value.biases, value.temperature), 3
+    pieces = value if isinstance(value, tuple) or count else [value]
+    if is_complex(value):
+        raise TypeError("complex")
+    return [np.asarray(as_number(one), dtype=float) for one in pieces]
+
+
+def labels_of(right: Any) -> list[str]:
+    """Return the words for the parts of an answer."""
+    if isinstance(right, BoltzmannMachine):
+        return ["its weight matrix", "its row of biases", "its T"]
+    return [f"its {ORDINAL[k]} part" for k in range(len(right))] if isinstance(right, tuple) else ["it"]
+
+
+def fitted(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the arrays of an answer, in the shapes of the right ones, and these; raise Wrong where they are others."""
+    wanted, several = parts(right), len(right) if isinstance(right, tuple) else 0
+    if isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine):
+        raise Wrong(f"{name} returned {describe(found)}, where a machine is asked for: BoltzmannMachine(weights, ...)")
+    if isinstance(found, BoltzmannMachine) and not isinstance(right, BoltzmannMachine):
+        raise Wrong(f"{name} returned a machine, where numbers are asked for")
+    if several and not (isinstance(found, tuple | list | np.ndarray) and len(found) == several):
+        raise Wrong(f"{name} returned {describe(found)}, where {several} things are asked for, with a comma between")
+    try:
+        arrays = parts(list(found) if isinstance(found, tuple) and not several else found, several)
+    except (TypeError, ValueError):
+        raise Wrong(f"{name} returned {describe(found)}, where {shape_of(wanted[0])} is asked for") from None
+    for k, (array, one) in enumerate(zip(arrays, wanted, strict=True)):
+        if array.shape != one.shape and array.size == one.size == 1:
+            arrays[k] = array.reshape(one.shape)  # one number is one number
+        elif array.shape != one.shape:
+            raise Wrong(f"{name} returned {shape_of(array)}, where {shape_of(one)} is asked for")
+        elif not np.array_equal(np.isnan(array), np.isnan(one)):
+            raise Wrong(f"{name} returned nan (not a number): is there a log of 0, 0/0 or an overflow?")
+    return arrays, wanted
+
+
+def same_kind(found: Any, right: Any) -> bool:
+    """Return whether an answer can stand where the right one does: an array for an array, a number for a number."""
+    if isinstance(right, tuple) and isinstance(found, tuple):
+        return all(map(same_kind, found, right))
+    number = isinstance(found, float | int | np.generic) and isinstance(right, float | int | np.generic)
+    return number or (type(found) is type(right) and np.shape(found) == np.shape(right))
+
+
+def shape_of(array: np.ndarray) -> str:
+    """Return an array's shape in words."""
+    return f"shape {array.shape}" if array.ndim else "one number"
+
+
+def close(found: np.ndarray, right: np.ndarray, off: float = DIGITS) -> bool:
+    """Return whether numbers are equal to so many digits."""
+    return np.allclose(found, right, rtol=off / 100, atol=off, equal_nan=True)
+
+
+def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float = DIGITS) -> bool:
+    """Return whether all parts of an answer are equal to so many digits."""
+    return all(close(one, other, off) for one, other in zip(found, right, strict=True))
+
+
+def agree(mine, right, cases, which=None):
+    """Whether both say the same in all of the cases, or of one part of it."""
+    part = slice(None) if which is None else slice(which, which + 1)
+    try:
+        pairs = (fitted(mine.__name__, returned(mine, one), right(*deepcopy(one))) for one in cases)
+        return all(equal(found[part], wanted[part]) for found, wanted in pairs)
+    except Exception:
+        return False
+
+
+# What a test asks for
+
+
+class Watched:
+    """A function that is asked by a test: what it returns is looked at, and compared in kind with the right answer's.
+
+    `wrong` is what was wrong first, "" if nothing was; `right` may be None.
+    """
+
+    def __init__(self, name: str, function: Callable, right: Callable | None):
+        self.name, self.function, self.right, self.wrong = name, function, right, ""
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Return what the function returns."""
+        copies = deepcopy(given)
+        with redirect_stdout(StringIO()) as printed:
+            try:
+                found = inspect.unwrap(self.function)(*copies, **named)
+            except Exception as problem:
+                self.wrong = self.wrong or WRITES.format(self.name) * (READ_ONLY in str(problem))
+                raise
+        self.wrong = self.wrong or WRITES.format(self.name) * (not all(map(same_bits, given, copies)))
+        self.wrong = self.wrong or look(self.name, found, printed.getvalue())
+        if self.right and not self.wrong:
+            with suppress(Exception):
+                wanted = self.right(*deepcopy(given), **deepcopy(named))
+                self.wrong = unlike(self.name, found, wanted)
+        return found
+
+
+def unlike(name: str, found: Any, right: Any) -> str:
+    """Return what is wrong with the kind of an answer beside the right one, "" where nothing is."""
+    try:
+        fitted(name, found, right)
+    except Wrong as words:
+        return str(words)
+    return ""
+
+
+def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str = "") -> str:
+    """Return what is wrong with the kind of an answer that a test refuses, "" where nothing is.
+
+    source     the test
+    asked      the names that it asks for
+    names      what the notebook knows
+    solution   the source of the right answer: where it is known, shapes are compared, too
+    """
+    right = dict(names)
+    with suppress(Exception), redirect_stdout(StringIO()):
+        exec(solution, right)
+    here = {}
+    for name in asked:
+        if name not in names:
+            return f"{name} is missing: run the cell that writes it"
+        if callable(names[name]) and (not solution or callable(right[name])):
+            here[name] = Watched(name, names[name], right[name] if solution else None)
+        elif words := kind_of_value(name, names[name], right[name] if solution else None):
+            return words
+    if here:
+        with suppress(Exception), redirect_stdout(StringIO()):
+            exec(source, names | here)
+    return next((one.wrong for one in here.values() if one.wrong), "")
+
+
+def kind_of_value(name: str, found: Any, right: Any = None) -> str:
+    """Return what is wrong with the kind of a value, "" where nothing is; a text may be what is asked for."""
+    if found is None:
+        return f"{name} is None, nothing: write its value"
+    words = "" if isinstance(found, str) or isinstance(right, str | list) else look(name, found)
+    if right is not None and not isinstance(right, str | list):
+        words = look(name, found) or unlike(name, found, right)
+    return words.replace(" returned ", " is ", 1)
