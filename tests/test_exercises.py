@@ -23,6 +23,7 @@ from wrong_answers import WRONG
 
 import bmlab
 from bmlab.widgets.answers import DIGITS, Wrong, agree, fitted
+from bmlab.widgets.edits import edited
 from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells
@@ -401,7 +402,7 @@ def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
         (names,) = (one.needed for one in about if one.source == test.source)
         right = {key: here[key] for key in names}
         asked = questions({key for key in names if callable(here[key])}, test, here)
-        for slip, text in slips.sources(source):
+        for slip, text in edited(source):
             said, tried = copy(text, test), tried + 1
             mine = {key: shell.user_ns.get(key) for key in names}
             ticked = said.startswith("✓ done.")

@@ -1,6 +1,7 @@
 """What comes back from a student's function: looked at before it is computed with, and compared with what is right."""
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
@@ -16,6 +17,9 @@ from ..validation import describe
 READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
+STOPS = " stops with "
+MISMATCH = re.compile(r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)")
+LENGTHS = r"@ multiplies rows of \2 numbers with columns of \1"
 ORDINAL = ("first", "second", "third", "fourth")
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
 
@@ -81,7 +85,7 @@ def returned(function: Callable, given: Sequence) -> Any:
         except RecursionError:
             raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
         except Exception as problem:
-            stops = f"{name} stops with {type(problem).__name__}: {problem}"
+            stops = f"{name}{STOPS}{type(problem).__name__}: {MISMATCH.sub(LENGTHS, str(problem)).strip()}"
             raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
         raise Wrong(WRITES.format(name))
@@ -107,7 +111,7 @@ def look(name: str, found: Any, printed: str = "") -> str:
     for part in found if isinstance(found, tuple) else [found]:
         with suppress(Exception):
             if not np.size(part):
-                return f"{name} returned an empty array: nothing was put into it"
+                return f"{name} returned an empty array, where numbers are asked for"
     return ""
 
 

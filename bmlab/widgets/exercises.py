@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from ..files import write_bytes
 from .answers import READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
+from .hints import named_in_test
 from .judging import CASES, Untried, judge
 from .view import WIDGETS_FOLDER
 
@@ -119,7 +120,7 @@ def _judged(function, source, cases):
     names, before = function.__globals__, function.__globals__.get(name)
     names[name] = function  # a function that calls itself calls itself, not the package's
     try:
-        verdict = judge(function, ours, cases)
+        verdict = judge(function, ours, cases, source=source)
     except Open:
         print(f"{STILL_OPEN.format(name)} Until then the package's version stands in for it.")
     except Untried as problem:
@@ -278,8 +279,17 @@ def _verdict(about, error, names):
         failed = isinstance(error, AssertionError)
         said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}"
         said = WRITES.format(" and ".join(about["asked"])) if READ_ONLY in str(error) else said
-        slip = kind_of_slip(source, about["asked"], names, "" if failed else "".join(about["ways"][:1])) or said
+        solution = "".join(about["ways"][:1])
+        slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
+        more = "" if slip or not failed else _named(about, names, solution)
+        slip = slip or said + f" ({more})" * bool(more)
     return f"\N{BALLOT X} {slip}", False
+
+
+def _named(about, names, solution):
+    """The slip in a function, in all that its test asks; "" where it has no name, or the solution is not known."""
+    functions = [name for name in about["asked"] if callable(names[name])]
+    return named_in_test(f"{about['seen']}\n{about['hidden']}", functions, names, solution) if solution else ""
 
 
 def _kinds(about, names):

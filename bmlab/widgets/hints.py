@@ -1,38 +1,151 @@
 """What is wrong with a wrong answer, in a sentence: its numbers are compared with the right ones on many cases.
 
 It is right but for a factor, a constant or a length; or it would be right for another argument (of the other sign,
-twice as large), or in simpler cases (at T = 1, without biases). Where none of this is so, a small case is shown.
+twice as large), in simpler cases (at T = 1, without biases), or with one slip in the right formula (edits.py). Each
+is said where it is so in all cases. Where nothing is, a small case is shown.
 """
 
 import inspect
-from collections.abc import Callable
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout, suppress
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
+from io import StringIO
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
+import bmlab
+
+from ..estimate import Bounded
 from ..model import BoltzmannMachine
 from ..validation import describe
-from .answers import DIGITS, agree, close, fitted, parts
+from .answers import DIGITS, STOPS, agree, close, fitted, labels_of, parts, returned
+from .edits import edited
+
+MOST = 24  # questions of a test on which a slip is named
 
 
-def slip(mine, right, tried, pairs, labels):
-    """Name what is wrong, in the words of a hint, from how wrong and right answers differ; of steps, from one alone."""
-    if len(labels) == 3 and any(type(one) is int for one in tried[0]):
-        single = [[1 if type(one) is int else one for one in case] for case in tried]
-        if not agree(mine, right, single):
-            tried, pairs = (
-                single,
-                [fitted(mine.__name__, mine(*deepcopy(one)), right(*deepcopy(one))) for one in single],
-            )
-    which = next(k for k in range(len(labels)) if not all(close(found[k], wanted[k]) for found, wanted in pairs))
-    found, wanted = ([pair[side][which] for pair in pairs] for side in (0, 1))
+class Trial(NamedTuple):
+    """A student's function beside the right one, in cases of which some are wrong.
+
+    cases, rights, pairs    the arguments, the right answers, and the arrays of both answers: one entry a case
+    """
+
+    mine: Callable
+    right: Callable
+    cases: list[list]
+    rights: list
+    pairs: list[tuple[list[np.ndarray], list[np.ndarray]]]
+
+    def on(self, more: list[list]) -> "Trial":
+        """Return the trial with more cases; raise Wrong where an answer cannot be compared."""
+        rights = [self.right(*deepcopy(one)) for one in more]
+        found = [returned(self.mine, one) for one in more]
+        pairs = [fitted(self.mine.__name__, one, other) for one, other in zip(found, rights, strict=True)]
+        return self._replace(cases=self.cases + more, rights=self.rights + rights, pairs=self.pairs + pairs)
+
+
+def slip(trial: Trial, source: str = "") -> str:
+    """Return what is wrong in all of the cases, or else one of them; `source` is the right function's, if known."""
+    return named(trial, source) or example(trial)
+
+
+def named(trial: Trial, source: str = "") -> str:
+    """Return what is wrong with a function in all of the cases tried, "" where that has no name here."""
+    mine, right, tried, _, pairs = trial
+    which, found, wanted, it = first_wrong(trial)
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
     words = by_infinity(*flat) or by_ratio(*flat) or by_argument(found, wanted, tried, right)
-    words = words or by_changed(mine, right, tried, which) or by_step(found, wanted, tried, right, which)
+    words = words or by_sum(found, wanted) or by_place(found, wanted) or by_quantity(found, wanted, tried, right)
+    words = words or by_step(found, wanted, tried, right, which) or by_changed(found, tried, right, which)
+    if not words and (words := by_edit([answer for answer, _ in pairs], tried, right, source)):
+        return f"it {words}"
     words = words or by_simpler(mine, right, tried, which)
-    return f"{labels[which]} {words}" if words else example(right, tried, found, wanted, labels[which])
+    return f"{it} {words}" if words else ""
+
+
+def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -> str:
+    """Return what is wrong with a function in all that its test asks of it, "" where that has no name here.
+
+    asked      the names of which the test asks
+    names      what the notebook knows
+    solution   the source of the right answer
+    """
+    with suppress(Exception), np.errstate(all="ignore"), redirect_stdout(StringIO()):
+        exec(compiled(solution), right := dict(names))
+        for name in asked:
+            heard: list[list] = []
+            exec(compiled(test), right | {name: hearing(right[name], heard)})
+            if any(isinstance(one, np.random.Generator) for case in heard for one in case):
+                continue  # estimates differ
+            trial = Trial(renamed(names[name], name), right[name], [], [], []).on(heard[:MOST])
+            if words := named(trial, solution):
+                return f"{name}: {words}"
+    return ""
+
+
+def hearing(function, heard):
+    """A function that keeps the arguments that it is given."""
+
+    def hears(*given):
+        heard.append(list(deepcopy(given)))
+        return function(*given)
+
+    return hears
+
+
+def renamed(function, name):
+    """A function by another name: that of an answer, which may be a lambda."""
+
+    def answered(*given):
+        return function(*given)
+
+    answered.__name__ = name
+    return answered
+
+
+def first_wrong(trial):
+    """The first part of an answer that is wrong: its place, what was found in each case, what is right, its words."""
+    labels = labels_of(trial.rights[0])
+    which = next(k for k in range(len(labels)) if not all(close(found[k], wanted[k]) for found, wanted in trial.pairs))
+    found, wanted = ([pair[side][which] for pair in trial.pairs] for side in (0, 1))
+    return which, found, wanted, labels[which]
+
+
+def gives(other, tried, answers, part=slice(None)):
+    """Whether a function gives, in all cases, what was found for an answer or for a part of it."""
+    with suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        others = (parts(other(*deepcopy(one)))[part] for one in tried)
+        return all(alike(mine, one) for mine, one in zip(answers, others, strict=True))
+    return False
+
+
+def alike(found, other):
+    """Whether the parts of two answers have the same shapes and numbers."""
+    return [one.shape for one in found] == [one.shape for one in other] and all(map(close, found, other))
+
+
+def where(words, mine, right, tried, place):
+    """Say in which case an answer cannot be compared: for several states at once, or which it is if not every one."""
+    single = alone(tried)
+    if single and agree(mine, right, single):
+        return f"{mine.__name__} is right for one state; for several at once it {words.partition(' ')[2]}"
+    return f"{words} ({case(right, tried[place])})" if place or STOPS in words else words
+
+
+def alone(tried):
+    """The cases of one state, where others are of several at once."""
+    dimensions = [[np.ndim(one) for one in case] for case in tried]
+    fewest = [min(some) for some in zip(*dimensions, strict=True)]
+    return (
+        []
+        if all(one == fewest for one in dimensions)
+        else [case for case, one in zip(tried, dimensions, strict=True) if one == fewest]
+    )
 
 
 def by_infinity(found, wanted):
@@ -40,9 +153,11 @@ def by_infinity(found, wanted):
     endless = np.isinf(found) & np.isfinite(wanted)
     if not endless.any():
         return ""
-    if found[endless][0] > 0:
-        return f"is inf where {number(wanted[endless][0])} is right: exp overflows, take the largest out first"
-    return f"is -inf where {number(wanted[endless][0])} is right: exp underflows to 0, take the largest out first"
+    first = f"is {found[endless][0]} where {number(wanted[endless][0])} is right:"
+    if not close(found[~endless], wanted[~endless]):
+        return f"{first} is something divided by 0, or is it an overflow?"
+    flows = "overflows" if found[endless][0] > 0 else "underflows to 0"
+    return f"{first} exp {flows}, take the largest out first"
 
 
 def number(value, beside=None):
@@ -68,19 +183,25 @@ def by_ratio(found, wanted):
     if steady and f"{factors[0]:.3g}" != "1":
         factor = factors[0]
         named = {-1: "has the wrong sign", 2: "is twice what it should be", 0.5: "is half of what it should be"}
+        named |= {1 / np.log(2): "is in bits: the natural logarithm is asked for"}
         power = np.log2(np.abs(factor) + 1e-300)
         size = f"2^{power:.0f}" if close(power, np.round(power)) and 4 < abs(power) < 99 else f"{np.abs(factor):.3g}"
         times = f"is {'-' * bool(factor < 0)}{size} times what it should be"
         return next((said for one, said in named.items() if close(factor, one)), times)
     if close(np.abs(found), np.abs(wanted)) and not np.all(np.abs(wanted) == 1):
         return "has the right size, and sometimes the wrong sign"
-    if close(found - wanted, found[0] - wanted[0]):
-        return f"is always too large by {found[0] - wanted[0]:.3g}: a constant"
+    if close(found - wanted, more := found[0] - wanted[0]):
+        return f"is always too {'large' if more > 0 else 'small'} by {abs(more):.3g}: a constant"
     if close(found, 1 - wanted):
         return "is one minus what it should be"
+    if np.all(np.abs(wanted) == 1) and not np.all(odd := np.abs(found) == 1):
+        return f"holds {number(found[~odd][0])}, where each number should be -1 or +1"
     for operation, said in INSTEAD.items():
         if close(found, operation(wanted)):
             return said
+    grown = np.exp(np.clip(found, -50, 50)) - np.exp(np.clip(wanted, -50, 50))
+    if np.abs(wanted).max() < 20 and np.allclose(grown, grown[0], rtol=1e-4, atol=1e-9):
+        return f"is the logarithm of {abs(grown[0]):.3g} too {'much' if grown[0] > 0 else 'little'}"
     return ""
 
 
@@ -90,6 +211,14 @@ INSTEAD = {
     np.square: "is the square of what it should be",
     lambda x: np.sqrt(np.abs(x)): "is the root of what it should be",
     lambda x: 1 / np.where(x, x, np.nan): "is one over what it should be",
+    lambda x: x / (1 - np.where(x == 1, np.nan, x)): "is the odds, p / (1 - p), where p is asked for",
+    lambda x: 2 * x - 1: "is twice what it should be, minus 1: a mean for a probability?",
+    lambda x: (1 + x) / 2: "is half of what it should be and 1: a probability for a mean, or 0 for -1?",
+    lambda x: np.minimum(x, 1): "is never above 1, and should be",
+    np.ceil: "is rounded to a whole number",
+    np.floor: "is rounded to a whole number",
+    np.round: "is rounded to a whole number",
+    np.sign: "has the sign alone, and not the size",
 }
 
 
@@ -110,31 +239,173 @@ def by_argument(found, wanted, tried, right):
                     return f"{said} {name}"
         for axis in range(max(map(np.ndim, given))):
             lengths = [np.shape(one)[axis] if np.ndim(one) > axis else 1 for one in given]
-            for power, said in ((1, "large"), (-1, "small")):
-                scaled = [one * length**power for one, length in zip(wanted, lengths, strict=True)]
-                if all(close(one, other) for one, other in zip(found, scaled, strict=True)):
-                    return f"is too {said} by the length of {name}: a mean, or a sum?"
+            for said, factor in LENGTHS.items():
+                if all(close(one, other * factor(n)) for one, other, n in zip(found, wanted, lengths, strict=True)):
+                    return said.format(name)
     if all(one.T.shape == other.shape and close(one.T, other) for one, other in zip(found, wanted, strict=True)):
         return "has rows and columns exchanged"
     return ""
 
 
-def by_changed(mine, right, tried, which):
-    """Words for an answer that is right for another argument: of the other sign, twice as large, ..."""
-    names = list(inspect.signature(right).parameters)
-    for k, one in enumerate(tried[0]):
-        is_number = isinstance(one, float) or (isinstance(one, np.ndarray) and one.dtype.kind == "f")
-        changes = MACHINES if isinstance(one, BoltzmannMachine) else CHANGED if is_number else {}
-        for said, change in changes.items():
-            other = partial(of_another, right, k, change)
-            if agree(mine, other, tried, which):
-                return said.format(names[k])
+LENGTHS = {
+    "is too large by the length of {}: a mean, or a sum?": float,
+    "is too small by the length of {}: a mean, or a sum?": lambda n: 1 / n,
+    "is too large by the root of the length of {}": np.sqrt,
+    "is too small by the root of the length of {}": lambda n: 1 / np.sqrt(n),
+    "is too large by a factor 2 for each number in {}": lambda n: 2.0**n,
+    "is too small by a factor 2 for each number in {}": lambda n: 0.5**n,
+    "is N / (N - 1) times what it should be, N the length of {}: N, or N - 1?": lambda n: (
+        n / (n - 1) if n > 1 else np.nan
+    ),
+    "is (N - 1) / N times what it should be, N the length of {}: N, or N - 1?": lambda n: (n - 1) / n,
+}
+
+
+def by_sum(found, wanted):
+    """Words for what should add up to 1, or is right but for a factor of its own in each case or row."""
+    if any(np.size(one) < 2 or not np.isfinite(one).all() for one in found):
+        return ""
+    for axis, said in ((None, "does not add up to 1"), (-1, "does not add up to 1 in each row")):
+        sums = [np.sum(one, axis=axis, keepdims=True) for one in found]
+        if all(close(one / n, other) for one, n, other in zip(found, sums, wanted, strict=True)):
+            return f"{said}: divide by the sum"
+    if max(map(np.ndim, found)) == 2:
+        sums = [np.sum(one, axis=0) for one in wanted]
+        if all(close(one, other / n) for one, n, other in zip(found, sums, wanted, strict=True)):
+            return "adds up to 1 in each column, where each row should"
+    lengths = [[np.linalg.norm(one, axis=-1, keepdims=True) for one in side] for side in (found, wanted)]
+    sizes = [one / np.where(other, other, 1) for one, other in zip(*lengths, strict=True)]
+    if all(close(one, size * other) for one, size, other in zip(found, sizes, wanted, strict=True)):
+        return "is right but for a factor, another one in each row: what should it be divided by?"
     return ""
 
 
-def of_another(right, k, change, *given):
-    """What is right where an argument is changed."""
-    return right(*given[:k], change(given[k]), *given[k + 1 :])
+def by_place(found, wanted):
+    """Words for an answer that is right but for its diagonal, its order or one of its ends."""
+    if all(one.ndim == 2 and one.shape[0] == one.shape[1] > 1 for one in wanted):
+        rest = [1 - np.eye(len(one)) for one in wanted]
+        if all(close(one * keep, other * keep) for one, other, keep in zip(found, wanted, rest, strict=True)):
+            return "is right but for its diagonal"
+    if any(one.ndim == 0 or one.shape[-1] < 2 for one in wanted):
+        return ""
+    for said, change in PLACES.items():
+        if all(close(*change(one, other)) for one, other in zip(found, wanted, strict=True)):
+            return said
+    return ""
+
+
+PLACES = {
+    "is right, but backwards": lambda one, other: (one[..., ::-1], other),
+    "has the right numbers, but in another order": lambda one, other: (
+        np.sort(one, axis=None),
+        np.sort(other, axis=None),
+    ),
+    "is right but for its last number": lambda one, other: (one[..., :-1], other[..., :-1]),
+    "is right but for its first number": lambda one, other: (one[..., 1:], other[..., 1:]),
+}
+
+
+def by_quantity(found, wanted, tried, right):
+    """Words for an answer that is off by a quantity of what was given: the log Z of a machine, the largest number."""
+    if any(map(np.ndim, wanted)) and not all(np.ndim(one) == 1 for one in wanted):
+        return ""
+    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
+        for said, quantity in QUANTITIES.items():
+            with suppress(Exception):
+                size = [quantity(case[k]) for case in tried]
+                if np.ptp(size) < DIGITS:
+                    continue
+                off = [one - other for one, other in zip(found, wanted, strict=True)]
+                for sign, much in ((1, "large"), (-1, "small")):
+                    if all(close(one, sign * by + 0 * one) for one, by in zip(off, size, strict=True)):
+                        return f"is too {much} by {said.format(name)}"
+                factors = [np.exp(by) for by in size]
+                if all(close(one, by * other) for one, by, other in zip(found, factors, wanted, strict=True)):
+                    return f"is too large by the factor Z of {name}" * ("log Z" in said)
+    return ""
+
+
+def log_z(given):
+    """Log Z of a small machine."""
+    if not isinstance(given, BoltzmannMachine) or given.n > 20:
+        raise TypeError
+    return bmlab.exact(given).log_z.value
+
+
+QUANTITIES = {
+    "log Z of {}": log_z,
+    "twice log Z of {}": lambda given: 2 * log_z(given),
+    "{}": lambda given: given * 1.0 if np.ndim(given) == 0 else np.nan,
+    "the largest of {}": np.max,
+    "the mean of {}": np.mean,
+    "the sum of {}": np.sum,
+    "the logarithm of the length of {}": lambda given: np.log(len(given)),
+}
+
+
+def by_edit(answers, tried, right, source):
+    """Words for an answer that is the right formula with one slip in it."""
+    for words, text in edited(source):
+        made = dict(right.__globals__)
+        with suppress(Exception), redirect_stdout(StringIO()):
+            exec(compiled(text), made)
+        if gives(made.get(right.__name__), tried, answers):
+            return words
+    return ""
+
+
+@cache
+def compiled(text):
+    """The code of a source."""
+    return compile(text, "slip", "exec")
+
+
+def by_changed(found, tried, right, which):
+    """Words for an answer that is right for another argument: of the other sign, twice as large, ..."""
+    mine, part = [[one] for one in found], slice(which, which + 1)
+    names = list(inspect.signature(right).parameters)
+    for places in chosen(tried[0]):
+        one = tried[0][places[0]]
+        for said, change in changes_of(one).items():
+            other = partial(of_another, right, places, change)
+            if gives(other, tried, mine, part):
+                return said.format(" and ".join(names[k] for k in places))
+    for first, second in combinations(range(len(tried[0])), 2):
+        of_one_kind = type(tried[0][first]) is type(tried[0][second])
+        other = partial(of_exchanged, right, first, second)
+        if of_one_kind and gives(other, tried, mine, part):
+            return f"has {names[first]} and {names[second]} exchanged"
+    return ""
+
+
+def chosen(case):
+    """The arguments that are changed, by their places: each alone, and all machines at once."""
+    machines = [k for k, one in enumerate(case) if isinstance(one, BoltzmannMachine)]
+    return [[k] for k in range(len(case))] + [machines] * (len(machines) > 1)
+
+
+def changes_of(one):
+    """What a student may have taken in the place of an argument."""
+    if isinstance(one, BoltzmannMachine):
+        return MACHINES
+    if isinstance(one, Bounded):
+        return BOUNDED
+    if type(one) is int:
+        return COUNTS
+    is_array = isinstance(one, np.ndarray) and one.dtype.kind == "f"
+    return CHANGED | ARRAYS if is_array else CHANGED if isinstance(one, float) else {}
+
+
+def of_another(right, places, change, *given):
+    """What is right where arguments are changed."""
+    return right(*(change(one) if k in places else one for k, one in enumerate(given)))
+
+
+def of_exchanged(right, first, second, *given):
+    """What is right where two arguments are exchanged."""
+    swapped = list(given)
+    swapped[first], swapped[second] = given[second], given[first]
+    return right(*swapped)
 
 
 CHANGED = {
@@ -147,6 +418,24 @@ CHANGED = {
     "has the wrong sign in front of the square of {}": lambda x: 1j * x,
     "has twice the square of {}": lambda x: np.sqrt(2) * x,
     "has half of the square of {}": lambda x: x / np.sqrt(2),
+    "is what it would be for {} = 1": lambda x: 0 * x + 1,
+    "is what it would be for {} = 0": lambda x: 0 * x,
+    "takes the size of {}, without its sign": np.abs,
+}
+ARRAYS = {
+    "takes {} backwards": lambda x: x[..., ::-1],
+    "takes {} transposed": lambda x: x.T,
+    "takes the mean of {} in the place of each number": lambda x: np.full_like(x, np.mean(x)),
+    "takes the signs of {} alone": np.sign,
+}
+COUNTS = {
+    "is what it would be for {} - 1": lambda x: x - 1,
+    "is what it would be for {} + 1": lambda x: x + 1,
+    "is what it would be for {} = 1": lambda x: 1,
+}
+BOUNDED = {
+    "takes {0}.upper where {0}.lower belongs": lambda x: Bounded(lower=x.upper, upper=x.upper),
+    "takes {0}.lower where {0}.upper belongs": lambda x: Bounded(lower=x.lower, upper=x.lower),
 }
 
 
@@ -167,6 +456,9 @@ MACHINES = {
     "has half of the energy": scaled(0.5, 0.5),
     "multiplies by T where it should divide": scaled(temperature=-1),
     "divides by the square of T": scaled(temperature=2),
+    "forgets T": scaled(temperature=0),
+    "forgets the biases": scaled(biases=0),
+    "forgets the weights": scaled(weights=0),
 }
 
 
@@ -195,7 +487,7 @@ def start_of(given, which):
     if isinstance(given, BoltzmannMachine):
         return parts(given)[which]
     is_number = isinstance(given, float) or (isinstance(given, np.ndarray) and given.dtype.kind == "f")
-    return given if is_number else np.empty(0)
+    return np.asarray(given) if is_number else np.empty(0)
 
 
 def by_simpler(mine, right, tried, which):
@@ -206,13 +498,13 @@ def by_simpler(mine, right, tried, which):
             simpler = [[*case[:k], change(case[k]), *case[k + 1 :]] for case in tried]
             if says_something(right, simpler, which) and agree(mine, right, simpler):
                 return f"is right {said}"
-        for value in (1.0, 0.0) if isinstance(one, float) else ():
+        for value in (1.0, 0.0) if isinstance(one, float) else (1,) if type(one) is int else ():
             simpler = [[*case[:k], value, *case[k + 1 :]] for case in tried]
             if says_something(right, simpler, which) and agree(mine, right, simpler):
                 asked = f"how does {names[k]} enter?" if value else f"look at what {names[k]} multiplies"
                 return f"is right for {names[k]} = {value:g}, and wrong otherwise: {asked}"
-    kept = [case for case in tried if not any(np.ndim(one) > 1 for one in case)]
-    if 0 < len(kept) < len(tried) and agree(mine, right, kept):
+    single = alone(tried)
+    if single and agree(mine, right, single):
         return "is right for one state, and wrong for several at once: which axis is which?"
     return ""
 
@@ -232,29 +524,46 @@ SIMPLER = {
 
 
 def says_something(right, cases, which):
-    """Whether the right answers are numbers, and not one and the same: to agree in that would prove nothing."""
+    """Whether the right answers are numbers, neither one and the same nor what was given: that would prove nothing."""
     with suppress(Exception):
-        values = np.concatenate([np.ravel(parts(right(*deepcopy(one)))[which]) for one in cases])
+        answers = [parts(right(*deepcopy(one)))[which] for one in cases]
+        values = np.concatenate([np.ravel(one) for one in answers])
+        for k in range(len(cases[0])):
+            given = [start_of(case[k], which) for case in cases]
+            alike = all(np.shape(one) == np.shape(other) for one, other in zip(answers, given, strict=True))
+            if alike and all(map(close, answers, given)):
+                return False
         return bool(np.isfinite(values).all() and np.ptp(values) > DIGITS)
     return False
 
 
-def example(right, tried, found, wanted, it):
+def example(trial):
     """Words for an answer that is wrong in no way that is known: a small case, and both values."""
+    tried, (_, found, wanted, it) = trial.cases, first_wrong(trial)
     wrong = [k for k in range(len(tried)) if not close(found[k], wanted[k])]
     place = min(wrong, key=lambda k: sum(map(np.size, tried[k])))
     off = np.unravel_index(np.nanargmax(np.abs(found[place] - wanted[place])), wanted[place].shape)
-    names = list(inspect.signature(right).parameters)
-    given = ", ".join(f"{name} = {brief(one)}" for name, one in zip(names, tried[place], strict=False))
     at = f" at place {tuple(map(int, off))}" if off else ""
     mine, ours = found[place][off], wanted[place][off]
-    return f"for {given} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"
+    return f"for {case(trial.right, tried[place])} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"
+
+
+def case(right, given):
+    """A case in a few words: each argument and its value."""
+    names = inspect.signature(right).parameters
+    return ", ".join(f"{name} = {brief(one)}" for name, one in zip(names, given, strict=False))
 
 
 def brief(value):
     """An argument in a few words."""
     if isinstance(value, BoltzmannMachine):
         return f"a machine of {value.n} units at T = {value.temperature:g}"
+    if isinstance(value, Bounded):
+        return f"a bracket from {value.lower:.3g} to {value.upper:.3g}"
+    if isinstance(value, list) and all(isinstance(one, BoltzmannMachine) for one in value):
+        return f"{len(value)} machines"
     if isinstance(value, np.ndarray) and value.size > 6:
         return f"an array of shape {value.shape}"
-    return str(np.round(value, 3).tolist()) if isinstance(value, np.ndarray | float) else describe(value)
+    if isinstance(value, np.ndarray | float | list):
+        return str(np.round(value, 3).tolist())
+    return "a function" if callable(value) else describe(value)

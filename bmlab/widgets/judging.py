@@ -15,10 +15,11 @@ import numpy as np
 import bmlab
 
 from ..model import BoltzmannMachine
-from .answers import Wrong, equal, fitted, labels_of, returned, same_kind
-from .hints import slip
+from .answers import Wrong, equal, fitted, returned, same_kind
+from .hints import Trial, slip, where
 
 CASES = 12  # that an answer is tried on
+MORE = 12  # that a wrong one is tried on, before its slip is named
 
 
 class Verdict(NamedTuple):
@@ -81,12 +82,14 @@ def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict) 
 # The judge
 
 
-def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, seed: int = 0) -> Verdict:
-    """Return the verdict on a student's function beside the package's.
+def judge(
+    mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, seed: int = 0, source: str = ""
+) -> Verdict:
+    """Return the verdict on a student's function beside the package's, whose source names slips where it is known.
 
     Raises Open where it is not written yet, and Untried where the package's version cannot be asked.
     """
-    rng, name = np.random.default_rng(seed), mine.__name__
+    rng = np.random.default_rng(seed)
     with np.errstate(all="ignore"):
         try:
             tried = [draw(right, kinds, rng, mine.__globals__) for _ in range(cases)]
@@ -94,11 +97,15 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
         except Exception as problem:
             raise Untried(f"{type(problem).__name__}: {problem}") from None
         try:
-            found = [returned(mine, given) for given in tried]
-            pairs = [fitted(name, one, other) for one, other in zip(found, wanted, strict=True)]
+            found, pairs = [], []
+            for given, other in zip(tried, wanted, strict=True):
+                found.append(returned(mine, given))
+                pairs.append(fitted(mine.__name__, found[-1], other))
             if not all(equal(*pair) for pair in pairs):
-                return Verdict(f"{name} is not right yet: {slip(mine, right, tried, pairs, labels_of(wanted[0]))}")
+                trial = Trial(mine, right, tried, wanted, pairs)
+                more = [draw(right, kinds, rng, mine.__globals__) for _ in range(MORE)]
+                return Verdict(f"{mine.__name__} is not right yet: {slip(trial.on(more), source)}")
         except Wrong as words:
-            return Verdict(str(words))
+            return Verdict(where(str(words), mine, right, tried, len(pairs)))
     whole = all(equal(*pair, off=1e-9) for pair in pairs)
     return Verdict("", whole and all(map(same_kind, found, wanted)))
