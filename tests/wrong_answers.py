@@ -96,6 +96,7 @@ SLIPS = {
             ("u < 1", "u > 1", "0 of 10 turns are right"),
             ("toy.field(state)", "(toy.weights @ state)", "Look again at turn"),
             ("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5", "of 10 turns are right"),
+            ("-np.ones(3)", "np.ones(3)", "of 10 turns are right"),
             ("...\nmy_tosses = my_tosses[:9]", "ten signs between quotes"),
         ],
         "cheat": [
@@ -268,6 +269,13 @@ SLIPS = {
                 "comes back as it was",
             ),
             ("np.where(seen, cue, 0)", "np.array(cue)", "count for nothing"),
+            (
+                "np.where(seen, cue, my_attention(patterns, s, beta))",
+                "my_attention(patterns, s, beta)",
+                "return s",
+                "return np.where(seen, cue, s)",
+                "after EACH round",
+            ),
             ("patterns, s, beta", "patterns, np.where(seen, cue, 0), beta", "go on from the last"),
             ("patterns, s, beta", "patterns, s, 2 * beta", "0.731 and 0.269"),
             ("patterns, s, beta", "patterns, s, 1 / beta", "0.731 and 0.269"),
