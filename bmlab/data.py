@@ -5,6 +5,8 @@ units of the two-valued columns of a table of your own.
 """
 
 import csv
+import re
+from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -163,6 +165,8 @@ def _rate_given(common):
 MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 YES_WORDS = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
 NO_WORDS = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
+DOUBTFUL_WORDS = {".", "..", "*", "dk", "don't know", "dont know", "do not know", "unknown", "not sure", "no answer"}
+DOUBTFUL_CODES = {-9.0, -88.0, -98.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0}  # of surveys, for no answer
 
 
 class Zoo(NamedTuple):
@@ -196,9 +200,17 @@ class YesNo(NamedTuple):
 
     data: Any  # a DataFrame of the kind that was passed: -1/+1, and nan where missing
     yes: dict[str, Any]  # column of data -> the answer that is +1
-    left_out: dict[Any, str]  # other column -> why, and what to do about it
+    left_out: dict[Any, str]  # other column -> why, and what to do about it; what to type ends the sentence
 
     __repr__ = summary
+
+    def __str__(self):
+        """Return what became of each column, a line each."""
+        kept = [
+            f"{name!r}: {self.yes[name]} in {(s == 1).sum()} of {(s == s).sum()} rows" + _empty(np.isnan(s).sum())
+            for name, s in zip(self.yes, np.asarray(self.data).T, strict=True)
+        ]
+        return "\n".join([*kept, *(f"left out: {why}" for why in self.left_out.values())])
 
 
 def zoo() -> Zoo:
@@ -243,7 +255,8 @@ def yes_no(frame: Any) -> YesNo:
 
     +1 is yes, y, true, 1 or the like; of two other words the later in the alphabet, of two numbers the larger, and the
     column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing, and - is where no
-    cell is +.  Case and spaces around a word do not count.
+    cell is +.  Case and spaces around a word do not count.  What may be no answer (".", "don't know", -99) is asked
+    about.  print() of what is returned reports what became of each column.
     Raises ValueError where `frame` is no DataFrame, where two columns have the same name, and where no column is left.
 
     >>> import pandas
@@ -259,11 +272,10 @@ def yes_no(frame: Any) -> YesNo:
             raise ValueError(f"frame has two columns called {name!r}; rename them by frame.columns = [...]")
         answers = _answers(frame[name])
         values = sorted({a for a in answers if a is not None}, key=lambda a: (isinstance(a, str), a))
-        texts = {str(answer) for answer in values}
-        if len(values) != 2:
-            first = next((cell for cell, a in zip(frame[name], answers, strict=True) if a is not None), None)
-            left_out[name] = _why_left_out(name, values, first)
+        if len(values) != 2 or _doubtful(values):
+            left_out[name] = _why_left_out(name, frame[name], answers, values)
             continue
+        texts = {str(answer) for answer in values}
         is_yes_no = bool(texts & YES_WORDS and texts & NO_WORDS)
         plus = next((a for a in values if is_yes_no and str(a) in YES_WORDS), values[1])
         title = str(name) if is_yes_no else f"{name} = {plus}"
@@ -293,14 +305,84 @@ def _number(cell, word):
     return float(cell) if isinstance(cell, (int, float, np.number)) else word
 
 
-def _why_left_out(name, values, first):
-    """Return why a column with no, one or many answers is left out."""
+def _empty(count):
+    return f", {count} empty" if count else ""
+
+
+def _doubtful(values):
+    """Return those of the answers that may be no answer: such words, and codes that are far from all other numbers."""
+    numbers = {a: float(a) for a in values if _is_number(a)}
+    others = [x for x in numbers.values() if x not in DOUBTFUL_CODES] or [0.0]
+    codes = [
+        a for a, x in numbers.items() if x in DOUBTFUL_CODES and (min(others) >= 0 if x < 0 else x > 2 * max(others))
+    ]
+    return codes + [a for a in values if a in DOUBTFUL_WORDS]
+
+
+def _why_left_out(name, column, answers, values):
+    """Return why a column is left out, and at the end what to type, which leaves missing cells missing."""
+    cells, kind = f"frame[{name!r}]", getattr(column.dtype, "kind", "O")
     if not values:
         return f"{name!r} has no answers; leave it out"
+    if doubtful := _doubtful(values):
+        found = _written(column, answers, doubtful)
+        advice = f"{cells} = {cells}.where(~{cells}.isin({found}))"
+        return f"{name!r} holds {found[0]!r}, which may be no answer; then empty it, or give it another word: {advice}"
     if len(values) == 1:
         return f"{name!r} is always {values[0]!r}, so its bias would be infinite; leave it out"
-    if isinstance(values[0], float) and isinstance(values[-1], float):
-        advice = f"cut it in two, as in frame[{name!r}] >= {values[len(values) // 2]:g}"
+    if all(map(_is_time, values)) and kind not in "mM":
+        advice = f"{cells} = pandas.to_datetime({cells}, errors='coerce', format='ISO8601')"
+        return f"{name!r} holds times as words; make them times: {advice}"
+    if all(map(_is_number, values)) and kind not in "iufb":
+        advice = f"{cells} = pandas.to_numeric({cells}, errors='coerce')"
+        return f"{name!r} holds numbers as words; make them numbers: {advice}"
+    known = [a for a in answers if a is not None]
+    different, has_order = len(values) == len(known), kind in "iufbmM"
+    if different and not has_order:
+        return f"{name!r} is different in every row, as a name or an id is; leave it out"
+    what, advice = f"has {len(values)} different answers", "cut it in two" if has_order else "ask one thing of it"
+    if kind in "mM":
+        what = "is a time"
+    elif different and all(float(a).is_integer() for a in values):
+        what, advice = "is a different whole number in every row", f"leave it out where it is an id, or {advice}"
+    return f"{name!r} {what}; {advice}: {_halves(name, column, answers, known, values, has_order)}"
+
+
+def _halves(name, column, answers, known, values, has_order):
+    """Return the line that makes a new column of one, as even as can be: from a value on, or one answer."""
+    if has_order:
+        share = {a: np.mean([b >= a for b in known]) for a in values[1:]}
     else:
-        advice = f"ask one thing of it, as in frame[{name!r}] == {str(first)!r}"
-    return f"{name!r} has {len(values)} different answers; {advice}"
+        share = {a: known.count(a) / len(known) for a in values}
+    best = min(share, key=lambda a: abs(share[a] - 0.5))
+    found, cells = _written(column, answers, [best]), f"frame[{name!r}]"
+    if isinstance(best, float) and has_order:
+        short = float(f"{best:.3g}")
+        best = short if 0.4 < np.mean([b >= short for b in known]) < 0.6 else best
+        found = [int(best) if best.is_integer() else best]
+    title = f"{name} {'>=' if has_order else '='} {found[0]}"
+    asked = f"{cells} {'>=' if has_order else '=='} {found[0]!r}" if len(found) == 1 else f"{cells}.isin({found})"
+    holes = _written(column, answers, [None])
+    empty = f" & ~{cells}.isin({holes})" if holes else ""
+    return f"frame[{title!r}] = ({asked}).where({cells}.notna(){empty})"
+
+
+def _written(column, answers, wanted):
+    """Return how some of the answers are written in the cells: words as they are, times as words, None as words are."""
+    cells = [cell for cell, a in zip(column, answers, strict=True) if a in wanted]
+    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
+    if wanted == [None]:
+        return sorted({cell for cell in cells if isinstance(cell, str)})
+    return sorted({cell if isinstance(cell, (str, int, float)) else str(cell) for cell in cells}, key=str)
+
+
+def _is_time(answer):
+    try:
+        return isinstance(answer, str) and not _is_number(answer) and bool(datetime.fromisoformat(answer))
+    except ValueError:
+        return False
+
+
+def _is_number(answer):
+    """Whether it is a number, or a word that pandas reads as one."""
+    return isinstance(answer, float) or bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", answer))

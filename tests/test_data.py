@@ -74,11 +74,15 @@ def test_of_two_other_answers_the_later_is_named():
 
 def test_each_column_that_is_left_out_says_why():
     frame = table(
-        age=[30, 41, 52], town=["Rome", "Bonn", "Rom"], one=["y", "y", None], none=[None] * 3, ok=["y", "n", "y"]
+        age=[30, 41, 52, 52],
+        town=["Rome", "Bonn", "Rome", "Oslo"],
+        one=["y", "y", None, "y"],
+        none=[None] * 4,
+        ok=[*"ynyn"],
     )
     found = data.yes_no(frame)
     assert list(found.data.columns) == ["ok"] and set(found.left_out) == {"age", "town", "one", "none"}
-    assert "3 different answers" in found.left_out["age"] and "frame['age'] >= 41" in found.left_out["age"]
+    assert "3 different answers" in found.left_out["age"] and "(frame['age'] >= 52)" in found.left_out["age"]
     assert "== 'Rome'" in found.left_out["town"] and "infinite" in found.left_out["one"]
 
 
@@ -96,6 +100,99 @@ def test_no_column_takes_the_place_of_another(names):
     assert found.left_out == {
         "party": "'party' would be called 'party = rep', as another column is; rename one of the two"
     }
+
+
+# What is left out comes with advice, and the advice is true
+
+HOLE_IN = 0.2  # of the cells
+
+
+def with_holes(cells, rng, holes=(None,), dtype=object):
+    """A column of cells in which some are one of the holes, the first of them for certain."""
+    empty = np.append(True, rng.random(len(cells) - 1) < HOLE_IN)
+    return pd.Series(
+        [holes[rng.integers(len(holes))] if hole else cell for cell, hole in zip(cells, empty, strict=True)],
+        dtype=dtype,
+    )
+
+
+def columns_of(rng, n=60):
+    """Columns with more than two answers, as they come out of files, spreadsheets and questionnaires."""
+    words = ["", " ? ", "N/A", None, np.nan]
+    ages, scale = rng.integers(18, 90, n), rng.integers(1, 6, n)
+    towns = rng.choice(["Rome", "rome ", "Bonn", "Oslo", "O'Brien"], n, p=[0.3, 0.2, 0.2, 0.2, 0.1])
+    days = pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.integers(0, 400, n), "D")
+    return {
+        "age": with_holes(ages, rng, dtype=float),
+        "age, nullable": with_holes(ages, rng, dtype="Int64"),
+        "age, objects": with_holes(ages, rng, [None, "?"]),
+        "age, words": with_holes([f" {age}" for age in ages], rng, words),
+        "income": with_holes(rng.lognormal(10, 1, n), rng, [np.nan], float),
+        "scale": with_holes(scale, rng, [np.nan], float),
+        "scale, categories": with_holes(scale, rng, [None], "category"),
+        "number": with_holes(rng.permutation(n) + 1000, rng, [np.nan], float),
+        "town": with_holes(towns, rng, words),
+        'town\'s "name"': with_holes(towns, rng, dtype="category"),
+        "day": with_holes(days, rng, [pd.NaT], "datetime64[ns]"),
+        "day, zoned": with_holes(days.tz_localize("Europe/Oslo"), rng, [pd.NaT], "datetime64[ns, Europe/Oslo]"),
+        "day, words": with_holes(days.strftime("%Y-%m-%d"), rng, words),
+        "code": with_holes(np.where(rng.random(n) < 0.1, -99, scale), rng, dtype=float),
+        "code, words": with_holes(np.where(rng.random(n) < 0.1, "don't know", rng.choice(["y", "n"], n)), rng, words),
+        "mixed": with_holes([*["few", 3, 4.5] * (n // 3)], rng, words),
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_advised_leaves_as_many_cells_empty_as_there_were(seed):
+    """Each line that left_out tells to type is typed, until it has made a column: halves, and the same empty cells."""
+    columns = columns_of(np.random.default_rng(seed))
+    for name, column in columns.items():
+        frame, typed = pd.DataFrame({name: column, "rest": np.arange(len(column)) % 2 == 0}), 0
+        while list(found := data.yes_no(frame).data) == ["rest"]:
+            advice = data.yes_no(frame).left_out[name]
+            exec(advice[advice.index("frame[") :], {"frame": frame, "pandas": pd})
+            typed += 1
+            assert typed < 4, (name, advice)
+        made = found.drop(columns="rest").squeeze(axis=1)
+        empty = column.isna() | column.isin(["", " ? ", "N/A", "?", "don't know", -99])
+        assert (made.isna() == empty).all(), (name, list(made.index[made.isna() != empty]))
+        assert typed and 0.1 < (made == 1).sum() / made.notna().sum() < 0.9, name
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (["Ann", "Bob", "Cem", None], "'x' is different in every row, as a name or an id is; leave it out"),
+        ([7, 9, 8], "'x' is a different whole number in every row; leave it out where it is an id, or cut it in two: "),
+        (pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-09"]), "'x' is a time; cut it in two: "),
+        (["2026-01-01", "2026-01-02", "2026-01-09"], "'x' holds times as words; make them times: "),
+        (["3", "4", "11", "?"], "'x' holds numbers as words; make them numbers: "),
+        (["y", "n", "."], "'x' holds '.', which may be no answer; then empty it, or give it another word: "),
+        (["y", "Unknown"], "'x' holds 'Unknown', which may be no answer; "),
+        ([1, 1, -99], "'x' holds -99, which may be no answer; "),
+        (["1", "-99", "1"], "'x' holds '-99', which may be no answer; "),
+        ([21, 60, 34, 999], "'x' holds 999, which may be no answer; "),
+    ],
+)
+def test_what_is_no_answer_to_a_question_is_called_what_it_is(cells, sentence):
+    found = data.yes_no(pd.DataFrame({"x": cells, "ok": np.arange(len(cells)) == 0}))
+    assert list(found.data) == ["ok"] and found.left_out["x"].startswith(sentence)
+
+
+def test_numbers_that_only_look_like_a_code_are_answers():
+    """-1 and +1, a temperature below zero, an age of 99."""
+    frame = table(spin=[-1, 1, -1, 1], cold=[-99, -98, -40, 12], age=[99, 98, 60, 60])
+    found = data.yes_no(frame)
+    assert list(found.data) == ["spin"] and not any("no answer" in why for why in found.left_out.values())
+
+
+def test_a_table_reports_what_became_of_each_column():
+    frame = table(tea=["yes", None, "no"], party=["whig", "tory", "whig"], one=["y", "y", None])
+    assert str(data.yes_no(frame)).splitlines() == [
+        "'tea': yes in 1 of 2 rows, 1 empty",
+        "'party = whig': whig in 2 of 3 rows",
+        "left out: 'one' is always 'y', so its bias would be infinite; leave it out",
+    ]
 
 
 def test_the_law_of_the_raster_has_its_rates_and_the_correlations_of_its_gaussian():
