@@ -471,7 +471,7 @@ KINDS = {
     **each("offset coupling field log_z", numbers(INF, -INF, EXACT)),
     **{"noise": numbers(0.5, -0.1, 1, INF), "momentum": numbers(1, 1.5, -0.1, INF)},
     **each("temperature maximize.tolerance", positive()),
-    **each("tolerance penalty l1 scale", positive(zero=True)),
+    **each("tolerance penalty bias_penalty l1 scale", positive(zero=True)),
     **each("max_seconds max_bytes", positive(infinite=True)),
     **{
         "want": choices("moments", "log_z"),
@@ -620,6 +620,7 @@ CALLS: dict[str, dict] = {
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.
 VARIANTS = {
     "penalty": {"penalty": 0.01},
+    "bias_penalty": {"bias_penalty": 0.01},
     "l1": {"l1": 0.01},
     "momentum": {"momentum": 0.5},
     "batch": {"batch": 20, "rng": 0},

@@ -84,7 +84,11 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
 @pytest.mark.parametrize(
     ("data", "options", "sentence"),
     [
-        ([[1, 1], [1, -1]], {}, r"unit 0 is constant in the data, .* infinite; leave the unit out$"),
+        (
+            [[1, 1], [1, -1]],
+            {},
+            r"unit 0 is constant in the data, .* infinite; leave the unit out, or pass bias_penalty=0\.001$",
+        ),
         ([[1, 1], [1, -1]], {"penalty": 1.0}, "unit 0 is constant"),
         ([[1, 1], [1, -1], [-1, 1]], {}, r"0 and 1 are never -1 and -1 together .*; pass penalty=0\.01, or leave"),
         ([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]], {}, "units 0 and 2 are never -1 and -1"),
@@ -93,3 +97,50 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
 def test_what_has_no_maximum_is_refused_with_advice(data, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         pseudolikelihood(data, **options)
+
+
+# A ridge on biases
+
+
+def maximize(data, **options):
+    n = data.shape[1]
+    return bmlab.maximize(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), 1.0), data, **options)
+
+
+every_learner = pytest.mark.parametrize("learn", [maximize, pseudolikelihood])
+
+
+@every_learner
+def test_a_rare_answer_does_not_end_a_bootstrap(learn):
+    """A symptom in 3 of 300 rows is in none of exp(-3) = 5 of 100 resamples: refused, and with a ridge learnt."""
+    rng = np.random.default_rng(0)
+    data = np.hstack([bmlab.sample(bmlab.toy(), 300, rng=rng), -np.ones((300, 1))])
+    data[:3, 3] = 1
+    resampled = [data[rng.integers(300, size=300)] for _ in range(60)]
+    without = [s for s in resampled if (s[:, 3] == -1).all()]
+    assert without
+    for s in without:
+        with pytest.raises(ValueError, match=r"unit 3 is constant .* pass bias_penalty=0\.001"):
+            learn(s, penalty=0.01)
+        assert learn(s, penalty=0.01, bias_penalty=1e-3).converged
+
+
+@every_learner
+@pytest.mark.parametrize("values", [[1, 1, 1, -1], [1, 1, 1, 1]], ids=["varies", "constant"])
+def test_a_ridge_on_the_bias_of_one_unit_is_where_its_mean_says(learn, values):
+    """m - tanh b = bias_penalty * b for independent units, to the tolerance of 1e-6 of the slope."""
+    b = learn(np.array([values]).T, bias_penalty=0.1).model.biases[0]
+    assert abs(np.mean(values) - np.tanh(b) - 0.1 * b) < 1.1e-6
+
+
+def test_the_ridge_is_the_slope_that_is_left():
+    """At the top what is climbed is level: of L over T, and of PL, in which each weight stands twice."""
+    data = bmlab.sample(bmlab.toy(), 80, rng=np.random.default_rng(2))
+    found = pseudolikelihood(data, penalty=0.03, bias_penalty=0.2).model
+    d_weights, d_biases = plain.pseudo_gradient(found, data)
+    assert abs(d_weights - 0.06 * found.weights).max() < 1.1e-6 and abs(d_biases - 0.2 * found.biases).max() < 1.1e-6
+    start, learnt = bmlab.toy().at(1.7), np.array([True, True, False])
+    found = bmlab.maximize(start, data, penalty=0.03, bias_penalty=0.2, biases=learnt).model
+    d_weights, d_biases = bmlab.gradient(found, bmlab.clamped(found, data), bmlab.exact(found))
+    assert abs(d_weights - 0.03 * found.weights)[np.triu_indices(3, 1)].max() < 1e-6
+    assert abs(d_biases - 0.2 * found.biases)[learnt].max() < 1e-6 and found.biases[2] == start.biases[2]

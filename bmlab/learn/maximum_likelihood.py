@@ -36,11 +36,13 @@ from ..threads import all_threads, one_thread
 from ..validation import ArrayLike, check_positive
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
+    BIAS_ADVICE,
     check_all_combinations,
     check_bias_mask,
     check_each_varies,
     check_moments,
     check_padded_rows,
+    independent_biases,
     with_column_names,
     with_learned_couplings,
 )
@@ -62,9 +64,13 @@ def maximize(
     couplings: ArrayLike | None = None,
     biases: ArrayLike | None = None,
     penalty: float = 0.0,
+    bias_penalty: float = 0.0,
     tolerance: float = GRADIENT_TOLERANCE,
 ) -> Fit:
-    """Find the machine at the optimum of L - penalty/2 * sum_{i<j} w_ij^2; the Fit keeps one Step, the last.
+    """Find the machine at the optimum of the penalised likelihood; the Fit keeps one Step, the last.
+
+    It is that of  L - penalty/2 * sum_{i<j} w_ij^2 - bias_penalty/2 * sum_i b_i^2.  L is a mean a row: of N rows a
+    penalty is a normal prior of each weight with the standard deviation 1/sqrt(N * penalty).
 
     model       where to begin, and at which temperature; with hidden units, which of several tops is found;
                 hidden units without weights begin with small ones
@@ -73,12 +79,14 @@ def maximize(
                 correlations of mean field and TAP are not; fit() learns with any
     couplings   boolean (n, n): the weights that exist; None: those of the machine (model.couplings, or sparse weights)
     biases      boolean (n,): the biases that learn, the others stay as they are; None: all
+    bias_penalty   keeps the bias of a constant unit finite, as of a rare answer in rows that are drawn again
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-14
     converged: the slope is within the tolerance, and nothing near by is higher (of hidden units, by the curvature).
     Warns with NotConverged where it does not get there, or where fields still grow, as if the maximum is at infinity
     (a tolerance above 1e-4/T is too coarse to tell).
-    Raises ValueError where it is there for certain (a unit is constant or, without penalty, a coupled pair lacks one of
-    its four combinations), where the free phase has no log Z, where exact() would take too long, and as infer does.
+    Raises ValueError where it is there for certain (a unit is constant or a coupled pair lacks one of its four
+    combinations, without the penalty that would keep it finite), where the free phase has no log Z, where exact()
+    would take too long, and as infer does.
     Cost: some 10 to 200 times exact(), with hidden units to 500; 10 units take 5 to 30 ms.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
@@ -88,6 +96,7 @@ def maximize(
            [0.5493, 0.    ]])
     """
     check_positive("penalty", penalty, 0.01, zero=True)
+    check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
     check_positive("tolerance", tolerance, GRADIENT_TOLERANCE)
     check_learning_method("infer", infer, "model", start=None)
     model, mask = with_learned_couplings(with_column_names(model, data), couplings)
@@ -96,10 +105,10 @@ def maximize(
         _check_cost(model, pairs)
     bias_mask = np.ones(model.n, bool) if bias_mask is None else bias_mask
     with one_thread():
-        theta, mean, phase, has_hidden = _start(model, data, infer, pairs, penalty)
+        theta, mean, phase, has_hidden = _start(model, data, infer, pairs, penalty, bias_penalty)
         theta[len(pairs[0]) :][~bias_mask] = model.biases[~bias_mask] / model.temperature
         step, optimum, higher = _maximise(
-            model, phase, infer, pairs, bias_mask, penalty, tolerance, theta, mean, has_hidden
+            model, phase, infer, pairs, bias_mask, (penalty, bias_penalty), tolerance, theta, mean, has_hidden
         )
     converged, message = outcome("maximize", optimum, tolerance)
     if converged and higher:
@@ -121,7 +130,7 @@ def _check_cost(model, pairs):
         )
 
 
-def _start(model, data, infer, pairs, penalty):
+def _start(model, data, infer, pairs, penalty, bias_penalty):
     """Return weights at the pairs and biases over T, where the climb begins, m, phase(model, start) -> clamped, and
     whether units are hidden."""
     theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
@@ -138,11 +147,12 @@ def _start(model, data, infer, pairs, penalty):
                 True,
             )
         clamped = clamped_rows(model, rows, infer)
-    check_each_varies(clamped.mean, model.names, "leave the unit out")
+    if bias_penalty == 0:
+        check_each_varies(clamped.mean, model.names, BIAS_ADVICE)
     if penalty == 0:
         check_all_combinations(clamped.mean, clamped.corr, pairs, model.names)
     if not model.has_couplings:
-        theta = np.append(np.zeros(len(pairs[0])), np.arctanh(clamped.mean))  # the maximum without couplings
+        theta = np.append(np.zeros(len(pairs[0])), independent_biases(clamped.mean))  # the maximum without couplings
     return theta, clamped.mean, lambda model, _: clamped_at(model, clamped), False
 
 
@@ -181,9 +191,9 @@ def _mean_fields(pairs, theta, m):
     return np.bincount(np.append(row, col), np.append(w * m[col], w * m[row]), len(m))
 
 
-def _maximise(model, phase, infer, pairs, bias_mask, penalty, tolerance, theta, mean, has_hidden):
+def _maximise(model, phase, infer, pairs, bias_mask, penalties, tolerance, theta, mean, has_hidden):
     """Return the Step at the top, its Optimum, and whether it is higher beside it; a phase begins where it ended."""
-    t, (row, col) = model.temperature, pairs
+    t, (row, col), (penalty, bias_penalty) = model.temperature, pairs, penalties
     last: Any = None
     moves = np.append(np.ones(len(row), bool), bias_mask)  # biases that stay are no parameters
 
@@ -204,12 +214,17 @@ def _maximise(model, phase, infer, pairs, bias_mask, penalty, tolerance, theta, 
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
         d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
-        d_weights, d_biases = entries(d_weights - penalty * trial.weights, pairs), np.where(bias_mask, d_biases, 0.0)
+        d_weights, d_biases = (
+            entries(d_weights - penalty * trial.weights, pairs),
+            d_biases - bias_penalty * trial.biases,
+        )
+        d_biases = np.where(bias_mask, d_biases, 0.0)
         last = Step(trial, clamped, free, gradient_norm=float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases)))
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
         w, slope = x[: len(row)] * t, np.append(d_weights, d_biases)[moves]
         value = clamped.log_z.value - free.log_z.value  # above 0 where an approximation says so
-        return value - penalty / 2 * w @ w, t * slope, last.gradient_norm
+        value -= penalty / 2 * w @ w + bias_penalty / 2 * trial.biases @ trial.biases
+        return value, t * slope, last.gradient_norm
 
     def fields(move):  # whatever the others' states; with a penalty the maximum is finite
         move = np.abs(parameters(move, np.zeros(len(theta))))

@@ -25,6 +25,7 @@ from ..validation import ArrayLike, check_array, check_flag, check_spins, descri
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
+BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001"  # of learners, where a unit is constant
 
 
 def with_column_names(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
@@ -168,6 +169,11 @@ def check_bias_mask(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray |
     if mask.shape != (n,) or not np.isin(mask, (0, 1)).all():
         raise ValueError(f"biases must be a mask of {n} units, found {describe(biases)}; try np.arange(model.n) < 3")
     return mask != 0
+
+
+def independent_biases(mean: np.ndarray) -> np.ndarray:
+    """Return the biases over T (n,) of independent units of these means, 0 where a unit is constant."""
+    return np.arctanh(mean * (1 - np.abs(mean) >= ZERO_PROBABILITY))
 
 
 def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) -> None:

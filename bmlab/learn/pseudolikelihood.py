@@ -26,10 +26,12 @@ from ..progress_bars import with_progress
 from ..threads import one_thread
 from ..validation import ArrayLike, check_positive
 from .observations import (
+    BIAS_ADVICE,
     check_all_combinations,
     check_complete_rows,
     check_each_varies,
     check_visible_rows,
+    independent_biases,
     unique_patterns,
 )
 from .quasi_newton import maximize_lbfgs, outcome
@@ -39,39 +41,46 @@ COMPONENT_TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component 
 FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the memory
 
 
-def pseudolikelihood(data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0) -> Fit:
+def pseudolikelihood(
+    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, bias_penalty: float = 0.0
+) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
-    penalty    as strong as in fit(): PL meets each weight twice, the likelihood once, so PL/2 - penalty/2 *
-               sum_{i<j} w_ij^2 is climbed, a pattern
+    penalty    as strong as in fit() and maximize(): PL meets each weight twice, the likelihood once, and each bias
+               once; so PL - penalty * sum_{i<j} w_ij^2 - bias_penalty/2 * sum_i b_i^2 is climbed, a pattern
+    bias_penalty   keeps the bias of a constant unit finite
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
     where fields still grow, as they do if it is at infinity.  Cost: up to 1000 times two products of (N, n).
-    Raises ValueError where the maximum is at infinity for certain: a unit is constant or, without penalty, a coupled
-    pair lacks one of its four combinations.
+    Raises ValueError where the maximum is at infinity for certain: a unit is constant or a coupled pair lacks one of
+    its four combinations, without the penalty that would keep it finite.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
     >>> bmlab.pseudolikelihood(data).model.weights.round(4)  # arctanh(1/2)
     array([[0.    , 0.5493],
            [0.5493, 0.    ]])
     """
-    names, data = names_of(data), check_complete_rows(data)
+    check_positive("penalty", penalty, 0.01, zero=True)
+    check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
+    names, data = names_of(data), check_complete_rows(data, allow_constant=bias_penalty > 0)
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
         mask &= check_coupling_mask(couplings, len(mask), names)
-    check_positive("penalty", penalty, 0.01, zero=True)
     with one_thread():
         s, share = unique_patterns(data)
         mean, second = share @ s, (s.T * share) @ s
-        check_each_varies(mean, names, "leave the unit out")
+        if bias_penalty == 0:
+            check_each_varies(mean, names, BIAS_ADVICE)
         if penalty == 0:
             check_all_combinations(mean, second, np.nonzero(mask), names)
-        found = maximise_pseudolikelihood(s, share, penalty, mask)
+        found = maximise_pseudolikelihood(s, share, penalty, mask, bias_penalty)
     return warn_unless_converged(replace(found, model=replace(found.model, names=names)))
 
 
-def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray) -> Fit:
+def maximise_pseudolikelihood(
+    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, bias_penalty: float = 0.0
+) -> Fit:
     """Climb from units alone, by weights and the fields of the mean state.
 
     s (K, n) are the patterns, each with its share (K,) of the data; mask (n, n) says which weights exist.
@@ -87,14 +96,15 @@ def maximise_pseudolikelihood(s: np.ndarray, share: np.ndarray, penalty: float, 
         w = parameters(y)
         value, weights, biases = _sums_of_rows(s, share, w)
         slope = mask * (weights + weights.T - 2 * penalty * w[:-1])
-        value -= penalty / 2 * (w[:-1] ** 2).sum()  # each weight stands there twice
+        value -= penalty / 2 * (w[:-1] ** 2).sum() + bias_penalty / 2 * w[-1] @ w[-1]  # each weight stands there twice
+        biases -= bias_penalty * w[-1]
         shift = mask * np.outer(mean, biases)
         return value, np.append((slope - shift - shift.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
 
     def fields(move):
         return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
 
-    start = np.append(np.zeros(n * n), np.arctanh(mean))
+    start = np.append(np.zeros(n * n), independent_biases(mean))
     optimum = maximize_lbfgs(objective, start, COMPONENT_TOLERANCE, fields=fields)
     found = parameters(optimum.theta)
     return Fit(
