@@ -42,6 +42,7 @@ from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
 from .learn.observations import Moments, moments
+from .learn.penalties import PenaltyPath, penalty_path
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
@@ -100,6 +101,7 @@ __all__ += [
     "Completion",
     "GroundState",
     "Moments",
+    "PenaltyPath",
     "Plan",
     "TemperingState",
     "about",
@@ -120,6 +122,7 @@ __all__ += [
     "load",
     "moments",
     "pcd",
+    "penalty_path",
     "progress",
     "sample",
     "spins",

@@ -35,6 +35,7 @@ RECORDS = {
     "Fit",
     "GroundState",
     "Moments",
+    "PenaltyPath",
     "Plan",
     "Step",
     "TemperingState",
@@ -207,6 +208,8 @@ SCHEDULES = same(SCHEDULE.tolist(), tuple(SCHEDULE), pd.Series(SCHEDULE)) + good
 SCHEDULES = rows_of_numbers(SCHEDULES, [None, [1, 0], [1, None], INF, [INF, 1]])
 LADDERS = good(None, [1, 2, INF], [1.0], np.array([1, 2, INF]), (1, 3), [1, INF])
 LADDERS = rows_of_numbers(LADDERS, [[2, 1], [1, 1], [2, 3], [], [1, 2, -1], [INF], [1, "inf"]])
+PENALTIES = same([0.3, 0.1], (0.3, 0.1), pd.Series([0.3, 0.1])) + good(None, [1], np.ones(1))
+PENALTIES += bad(3, "l1", [-1], [NAN], [INF], [], [[0.1]], ["a"]) + NONSENSE
 COOLING = same([4, 2, 1], (4, 2, 1), pd.Series(TEMPERATURES), Made(lambda: iter([4.0, 2.0, 1.0]))) + good([1], [])
 COOLING = rows_of_numbers(COOLING, [None, [1, 0], [INF], [None]])
 RATES = same([RATE] * 3, np.full(3, RATE), Made(lambda: iter([RATE] * 3)), (RATE,) * 3, np.float64(RATE)) + good(0)
@@ -479,6 +482,7 @@ KINDS = {
         "rule": choices("gibbs", "metropolis"),
     },
     **{"backend": choices("auto", "numpy", "numba"), "free_start": choices("previous", "fresh", "data")},
+    **{"of": choices("penalty", "l1"), "n_folds": counts(2, 61), "penalties": PENALTIES},
     **{"pcd.free_start": choices("previous", "data"), "periodic": FLAGS, "centred": FLAGS, "return_std": FLAGS},
     "moments.bits": good(False, 0) + bad(True, np.True_, 1) + NO_FLAGS,  # of rows that are -1/+1
     **{"rng": SEEDS, "seed": WRONG_SEEDS} | each("ascend.rng fit.rng", SEEDS_OF_BATCHES),
@@ -496,7 +500,7 @@ KINDS = {
     **each("ascend.data fit.data maximize.data", rows(moments=True)),
     **each("invert_bethe.data invert_mean_field.data invert_tap.data", rows(False, moments=True, machine=False)),
     **{"pseudo_log_likelihood.data": rows(False), "pcd.data": lambda *base: rows(False)(*base) + bad(ROWS)},
-    **each("patterns pseudolikelihood.data", rows(False, machine=False)),
+    **each("patterns pseudolikelihood.data penalty_path.data", rows(False, machine=False)),
     **{
         "s": STATES,
         "sweep.s": made_hard(STATES),
@@ -594,6 +598,7 @@ CALLS: dict[str, dict] = {
     "mean_field": {"model": M, "starts": 3} | FIXED,
     "moments": {"chunks": ROWS},
     "pcd": {"model": RBM, "data": SEEN, "rng": 0, "steps": 3, "rate": RATE, "batch": 20, "n_chains": 10},
+    "penalty_path": {"data": ROWS, "rng": 0, "penalties": np.array([0.3, 0.1]), "n_folds": 2, "bias_penalty": 0.01},
     "pseudo_log_likelihood": {"model": M, "data": ROWS},
     "pseudolikelihood": {"data": ROWS, "penalty": 0.01},
     "restricted": {"weights": LAYER, "visible_biases": [0.1, 0.2, 0.3], "hidden_biases": [0.4, 0.5]},

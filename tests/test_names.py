@@ -205,7 +205,7 @@ def doors():
 DOORS = doors()
 # Whatever the names, the units are the columns.
 NAMING = {(name, "data") for name in ("pseudolikelihood", "invert_mean_field", "invert_tap", "invert_bethe")}
-NAMING |= {("hopfield", "patterns"), ("moments", "chunks"), ("symmetric", "matrix")}
+NAMING |= {("penalty_path", "data"), ("hopfield", "patterns"), ("moments", "chunks"), ("symmetric", "matrix")}
 every_door = pytest.mark.parametrize("door", DOORS, ids=".".join)
 
 
@@ -235,6 +235,7 @@ def with_names(name, argument, given):
 
 def in_line(answer):
     """The numbers of an answer about its units, in the order a, b, ... where they have names."""
+    answer = answer.best if isinstance(answer, bmlab.PenaltyPath) else answer
     answer = answer.model if isinstance(answer, bmlab.Fit) else answer
     if isinstance(answer, bmlab.BoltzmannMachine):
         order = np.argsort(answer.names) if answer.names else slice(None)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import structure
 from scipy.optimize import linprog
 
 import bmlab
@@ -144,3 +145,91 @@ def test_the_ridge_is_the_slope_that_is_left():
     d_weights, d_biases = bmlab.gradient(found, bmlab.clamped(found, data), bmlab.exact(found))
     assert abs(d_weights - 0.03 * found.weights)[np.triu_indices(3, 1)].max() < 1e-6
     assert abs(d_biases - 0.2 * found.biases)[learnt].max() < 1e-6 and found.biases[2] == start.biases[2]
+
+
+# An L1 penalty, and a penalty that is chosen
+
+
+@pytest.mark.parametrize("options", [{}, {"penalty": 0.02, "bias_penalty": 0.1}], ids=["alone", "with ridges"])
+@pytest.mark.parametrize("lattice", [False, True], ids=["all pairs", "a lattice"])
+def test_at_the_maximum_an_l1_penalty_balances_the_slope(options, lattice):
+    """dPL/dw = 2 l1 sign(w) of a weight that is there, and no steeper than 2 l1 where it is 0 (plain's slopes)."""
+    true = bmlab.ising((2, 4), coupling=0.3, field=0.2, periodic=False)
+    data, coupled = bmlab.sample(true, 300, rng=np.random.default_rng(1)), off_diagonal(8)
+    if lattice:
+        coupled = true.dense_weights != 0
+    found = pseudolikelihood(data, l1=0.05, couplings=coupled, **options).model
+    d_weights, d_biases = plain.pseudo_gradient(found, data)
+    rest = d_weights - 2 * options.get("penalty", 0) * found.weights
+    there = found.weights != 0
+    assert abs(rest - 0.1 * np.sign(found.weights))[there].max() < 1.1e-6
+    assert abs(rest[coupled & ~there]).max(initial=0) < 0.1 + 1.1e-6 and not there[~coupled].any()
+    assert there.any() and (lattice or not there[coupled].all())
+    assert abs(d_biases - options.get("bias_penalty", 0) * found.biases).max() < 1.1e-6
+
+
+def test_an_l1_penalty_of_one_pair_is_in_closed_form():
+    """Of two units without biases that agree by c = <s s'>: w = arctanh(c - l1), and 0 from l1 = c on."""
+    data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)
+    for l1 in (0.1, 0.3, 0.49):
+        assert pseudolikelihood(data, l1=l1).model.weights[0, 1] == pytest.approx(np.arctanh(0.5 - l1), abs=1e-5)
+    assert not pseudolikelihood(data, l1=0.5).model.has_couplings
+
+
+def test_the_strongest_of_a_path_leaves_no_weight_and_the_next_some():
+    """Without weights PL/2 rises along w_ij by the covariance; so the largest one is where the first weight appears."""
+    data = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=0), 400, rng=np.random.default_rng(0))
+    path = bmlab.penalty_path(data, rng=0, of="l1", n_folds=2)
+    covariance = np.cov(data.T, ddof=0)[np.triu_indices(5, 1)]
+    assert path.penalties[0] == pytest.approx(abs(covariance).max()) and (np.diff(path.penalties) < 0).all()
+    assert [fit.model.has_couplings for fit in path.fits[:2]] == [False, True]
+
+
+def test_what_a_path_says_of_held_out_rows_is_so():
+    """Two folds by hand; and EBIC as IsingFit adds it up over the units."""
+    data = bmlab.sample(bmlab.toy(), 60, rng=np.random.default_rng(0))
+    path = bmlab.penalty_path(data, rng=1, penalties=[0.3, 0.01], n_folds=2)
+    order = np.random.default_rng(1).permutation(60)
+    one, other = data[order[::2]], data[order[1::2]]
+    for k, penalty in enumerate((0.3, 0.01)):
+        of_halves = [
+            bmlab.pseudo_log_likelihood(pseudolikelihood(learn, penalty=penalty).model, hold)
+            for learn, hold in ((one, other), (other, one))
+        ]
+        assert path.held_out[k] == pytest.approx(np.mean(of_halves), abs=1e-7)
+        again = pseudolikelihood(data, penalty=1 / (9 * 60)).model
+        score = -2 * 60 * bmlab.pseudo_log_likelihood(again, data)
+        assert path.ebic[k] == pytest.approx(score + 6 * np.log(60) + 4 * 0.25 * 3 * np.log(2))
+    assert path.best is path.fits[path.held_out.argmax()]
+
+
+def test_the_chosen_penalty_is_the_prior_of_the_truth():
+    """Of weights of width 0.2: among priors of width 0.02, 0.2 and 2 held-out rows choose the second."""
+    chosen = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        w = np.triu(rng.normal(scale=0.2, size=(10, 10)), 1)
+        data = bmlab.sample(bmlab.BoltzmannMachine(w + w.T, rng.normal(scale=0.3, size=10)), 200, rng=rng)
+        path = bmlab.penalty_path(data, rng=rng, penalties=1 / (200 * np.array([0.02, 0.2, 2]) ** 2))
+        chosen.append(path.held_out.argmax())
+    assert chosen.count(1) >= 3
+
+
+def test_the_least_ebic_finds_the_couplings_of_a_ring():
+    """Rings of six with weights of 0.4 of either sign, 2000 rows: six pairs of 15, nearly always these and no other."""
+    exactly = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        ring = 0.4 * bmlab.ising(6).dense_weights * np.sign(np.outer(*2 * [rng.normal(size=6)]))
+        data = bmlab.sample(bmlab.BoltzmannMachine(ring, rng.uniform(-0.3, 0.3, 6)), 2000, rng=rng)
+        path = bmlab.penalty_path(data, rng=rng, of="l1", n_folds=2, penalties=np.geomspace(0.3, 0.01, 8))
+        exactly += ((path.fits[path.ebic.argmin()].model.weights != 0) == (ring != 0)).all()
+    assert exactly >= 3
+
+
+@pytest.mark.slow
+def test_graphs_are_recovered_as_well_as_by_a_logistic_regression_a_unit():
+    trials = [structure.trial(9, 1000, seed) for seed in range(4)]
+    ours, theirs = (np.array([found[f"{name}, EBIC"] for found in trials])[:, 2] for name in ("l1", "scikit-learn"))
+    stderr = np.std(ours - theirs, ddof=1) / np.sqrt(4)
+    assert np.mean(ours - theirs) > -3 * max(stderr, 0.01) and ours.mean() > 0.9

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy
 
 from ..arrays import check_coupling_mask, log_2cosh, names_of, symmetric
 from ..estimate import warn_unless_converged
@@ -34,7 +35,7 @@ from .observations import (
     independent_biases,
     unique_patterns,
 )
-from .quasi_newton import maximize_lbfgs, outcome
+from .quasi_newton import LBFGS_MEMORY, LBFGS_STEPS, Optimum, maximize_lbfgs, outcome
 from .record import Fit
 
 COMPONENT_TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component of the gradient, not its length
@@ -42,14 +43,20 @@ FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the mem
 
 
 def pseudolikelihood(
-    data: ArrayLike, *, couplings: ArrayLike | None = None, penalty: float = 0.0, bias_penalty: float = 0.0
+    data: ArrayLike,
+    *,
+    couplings: ArrayLike | None = None,
+    penalty: float = 0.0,
+    bias_penalty: float = 0.0,
+    l1: float = 0.0,
 ) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
     couplings  boolean (n, n): the weights that exist; None: all
-    penalty    as strong as in fit() and maximize(): PL meets each weight twice, the likelihood once, and each bias
-               once; so PL - penalty * sum_{i<j} w_ij^2 - bias_penalty/2 * sum_i b_i^2 is climbed, a pattern
-    bias_penalty   keeps the bias of a constant unit finite
+    penalty, bias_penalty, l1   as strong as in fit() and maximize(): PL meets each weight twice, the likelihood once,
+               and each bias once.  What is climbed, a pattern, is
+               PL - penalty * sum_{i<j} w_ij^2 - 2 l1 * sum_{i<j} |w_ij| - bias_penalty/2 * sum_i b_i^2
+    bias_penalty keeps the bias of a constant unit finite; l1 leaves weights at 0, and penalty_path() chooses it.
     The columns of a DataFrame name the units.
     It ends where no component of the slope is above 1e-6.  Warns with NotConverged where it does not get there, or
     where fields still grow, as they do if it is at infinity.  Cost: up to 1000 times two products of (N, n).
@@ -63,6 +70,7 @@ def pseudolikelihood(
     """
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
+    check_positive("l1", l1, 0.01, zero=True)
     names, data = names_of(data), check_complete_rows(data, allow_constant=bias_penalty > 0)
     mask = ~np.eye(data.shape[1], dtype=bool)
     if couplings is not None:
@@ -72,14 +80,14 @@ def pseudolikelihood(
         mean, second = share @ s, (s.T * share) @ s
         if bias_penalty == 0:
             check_each_varies(mean, names, BIAS_ADVICE)
-        if penalty == 0:
+        if penalty == l1 == 0:
             check_all_combinations(mean, second, np.nonzero(mask), names)
-        found = maximise_pseudolikelihood(s, share, penalty, mask, bias_penalty)
+        found = maximise_pseudolikelihood(s, share, penalty, mask, bias_penalty, l1)
     return warn_unless_converged(replace(found, model=replace(found.model, names=names)))
 
 
 def maximise_pseudolikelihood(
-    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, bias_penalty: float = 0.0
+    s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, bias_penalty: float = 0.0, l1: float = 0.0
 ) -> Fit:
     """Climb from units alone, by weights and the fields of the mean state.
 
@@ -105,11 +113,48 @@ def maximise_pseudolikelihood(
         return 0.0 if penalty else np.abs(parameters(move)).sum(0).max()
 
     start = np.append(np.zeros(n * n), independent_biases(mean))
-    optimum = maximize_lbfgs(objective, start, COMPONENT_TOLERANCE, fields=fields)
+    if l1:
+        optimum = _maximise_l1(objective, start, l1, np.nonzero(np.triu(mask)), n)
+    else:
+        optimum = maximize_lbfgs(objective, start, COMPONENT_TOLERANCE, fields=fields)
     found = parameters(optimum.theta)
     return Fit(
         BoltzmannMachine(symmetric(found[:-1]), found[-1]), *outcome("pseudolikelihood", optimum, COMPONENT_TOLERANCE)
     )
+
+
+def _maximise_l1(objective, start, l1, pairs, n):
+    """Climb less 2 l1 * sum_{i<j} |w_ij|, with w = u - v and u, v >= 0: of u + v in place of |w| L-BFGS-B is told."""
+    count, rest = len(pairs[0]), start[n * n :]
+
+    def whole(x):
+        w = np.zeros((n, n))
+        w[pairs] = x[:count] - x[count : 2 * count]
+        return np.append(w + w.T, x[2 * count :])
+
+    def slopes(y):
+        value, slope, _ = objective(y)
+        return value, 2 * slope[: n * n].reshape(n, n)[pairs], slope[n * n :]
+
+    def downhill(x):
+        value, of_pairs, of_fields = slopes(whole(x))
+        up = np.concatenate([of_pairs - 2 * l1, -of_pairs - 2 * l1, of_fields])
+        return 2 * l1 * x[: 2 * count].sum() - value, -up
+
+    found = scipy.optimize.minimize(
+        downhill,
+        np.append(np.zeros(2 * count), rest),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * (2 * count) + [(None, None)] * n,
+        options={"gtol": COMPONENT_TOLERANCE / 4, "ftol": 0, "maxiter": LBFGS_STEPS, "maxcor": LBFGS_MEMORY},
+    )
+    theta = whole(found.x)
+    theta[: n * n][np.abs(theta[: n * n]) < COMPONENT_TOLERANCE / 4] = 0  # as near to 0 as the slope is
+    w, (_, of_pairs, of_fields) = theta[: n * n].reshape(n, n)[pairs], slopes(theta)
+    left = np.where(w, np.abs(of_pairs - 2 * l1 * np.sign(w)), np.maximum(np.abs(of_pairs) - 2 * l1, 0))
+    norm = max(left.max(initial=0), np.abs(of_fields).max())
+    return Optimum(theta, float(norm), 0.0, found.nit)
 
 
 def _sums_of_rows(s, share, w) -> Any:
