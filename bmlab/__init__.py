@@ -45,6 +45,7 @@ from .learn.observations import Moments, moments
 from .learn.penalties import PenaltyPath, penalty_path
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
+from .learn.standard_errors import StandardErrors, standard_errors
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
 from .parallel import workers
@@ -103,6 +104,7 @@ __all__ += [
     "Moments",
     "PenaltyPath",
     "Plan",
+    "StandardErrors",
     "TemperingState",
     "about",
     "ais",
@@ -126,6 +128,7 @@ __all__ += [
     "progress",
     "sample",
     "spins",
+    "standard_errors",
     "symmetric",
     "temper",
     "temperature_path",

@@ -37,6 +37,7 @@ RECORDS = {
     "Moments",
     "PenaltyPath",
     "Plan",
+    "StandardErrors",
     "Step",
     "TemperingState",
 }
@@ -304,6 +305,7 @@ def vectors(*wrong):
 
 WEIGHING = np.linspace(0.5, 1.5, len(ROWS))
 MASK = np.abs(M.weights) > 0.1
+TOP = bmlab.maximize(M, ROWS, couplings=MASK, penalty=0.01, bias_penalty=0.01).model
 MASKS = [
     *same(MASK.tolist(), MASK.astype(int), MASK.astype(float), *sparse_forms(MASK), pd.DataFrame(MASK)),
     *good(~np.eye(5, dtype=bool), np.ones((5, 5), bool), np.ones((5, 5), int), M.weights != 0, np.zeros((5, 5), bool)),
@@ -493,6 +495,10 @@ KINDS = {
         models_of_size,
     ),
     **each("ascend.model fit.model", lambda *base: but(models_of_size(*base), bmlab.Step) + good(FIT.steps[0])),
+    "standard_errors.model": lambda *base: made_hard(models(*base)),  # at the top of ROWS is TOP alone
+    "standard_errors.data": lambda *base: made_hard(rows()(*base)),
+    "standard_errors.couplings": made_hard(MASKS),
+    "standard_errors.of": made_hard(choices("likelihood", "pseudolikelihood")("likelihood", False)),
     "gradient.model": lambda *base: made_hard(models(*base)),  # both answers are about M
     "pcd.model": NO_MODELS + bad(M, as_sparse(RBM)),
     "widgets.MachineView.model": NO_MODELS + bad(drawn(11), drawn(0)),
@@ -605,6 +611,7 @@ CALLS: dict[str, dict] = {
     "sample": {"model": M, "size": 4, "rng": 0},
     "sherrington_kirkpatrick": {"n": 5, "rng": 0},
     "spins": {"bits": ON},
+    "standard_errors": {"model": TOP, "data": ROWS, "penalty": 0.01, "bias_penalty": 0.01},
     "states": {"n": 3},
     "sweep": {"model": M, "s": ROWS, "u": UNIFORMS},
     "symmetric": {"matrix": np.arange(9.0).reshape(3, 3)},

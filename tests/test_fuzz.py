@@ -372,6 +372,7 @@ LAWS = {
     "free_energy": law_free_energy,
     "bracket": law_bounds,
     "maximize": law_maximum,
+    "standard_errors": lambda name, given, answer: law_finite(name, given, answer.biases),  # a diagonal has none
     **dict.fromkeys(["clamped", "clamped_gibbs", "clamped_mean_field"], law_clamped),
 }
 

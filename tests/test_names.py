@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from fuzz_cases import CASES, HIDDEN, IGNORED, KINDS, RBM, M, public
+from fuzz_cases import CASES, HIDDEN, IGNORED, KINDS, RBM, TOP, M, public
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from test_fuzz import alike, dense
@@ -220,7 +220,7 @@ def labelled(x, names=UNITS, order=OTHERWISE) -> Any:
 
 def with_names(name, argument, given):
     """The function, and what it is given, about machines or data whose units are a, b, ..."""
-    models = [model for model in (M, HIDDEN, RBM) if given.get("model") is model]
+    models = [model for model in (M, HIDDEN, RBM, TOP) if given.get("model") is model]
     given = given | {"model": replace(models[0], names=(*UNITS,))} if models else given
     home, _, method = name.rpartition(".")
     if home == "BoltzmannMachine":

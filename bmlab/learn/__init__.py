@@ -6,6 +6,7 @@ checkpoints                                     a step saved and loaded, to go o
 observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
 quasi_newton                                    L-BFGS, Newton's steps, and whether they end at a maximum
+standard_errors                                 of what was learnt
 penalties                                       a penalty chosen by rows that were held out
 contrastive_divergence                          restricted machines
 completion                                      what is missing, given what is known

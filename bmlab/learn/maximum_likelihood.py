@@ -100,7 +100,7 @@ def maximize(
     check_positive("tolerance", tolerance, GRADIENT_TOLERANCE)
     check_learning_method("infer", infer, "model", start=None)
     model, mask = with_learned_couplings(with_column_names(model, data), couplings)
-    pairs, bias_mask = _pairs(model, mask), check_bias_mask(biases, model.n, model.names)
+    pairs, bias_mask = learned_pairs(model, mask), check_bias_mask(biases, model.n, model.names)
     if getattr(infer, "func", infer) is exact:  # also with options bound by functools.partial
         _check_cost(model, pairs)
     bias_mask = np.ones(model.n, bool) if bias_mask is None else bias_mask
@@ -122,7 +122,7 @@ def maximize(
 
 def _check_cost(model, pairs):
     """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
-    price = plan(_machine(model, pairs, np.ones(len(pairs[0]) + model.n)))
+    price = plan(machine_at(model, pairs, np.ones(len(pairs[0]) + model.n)))
     if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
             f"maximize() would call exact() some {EXACT_CALLS} times at {price.time}, and stops at "
@@ -166,7 +166,7 @@ def _break_hidden_symmetry(theta, pairs, hidden):
     return theta
 
 
-def _pairs(model, couplings):
+def learned_pairs(model: BoltzmannMachine, couplings: np.ndarray | None) -> Any:
     """Return (row, col) of the weights that exist, each once."""
     if couplings is not None:
         return np.nonzero(np.triu(couplings))
@@ -174,7 +174,7 @@ def _pairs(model, couplings):
     return row[row < col], col[row < col]
 
 
-def _machine(model, pairs, theta):
+def machine_at(model: BoltzmannMachine, pairs: tuple, theta: np.ndarray) -> BoltzmannMachine:
     """Return the model with other weights at the pairs, none elsewhere, and other biases; theta is both over T."""
     found, biases = np.split(model.temperature * theta, [len(pairs[0])])
     if model.is_sparse:
@@ -207,7 +207,7 @@ def _maximise(model, phase, infer, pairs, bias_mask, penalties, tolerance, theta
 
     def objective(x):
         nonlocal last
-        trial = _machine(model, pairs, parameters(x, theta))
+        trial = machine_at(model, pairs, parameters(x, theta))
         with all_threads():
             clamped = phase(trial, last and last.clamped.state)
             free = call_method("infer", infer, trial, start=last and last.free.state)

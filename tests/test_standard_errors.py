@@ -1,0 +1,151 @@
+"""standard_errors: closed forms, what rows without answers say, and how often the truth is covered."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import bmlab
+
+PAIRS = np.triu_indices(4, 1)
+
+
+def blank(n, temperature=1.0):
+    return bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), temperature)
+
+
+def machine(n, rng, mask=None):
+    w = np.triu(rng.normal(scale=0.4, size=(n, n)), 1) * (1 if mask is None else mask)
+    return bmlab.BoltzmannMachine(w + w.T, rng.normal(scale=0.3, size=n))
+
+
+@pytest.mark.parametrize("temperature", [1.0, 1.7])
+def test_of_one_unit_they_are_in_closed_form(temperature):
+    """The mean m of N rows errs by sqrt((1 - m^2)/N), and b = T arctanh(m) by T / sqrt(N (1 - m^2))."""
+    data = np.repeat([[1], [-1]], [30, 10], axis=0)
+    right = temperature / np.sqrt(40 * (1 - 0.5**2))
+    fit = bmlab.maximize(blank(1, temperature), data)
+    assert bmlab.standard_errors(fit, data).biases == pytest.approx(right, rel=1e-6)
+    if temperature == 1:
+        fit = bmlab.pseudolikelihood(data)
+        assert bmlab.standard_errors(fit, data, of="pseudolikelihood").biases == pytest.approx(right, rel=1e-6)
+
+
+def test_they_are_the_fluctuations_of_the_machine():
+    """Of whole rows the information is the covariance of all s_i and s_i s_j, over T^2, by the sum over all states."""
+    rng = np.random.default_rng(0)
+    data = bmlab.sample(machine(4, rng), 300, rng=rng)
+    fit = bmlab.maximize(blank(4, 1.3), data)
+    s, p = bmlab.states(4), bmlab.probabilities(fit.model)
+    terms = np.hstack([s[:, PAIRS[0]] * s[:, PAIRS[1]], s]) - (p @ np.hstack([s[:, PAIRS[0]] * s[:, PAIRS[1]], s]))
+    right = 1.3 * np.sqrt(np.diag(np.linalg.inv(300 * (terms.T * p) @ terms)))
+    found = bmlab.standard_errors(fit, data)
+    assert np.append(found.weights[PAIRS], found.biases) == pytest.approx(right, rel=1e-5)
+
+
+def test_rows_without_an_answer_say_nothing():
+    """As many empty rows again change no error; half of the rows twice as many times the square."""
+    rng = np.random.default_rng(1)
+    data = bmlab.sample(machine(4, rng), 200, rng=rng)
+    fit = bmlab.maximize(blank(4), data)
+    one = bmlab.standard_errors(fit, data)
+    with_empty = bmlab.standard_errors(fit, np.vstack([data, np.full((200, 4), np.nan)]))
+    twice = bmlab.standard_errors(fit, np.vstack([data, data]))
+    assert np.allclose(one.biases, with_empty.biases, rtol=1e-6)
+    assert np.allclose(one.weights, twice.weights * np.sqrt(2), rtol=1e-6, equal_nan=True)
+    holes = np.where(rng.random(data.shape) < 0.3, np.nan, data)
+    fewer = bmlab.standard_errors(bmlab.maximize(blank(4), holes), holes)
+    assert (fewer.weights[PAIRS] > one.weights[PAIRS]).all()
+
+
+def test_only_weights_that_are_there_have_errors():
+    ring = bmlab.ising(5, coupling=0.3)
+    data = bmlab.sample(ring, 500, rng=np.random.default_rng(2))
+    there = ring.weights.toarray() != 0
+    for model, options in ((ring, {}), (blank(5), {"couplings": there})):
+        found = bmlab.standard_errors(bmlab.maximize(model, data, **options), data)
+        assert (np.isfinite(found.weights) == there).all() and np.isfinite(found.biases).all()
+    fit = bmlab.pseudolikelihood(data, couplings=there)
+    assert (np.isfinite(bmlab.standard_errors(fit, data, of="pseudolikelihood").weights) == there).all()
+
+
+def test_what_is_not_the_top_is_refused_by_name():
+    rng = np.random.default_rng(3)
+    data = bmlab.sample(machine(4, rng), 200, rng=rng)
+    names = bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4), names=("Ada", "Bob", "Cem", "Dee"))
+    penalised, other = bmlab.maximize(names, data, penalty=0.1), bmlab.pseudolikelihood(data)
+    for model, options in ((penalised, {}), (other, {}), (penalised, {"penalty": 0.1, "of": "pseudolikelihood"})):
+        with pytest.raises(ValueError, match=r"model must be at the top .* standard errors from it; pass of="):
+            bmlab.standard_errors(model, data, **options)
+    with pytest.raises(ValueError, match=r"of '(Ada|Bob|Cem|Dee)'.*is .* standard errors"):
+        bmlab.standard_errors(penalised, data)
+    with pytest.raises(ValueError, match="model must be at the top"):
+        bmlab.standard_errors(bmlab.pseudolikelihood(data, l1=0.05), data, of="pseudolikelihood")
+    same = (
+        bmlab.standard_errors(penalised, data, penalty=0.1),
+        bmlab.standard_errors(other, data, of="pseudolikelihood"),
+    )
+    assert (same[0].weights[PAIRS] < same[1].weights[PAIRS]).all()  # a penalty makes them smaller, and biased
+
+
+def coverage(trials, n_rows, learn, of, mask=None, penalty=0.0):
+    """Return the share of weights and biases that 1.96 errors cover in each trial, and the mean square of z."""
+    covered, squares = [], []
+    for seed in range(trials):
+        rng = np.random.default_rng([seed, n_rows])
+        model = machine(5, rng, mask)
+        data = bmlab.sample(model, n_rows, rng=rng)
+        fit = learn(data)
+        errors = bmlab.standard_errors(fit, data, of=of, penalty=penalty)
+        there = np.triu(np.isfinite(errors.weights))
+        off = np.append((fit.model.weights - model.weights)[there], fit.model.biases - model.biases)
+        z = off / np.append(errors.weights[there], errors.biases)
+        covered.append(np.mean(np.abs(z) < 1.96))
+        squares.append(np.mean(z**2))
+    return np.array(covered), np.array(squares)
+
+
+def by_maximize(data, **options):
+    return bmlab.maximize(blank(5), data, **options)
+
+
+RING = bmlab.ising(5).dense_weights != 0
+LEARNERS = {
+    "maximize": (by_maximize, "likelihood", None),
+    "maximize, ring": (partial(by_maximize, couplings=RING), "likelihood", RING),
+    "maximize, sparse": (lambda data: bmlab.maximize(bmlab.ising(5, coupling=0.1), data), "likelihood", RING),
+    "pseudolikelihood": (bmlab.pseudolikelihood, "pseudolikelihood", None),
+    "pseudolikelihood, ring": (partial(bmlab.pseudolikelihood, couplings=RING), "pseudolikelihood", RING),
+}
+
+
+def law_coverage(name, trials):
+    """95 in 100 of the truths are within 1.96 errors, as far as so many trials tell (4 of their errors, and 1/N)."""
+    learn, of, mask = LEARNERS[name]
+    covered, squares = coverage(trials, 500, learn, of, mask)
+    for values, right, slack in ((covered, 0.95, 0.005), (squares, 1.0, 0.03)):
+        assert abs(values.mean() - right) < 4 * values.std(ddof=1) / np.sqrt(trials) + slack, (name, values.mean())
+
+
+@pytest.mark.parametrize("name", ["maximize", "pseudolikelihood, ring"])
+def test_they_cover_the_truth(name):
+    law_coverage(name, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEARNERS)
+def test_they_cover_the_truth_of_two_hundred_machines(name):
+    law_coverage(name, 200)
+
+
+if __name__ == "__main__":
+    print("200 machines of 5 units, 500 rows        covered by 1.96 errors     mean of z^2")
+    for name, (learn, of, mask) in LEARNERS.items():
+        found = coverage(200, 500, learn, of, mask)
+        print(f"{name:36}", *(f"{x.mean():10.3f} ± {x.std(ddof=1) / np.sqrt(200):.3f}" for x in found))
+    for penalty in (0.002, 0.02, 0.1):
+        found = coverage(200, 500, partial(by_maximize, penalty=penalty), "likelihood", penalty=penalty)
+        print(
+            f"maximize, penalty {penalty:<18}",
+            *(f"{x.mean():10.3f} ± {x.std(ddof=1) / np.sqrt(200):.3f}" for x in found),
+        )
