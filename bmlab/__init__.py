@@ -46,6 +46,7 @@ from .learn.penalties import PenaltyPath, penalty_path
 from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .learn.standard_errors import StandardErrors, standard_errors
+from .learn.triplets import Triplets, triplets
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
 from .parallel import workers
@@ -106,6 +107,7 @@ __all__ += [
     "Plan",
     "StandardErrors",
     "TemperingState",
+    "Triplets",
     "about",
     "ais",
     "anneal",
@@ -134,6 +136,7 @@ __all__ += [
     "temperature_path",
     "to_bits",
     "to_dimod",
+    "triplets",
     "trw",
     "workers",
 ]

@@ -40,6 +40,7 @@ RECORDS = {
     "StandardErrors",
     "Step",
     "TemperingState",
+    "Triplets",
 }
 RECORDS |= {"Bounded", "Method", "NotConverged"}
 
@@ -506,7 +507,7 @@ KINDS = {
     **each("ascend.data fit.data maximize.data", rows(moments=True)),
     **each("invert_bethe.data invert_mean_field.data invert_tap.data", rows(False, moments=True, machine=False)),
     **{"pseudo_log_likelihood.data": rows(False), "pcd.data": lambda *base: rows(False)(*base) + bad(ROWS)},
-    **each("patterns pseudolikelihood.data penalty_path.data", rows(False, machine=False)),
+    **each("patterns pseudolikelihood.data penalty_path.data triplets.data", rows(False, machine=False)),
     **{
         "s": STATES,
         "sweep.s": made_hard(STATES),
@@ -617,6 +618,7 @@ CALLS: dict[str, dict] = {
     "symmetric": {"matrix": np.arange(9.0).reshape(3, 3)},
     "tap": {"model": M, "starts": 3} | FIXED,
     "temper": {"model": M, "rng": 0, "n_ladders": 4, "burn_in": 5, "n_sweeps": 20},
+    "triplets": {"data": ROWS},
     "trw": {"model": M, "max_steps": 3, "tolerance": 0.01},
     "visited": {"model": M, "rng": 0, "n_sweeps": 30},
     "data.digits": {"threshold": 7},

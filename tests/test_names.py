@@ -205,7 +205,13 @@ def doors():
 DOORS = doors()
 # Whatever the names, the units are the columns.
 NAMING = {(name, "data") for name in ("pseudolikelihood", "invert_mean_field", "invert_tap", "invert_bethe")}
-NAMING |= {("penalty_path", "data"), ("hopfield", "patterns"), ("moments", "chunks"), ("symmetric", "matrix")}
+NAMING |= {
+    ("penalty_path", "data"),
+    ("triplets", "data"),
+    ("hopfield", "patterns"),
+    ("moments", "chunks"),
+    ("symmetric", "matrix"),
+}
 every_door = pytest.mark.parametrize("door", DOORS, ids=".".join)
 
 
@@ -235,6 +241,8 @@ def with_names(name, argument, given):
 
 def in_line(answer):
     """The numbers of an answer about its units, in the order a, b, ... where they have names."""
+    if isinstance(answer, bmlab.Triplets):  # all triplets, in whatever order
+        return np.sort(answer.connected), answer.p_k
     answer = answer.best if isinstance(answer, bmlab.PenaltyPath) else answer
     answer = answer.model if isinstance(answer, bmlab.Fit) else answer
     if isinstance(answer, bmlab.BoltzmannMachine):
