@@ -469,6 +469,7 @@ KINDS = {
     **{
         "batch": counts(1, 61),
         "n_draws": counts(0, 50),
+        "temper.n_draws": counts(0, 21),
         "states.n": counts(0, 40),
         "gibbs.every": counts(1, 41),
         "data.shifter.n": counts(1, 40),

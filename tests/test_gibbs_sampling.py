@@ -100,7 +100,8 @@ def law_draws(method=bmlab.gibbs, measured=12):
 
     Free units: that two of 12 states of 80 coins are the same happens once in 10^22.
     """
-    draw = partial(method, bmlab.BoltzmannMachine(np.zeros((40, 40)), np.zeros(40)), rng=0, n_chains=2)
+    of_two = {"n_ladders": 2} if method is bmlab.temper else {"n_chains": 2}
+    draw = partial(method, bmlab.BoltzmannMachine(np.zeros((40, 40)), np.zeros(40)), rng=0, **of_two)
     every = draw(n_sweeps=measured, n_draws=measured).draws
     for kept in range(1, measured + 1):
         draws = draw(n_sweeps=measured, n_draws=kept).draws
@@ -110,8 +111,9 @@ def law_draws(method=bmlab.gibbs, measured=12):
         assert gaps.max() - gaps.min() <= 1
 
 
-def test_draws_are_evenly_spread():
-    law_draws()
+@pytest.mark.parametrize(("method", "measured"), [(bmlab.gibbs, 12), (bmlab.temper, 5)])
+def test_draws_are_evenly_spread(method, measured):
+    law_draws(method, measured)
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.01])

@@ -74,6 +74,18 @@ def test_every_pair_takes_its_turn():
 # The answer
 
 
+def test_its_draws_hold_patterns_of_both_valleys_as_often_as_they_are():
+    """Of ten cells: all draws average to the answer, and the patterns of either valley have their share of them."""
+    answer = temper(WELLS, rng=0, burn_in=100, n_sweeps=800, n_draws=800)
+    assert answer.draws.shape == (800, 32, 16) and np.allclose(answer.draws.mean((0, 1)), answer.mean)
+    p, s = bmlab.probabilities(WELLS), bmlab.states(16)[:, :10]
+    for pattern in (np.ones(10), -np.ones(10)):
+        right = p[(s == pattern).all(1)].sum()
+        of_ladders = (answer.draws[:, :, :10] == pattern).all(2).mean(0)
+        stderr = of_ladders.std(ddof=1) / np.sqrt(32)
+        assert right > 0.05 and abs(of_ladders.mean() - right) < STDERRS * stderr
+
+
 @quietly
 def test_it_weighs_two_valleys_that_single_chains_never_leave():
     """Of all chains of gibbs() about half end in each valley; the upper one is five times as probable."""

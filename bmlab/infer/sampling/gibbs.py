@@ -13,7 +13,7 @@ others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def gibbs(
     chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
     chains.sweep(burn_in)
     kept: list[np.ndarray] = []
-    averages = average(model, _keeping(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
+    averages = average(model, keep_draws(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
     agree = bool(averages.rhat < RHAT_LIMIT and averages.ess >= EFFECTIVE_DRAWS)
     return warn_unless_converged(
         Estimate(
@@ -150,7 +150,7 @@ def gibbs(
     )
 
 
-def _keeping(blocks, draws, measured, kept):
+def keep_draws(blocks: Iterable[np.ndarray], draws: int, measured: int, kept: list[np.ndarray]) -> Iterator[np.ndarray]:
     """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all of them."""
     places, done = np.arange(1, draws + 1) * measured // max(draws, 1) - 1, 0
     for block in blocks:

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...budgets import check_memory
 from ...calls import show_call
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -36,7 +37,7 @@ from ...validation import ArrayLike, check_array, check_count, describe, generat
 from .averages import average
 from .chains import Chains
 from .diagnostics import RHAT_LIMIT, mean_and_stderr
-from .gibbs import check_chains
+from .gibbs import check_chains, keep_draws
 
 DEFAULT_LADDERS = 32  # where neither start nor n_ladders says how many
 ASSUMED_RUNGS = 10  # of a ladder, for the estimate of its memory before its temperatures are chosen
@@ -60,6 +61,7 @@ def temper(
     n_ladders: int | None = None,
     burn_in: int = 500,
     n_sweeps: int = 4000,
+    n_draws: int = 0,
 ) -> Estimate:
     """Answer by parallel tempering (replica exchange): average over `n_sweeps` of `n_ladders` ladders, after `burn_in`.
 
@@ -68,6 +70,7 @@ def temper(
     temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
                   run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
     n_ladders     None: as many as `start` has, else 32; each costs a chain at every temperature
+    n_draws       keep so many states at the machine's temperature, evenly spread, as `draws` (draws, n_ladders, n)
     log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
     stderr        spread of the independent ladders, wider by Student's t where they are fewer than 32; nan for log_z of
                   a single one.  Of means and correlations as in gibbs().
@@ -84,14 +87,18 @@ def temper(
     rng = generator(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     burn_in = check_count("burn_in", burn_in, 0)
+    n_draws = check_count("n_draws", n_draws, 0, n_sweeps)
     n_ladders = n_ladders if n_ladders is None else check_count("n_ladders", n_ladders)
     state = _initial_state(model, rng, start, temperatures, n_ladders, burn_in + n_sweeps)
+    spins = n_draws * state.s[:, 0].size
+    check_memory(f"{n_draws:,} draws of {len(state.s):,} ladders would be kept", 20.0 * spins, "keep fewer draws")
     replicas = ReplicaExchange(model, state, rng, burn_in + n_sweeps)
     recent_energies = deque([replicas.energies()], maxlen=MIDPOINT_SWEEPS)
     recent_energies.extend(replicas.sweeps(burn_in))
     statistics = ExchangeStatistics(replicas, balanced_midpoints(replicas.beta, np.concatenate(recent_energies)))
-    n_ladders = len(state.s)
-    averages = average(model, sample_coldest(replicas, statistics, n_sweeps), n_ladders, n_sweeps)
+    n_ladders, kept = len(state.s), []
+    coldest = keep_draws(sample_coldest(replicas, statistics, n_sweeps), n_draws, n_sweeps, kept)
+    averages = average(model, coldest, n_ladders, n_sweeps)
     round_trips = statistics.round_trips / n_ladders
     log_z = statistics.log_z()
     reasons = {
@@ -112,6 +119,7 @@ def temper(
             converged=not failures,
             message=f"temper() has R-hat {averages.rhat:.4g} (below {RHAT_LIMIT} is asked for) and {round_trips:.3g} "
             f"round trips a ladder (at least {MIN_ROUND_TRIPS}){advice}.",
+            draws=np.array(kept) if n_draws else None,
             state=replicas.state(),
             info={
                 "temperatures": replicas.temperatures,
