@@ -10,30 +10,54 @@ import numpy as np
 import scipy
 
 from .budgets import check_memory
-from .validation import ArrayLike, check_array, check_count, check_finite, check_spins, describe, is_sparse, some_values
+from .validation import (
+    ArrayLike,
+    check_array,
+    check_count,
+    check_finite,
+    check_spins,
+    describe,
+    in_column,
+    is_sparse,
+    some_values,
+)
 
 SYMMETRY_ROUNDING = 1e-12  # of w_ij - w_ji, in units of the largest weight: below, weights are made symmetric
 
 
-def spins(bits: ArrayLike) -> np.ndarray:
+def spins(bits: ArrayLike) -> Any:
     """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value.
+
+    A DataFrame or a Series stays one, with its names.
 
     >>> bmlab.spins([0, 1, 1])
     array([-1.,  1.,  1.])
     """
-    bits = check_array("bits", bits)
-    if not np.isin(bits, (0, 1)).all():
-        raise ValueError(f"bits must be 0/1, found {some_values(bits)}; -1/+1 data needs no spins()")
-    return 2.0 * bits - 1.0
+    values = check_array("bits", bits)
+    right = np.isin(values, (0, 1))
+    if not right.all():
+        where = in_column(getattr(bits, "columns", ()), right)
+        raise ValueError(f"bits must be 0/1, found {some_values(values)}{where}; -1/+1 data needs no spins()")
+    return _like(bits, 2.0 * values - 1.0)
 
 
-def bits(spins: ArrayLike) -> np.ndarray:
+def bits(spins: ArrayLike) -> Any:
     """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value.
+
+    A DataFrame or a Series stays one, with its names.
 
     >>> bmlab.bits([-1, 1, 1])
     array([0, 1, 1], dtype=int8)
     """
-    return (check_spins("spins", spins) > 0).astype(np.int8)
+    return _like(spins, (check_spins("spins", spins, getattr(spins, "columns", ())) > 0).astype(np.int8))
+
+
+def _like(table, values):
+    """Return values as a table of pandas with the names of another, or as they are."""
+    index, columns = getattr(table, "index", None), getattr(table, "columns", None)
+    if index is None or callable(index):  # .index of a list is a method
+        return values
+    return type(table)(values, index=index, **({} if columns is None else {"columns": columns}))
 
 
 def states(n: int) -> np.ndarray:

@@ -154,8 +154,25 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
         return array.astype(float, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{name} must be numbers in rows of equal length, found {describe(values)}; {advice}"
+            f"{name} must be numbers in rows of equal length, found {describe(values)}{_words_in(values)}; {advice}"
         ) from None
+
+
+def _words_in(table):
+    """Return which column of a table holds no numbers, in words; "" where none has a name."""
+    names = getattr(table, "columns", ()) if hasattr(table, "__getitem__") else ()
+    for name in (name for name in names if isinstance(name, str)):
+        try:
+            np.asarray(table[name], float)
+        except (TypeError, ValueError):
+            return f" with others in column {name!r}"
+    return ""
+
+
+def in_column(names: Any, right: np.ndarray) -> str:
+    """Return in which column of a table the first value is that is not right, in words; "" where it has no name."""
+    name = names[np.argwhere(~right)[0][-1]] if right.ndim and len(names) == right.shape[-1] else None
+    return f" in column {name!r}" if isinstance(name, str) else ""
 
 
 def check_finite(name: str, values: np.ndarray) -> None:
@@ -175,13 +192,15 @@ def check_row(name: str, values: Any, size: int | None = None) -> np.ndarray:
     return row
 
 
-def check_spins(name: str, values: Any) -> np.ndarray:
-    """Return values that are all -1/+1 as float64; raise ValueError with the way out otherwise."""
+def check_spins(name: str, values: Any, names: Any = ()) -> np.ndarray:
+    """Return values that are all -1/+1 as float64; raise ValueError with the column and the way out otherwise."""
     array = check_array(name, values)
-    if not (np.abs(array) == 1).all():
+    right = np.abs(array) == 1
+    if not right.all():
         way_out = f"use bmlab.spins({name})" if np.isin(array, (0, 1)).all() else "threshold it first"
         way_out = "leave out what is missing (nan), or fill it in" if np.isnan(array).any() else way_out
-        raise ValueError(f"{name} must be -1/+1, found {some_values(array)}; {way_out}")
+        where = in_column(names, right)
+        raise ValueError(f"{name} must be -1/+1, found {some_values(array)}{where}; {way_out}")
     return array
 
 

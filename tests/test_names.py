@@ -346,3 +346,37 @@ def test_every_sentence_about_a_unit_says_its_name(name):
     call, *names = ABOUT_UNITS[name]
     with pytest.raises(ValueError, match=r".*".join(repr(called) for called in names)):
         call()
+
+
+@pytest.mark.parametrize(
+    ("convert", "values"), [(bmlab.spins, [[0, 1], [1, 1]]), (bmlab.bits, [[-1, 1], [1, 1]])], ids=["spins", "bits"]
+)
+def test_a_table_that_is_written_in_other_numbers_keeps_its_names(convert, values):
+    """The columns, the rows' labels and the kind of a table; a Series, too."""
+    frame = pd.DataFrame(values, index=["mon", "tue"], columns=["Ada", "Bob"])
+    found = convert(frame)
+    assert list(found.columns) == ["Ada", "Bob"] and list(found.index) == ["mon", "tue"]
+    assert (found.to_numpy() == convert(values)).all() and (convert(frame["Ada"]).index == frame.index).all()
+    assert type(convert(values)) is np.ndarray
+    assert bmlab.pseudolikelihood(bmlab.spins(frame > 0), penalty=1, bias_penalty=1).model.names == ("Ada", "Bob")
+
+
+WRONG = pd.DataFrame(np.where(np.arange(3) == 1, 7, ROWS), columns=NAMED.names)
+WORDS = pd.DataFrame(ROWS, columns=NAMED.names).assign(Bob="yes")
+TAKES_ROWS = {
+    "maximize": lambda data: bmlab.maximize(NAMED, data),
+    "log_prob": lambda data: bmlab.log_prob(NAMED, data),
+    "complete": lambda data: bmlab.complete(NAMED, data),
+    "pseudolikelihood": bmlab.pseudolikelihood,
+    "invert_tap": bmlab.invert_tap,
+    "moments": bmlab.moments,
+    "triplets": bmlab.triplets,
+    "penalty_path": lambda data: bmlab.penalty_path(data, rng=0),
+}
+
+
+@pytest.mark.parametrize("takes", TAKES_ROWS.values(), ids=TAKES_ROWS)
+@pytest.mark.parametrize("data", [WRONG, WORDS], ids=["numbers", "words"])
+def test_a_sentence_about_a_value_says_its_column(takes, data):
+    with pytest.raises(ValueError, match="column 'Bob'"):
+        takes(data)

@@ -15,7 +15,7 @@ from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, check_values
 from ..progress_bars import with_progress
-from ..validation import ArrayLike, describe
+from ..validation import ArrayLike, describe, in_column
 from .likelihood import log_ratio
 from .observations import unique_rows
 
@@ -111,9 +111,10 @@ def _checked(model, known):
         known = np.pad(known, [(0, 0)] * (known.ndim - 1) + [(0, model.n - known.shape[-1])], constant_values=np.nan)
     if known.ndim not in (1, 2) or known.shape[-1] != model.n:
         raise ValueError(f"known must be ({model.n},) or (N, {model.n}), found {known.shape}; nan is a missing unit")
-    wrong = known[~np.isnan(known) & (np.abs(known) != 1)]
-    if wrong.size:
-        raise ValueError(f"known must be -1/+1, or nan where missing, found {wrong[0]:g}; write 2 * known - 1 for 0/1")
+    right = np.isnan(known) | (np.abs(known) == 1)
+    if not right.all():
+        found = f"{known[~right][0]:g}{in_column(model.names, right)}"
+        raise ValueError(f"known must be -1/+1, or nan where missing, found {found}; write 2 * known - 1 for 0/1")
     return known
 
 

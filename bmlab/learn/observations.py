@@ -21,7 +21,7 @@ from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 from ..progress_bars import with_progress
 from ..sparsity import entries
-from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, is_sparse, some_values
+from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, in_column, is_sparse, some_values
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
@@ -61,7 +61,7 @@ def check_visible_rows(
     """
     data = align_rows(model, data)
     if not allow_expected:
-        check_spins("data", np.where(np.isnan(data), 1.0, data) if allow_missing else data)
+        check_spins("data", np.where(np.isnan(data), 1.0, data) if allow_missing else data, model.names)
     if allow_expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
@@ -86,7 +86,7 @@ def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarra
 
     Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
     """
-    data = np.atleast_2d(check_spins("data", data))
+    data = np.atleast_2d(check_spins("data", data, names_of(data)))
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     n_rows, n = data.shape
@@ -250,7 +250,7 @@ def moments(
                 raise ValueError(f"sample_weight has {len(row_weight)} numbers left for {size} rows; pass one a row")
             for a in range(0, size, step := max(1, COUNTED_STRIP // max(1, x.shape[1]))):
                 strip: Any = x[a : a + step]
-                s = _signs(strip.toarray() if is_sparse(strip) else strip, bits)
+                s = _signs(strip.toarray() if is_sparse(strip) else strip, bits, names)
                 c = None if row_weight is None else row_weight[a : a + step, None]
                 unit_sums += s.sum(0, dtype=float) if c is None else (c * s).sum(0)
                 pair_sums += s.T @ s if c is None else (c * s).T @ s
@@ -281,7 +281,7 @@ def _numbers(chunk):
     if kind == "O" and all(isinstance(value, (bool, np.bool_)) for value in x.flat):
         kind = "b"
     if not kind or kind not in "biuf" or x.dtype.kind == "O" or hasattr(x, "filled"):
-        x = check_array("it", x)
+        x = check_array("it", chunk)
         x = x.astype(bool) if kind == "b" and not np.isnan(x).any() else x
     if x.ndim != 2:
         raise ValueError(f"it must be rows (rows, units), found shape {x.shape}; pass [array] for one chunk")
@@ -296,14 +296,15 @@ def _in_order(x, chunk, names, units):
     raise ValueError(f"it has {x.shape[1]} columns without names, and the first {units}; pass the same in each chunk")
 
 
-def _signs(x, bits):
+def _signs(x, bits, names):
     """Return -1/+1 in single precision, checked."""
     is_binary = x.dtype.kind == "b" or bits
-    if not ((x == 1) | (x == (0 if is_binary else -1))).all():
+    right = (x == 1) | (x == (0 if is_binary else -1))
+    if not right.all():
         if np.isnan(x).any():
             raise ValueError("an entry is missing (nan); leave out its row, or pass rows to fit(), which sums over it")
         expected = "0/1, as bits=True says" if is_binary else "-1/+1"
         way_out = "pass bits=True" if not is_binary and np.isin(x, (0, 1)).all() else "threshold it"
-        raise ValueError(f"it must be {expected}, found {some_values(x)}; {way_out}")
+        raise ValueError(f"it must be {expected}, found {some_values(x)}{in_column(names, right)}; {way_out}")
     s = x.astype(np.float32)
     return 2 * s - 1 if is_binary else s
