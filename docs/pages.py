@@ -115,6 +115,7 @@ TERMS = {
     "belief propagation": ("notebooks/04b_can_it_be_proved", "api/variational"),
     "contrastive divergence": ("notebooks/05_full_learning", "notebooks/08_restricted_machines", "api/learning"),
     "pseudolikelihood": ("api/learning", "notebooks/05_full_learning"),
+    "standard errors": ("docs/own_data", "api/learning"),
     "missing data": ("docs/missing_entries", "notebooks/06_your_own_data"),
     "hidden units": ("notebooks/07_hidden_units", "docs/hidden_units"),
     "restricted Boltzmann machine": ("notebooks/08_restricted_machines", "docs/restricted"),

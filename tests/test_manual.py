@@ -11,7 +11,7 @@ PIECES = [
     pytest.param(piece, id=f"{page.stem}-{k}")
     for page in sorted(DOCS.glob("*.md"))
     for k, piece in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL), 1)
-    if "import bmlab" in piece
+    if "import bmlab" in piece and page.stem != "first_day"
 ]
 
 
@@ -21,6 +21,16 @@ def test_a_piece_of_the_manual_runs(piece):
     if "import distributed" in piece:
         pytest.importorskip("distributed")
     exec(piece, {})
+
+
+@pytest.mark.slow
+def test_the_first_day_runs_from_its_file_to_its_paragraph(tmp_path, monkeypatch):
+    """Its pieces go on from each other."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict = {}
+    for piece in re.findall(r"```python\n(.*?)```", (DOCS / "first_day.md").read_text(encoding="utf-8"), re.DOTALL):
+        exec(piece, namespace)
+    assert (tmp_path / "first_day.png").exists()
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
