@@ -25,7 +25,6 @@ TYPED = {  # by strict readers, and then accepted in silence
     "00_start-my_turn": ["1/(1+np.exp(-4/T))", "1/(1+np.exp(-2*abs(field)/T))", "1/(1+np.exp(-field**2/T))"],
     "01_theory-climbed": ["machine", "bmlab.BoltzmannMachine(rate * my_gradient(machine, data)[0], machine.biases)"],
     "02_exact_z-my_log_sum_exp": ["x.max()", "np.log(x.max())", "x.max() * np.exp(x - x.max()).sum()"],
-    "03_gibbs_sampling-my_flow": ["p * P", "(p[:, None] * P).T", "p[:, None] * P - (p[:, None] * P).T"],
     "03_gibbs_sampling-misplaced": ["abs(q - p).max()", "1 - q @ p"],
     "03b_long_enough-my_swap_ratio": ["np.exp((E1 - E2) / T2)"],
     "03c_z_from_samples-my_log_weight": ["(old.energy(s) - new.energy(s)) / new.temperature"],

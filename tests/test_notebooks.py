@@ -55,7 +55,7 @@ def pictures(output):
         return [output.metadata.get("image/png", {}).get("alt", "")]
     return [
         unescape(alt)
-        for alt in re.findall(r'<img alt="([^"]*)" src="data:', output.get("data", {}).get("text/html", ""))
+        for alt in re.findall(r'<img alt="([^"]*)"[^>]* src="data:', output.get("data", {}).get("text/html", ""))
     ]
 
 

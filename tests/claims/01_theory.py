@@ -181,7 +181,7 @@ def the_moments_match_and_the_distribution_does_not(seed):
     return misplaced(pattern_law(best)[0], seen) - 1e6 * np.abs(judged(best, seen)[1]).max()
 
 
-@claim("01-60")
+@claim("01-same")
 def the_amount_of_largest_entropy(seed):
     """The amount is the one with the largest entropy, the most even one"""
     p = pattern_law(summit(staircase(seed)))[0]
@@ -198,7 +198,7 @@ def it_has_arrived(seed):
     return 1e-3 - abs(pattern_law(early)[0, ~POSSIBLE].sum() - pattern_law(late)[0, ~POSSIBLE].sum())
 
 
-@claim("01-60")  # by how much L in the middle is above the mean of two ends, however far these are
+@claim("01-summit")  # by how much L in the middle is above the mean of two ends, however far these are
 def one_summit_no_traps(seed):
     """so $L$ curves down everywhere: one summit, no traps"""
     rng = np.random.default_rng(seed)
@@ -208,7 +208,7 @@ def one_summit_no_traps(seed):
     return middle - (left + right) / 2
 
 
-@claim("01-60")  # on the way of each climb with a hidden unit, not the same place for all
+@claim("01-summit")  # on the way of each climb with a hidden unit, not the same place for all
 def a_hidden_unit_may_curve_it_up(seed):
     """nothing forbids it to curve up"""
     way = [starts(4, seed, 0.5)]
