@@ -1,6 +1,6 @@
 """The shifter of Hinton and Sejnowski (1986), Parallel Distributed Processing 1, chapter 7: which way was it shifted?
 
-    python notebooks/tables/shifter.py            # rewrites 07_shifter.csv and 07_shifter.npz, about 15 seconds
+    python notebooks/tables/shifter.py      # rewrites 07_shifter.csv, 07_shifter.npz and 07_taught.csv, in a minute
 
 V1 is a pattern of 8 bits, V2 the same shifted by -1, 0 or 1 with wraparound, V3 one unit of three for the shift: 768
 cases of 19 visible units.  No two units know anything of the shift, only products of three do: hidden units are needed.
@@ -20,6 +20,9 @@ The columns of the table:
 
 07_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
 
+07_taught.csv asks if a machine has a rule or a list: taught a share of the cases, drawn by the seed, 3000 steps, what
+part of the other cases does it name rightly, and what part does a vote of the taught ones name (`list`)?
+
 Another kind of processor rounds its sums otherwise, and after thousands of steps of chains a few counts are others.
 """
 
@@ -32,9 +35,10 @@ import numpy as np
 import bmlab
 from bmlab.parallel import map_executor
 
-TABLE, MACHINE = (Path(__file__).with_name(name) for name in ("07_shifter.csv", "07_shifter.npz"))
+TABLE, MACHINE, TAUGHT = map(Path(__file__).with_name, ("07_shifter.csv", "07_shifter.npz", "07_taught.csv"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"
 SEEDS, STEPS, HIDDEN, HELD_OUT = range(5), (300, 500, 1000, 3000), 24, 154
+SHARES = 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8
 
 
 def learned(data, steps, rng):
@@ -98,8 +102,28 @@ def examined(task):
     return model, rows
 
 
+def named(seed, share):
+    """What part of the other cases a machine names rightly that was taught a share of them, and a vote of these.
+
+    In the vote each taught case counts exp(-d), where d bits of V1 and V2 differ.
+    """
+    data = bmlab.data.shifter().data
+    kept = np.zeros(len(data), bool)
+    kept[np.random.default_rng(seed).choice(len(data), int(share * len(data)), replace=False)] = True
+    truth, apart = data[:, -3:].argmax(1), (16 - data[:, :16] @ data[kept][:, :16].T) / 2
+    machine = chances(learned(data[kept], 3000, np.random.default_rng(seed)), data)
+    votes = np.exp(-apart) @ (data[kept][:, -3:] > 0)
+    return [(guess.argmax(1) == truth)[~kept].mean() for guess in (machine, votes)]
+
+
+def row_of_taught(task):
+    """A row of 07_taught.csv for a task (share, seed)."""
+    share, seed = task
+    return (share, seed, *(f"{part:.4f}" for part in named(seed, share)))
+
+
 def main():
-    """Write the table and the machine."""
+    """Write the tables and the machine."""
     trainings = list(product(STEPS, SEEDS, ("all", "four fifths")))
     done = map_executor(examined, trainings, "training")
     with TABLE.open("w", newline="", encoding="utf-8") as file:
@@ -109,6 +133,10 @@ def main():
             table.writerows(rows)
             if training == (STEPS[-1], SEEDS[0], "all"):
                 model.save(MACHINE)
+    with TAUGHT.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("share", "seed", "machine", "list"))
+        table.writerows(map_executor(row_of_taught, list(product(SHARES, SEEDS)), "taught a share"))
 
 
 if __name__ == "__main__":
