@@ -206,7 +206,7 @@ def one_inverse_is_nearer(seed):
 
 @claim("platypus-answer")  # some animal of the table has a thousandth of what the summit gives it
 def who_breaks_a_rule(seed):
-    """where weights are too large, whoever breaks a rule is as good as impossible."""
+    """where weights are too large, an animal that breaks a rule is as good as impossible."""
     data, right, (fresh, _) = table(seed, 15), top(seed, 15), ended("fresh 1", "falling", seed, 15)
     return (bmlab.log_prob(right, data) - bmlab.log_prob(fresh, data)).max() - np.log(1000)
 

@@ -60,6 +60,20 @@ def clamped_to_nothing_is_free():
 # Weights
 
 
+@claim("06-12")
+def empty_rows_are_penalty(seed):
+    """**Three empty rows for each of the others do what four times the penalty does.**"""
+    rng = np.random.default_rng(seed)
+    rows = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=rng), 30 + seed, rng=rng)
+    rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
+    among = np.vstack([rows, np.full((3 * len(rows), 5), np.nan)])
+    empty, plain, four = (
+        bmlab.maximize(blank(5), table, penalty=penalty).model.weights
+        for table, penalty in ((among, 0.1), (rows, 0.1), (rows, 0.4))
+    )
+    return min(1e-4 - np.abs(empty - four).max(), np.abs(empty - plain).max() - 0.01)
+
+
 @claim("06-17")  # four fifths of it, at least, are left where the direct weight is taken away
 def a_correlation_without_a_weight(seed):
     """tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the correlation"""
