@@ -300,7 +300,7 @@ def below_a_radius_of_three_tenths(seed):
 
 @claim("05-89", range(10))  # exact kept from it, and asked afterwards
 def the_stated_error_holds(seed):
-    """`.message` says why, `.info["error"]` states an error."""
+    """`.info["error"]` states an error"""
     for number, model in enumerate(machines(seed)[1:]):
         some = model.at(radius(model) / (0.2, 0.7, 2)[(seed + number) % 3])
         answer = choosing.without_exact(some, np.random.default_rng(seed), "moments", 1000)
