@@ -167,6 +167,18 @@ def test_typical_wrong_answers_bring_a_hint_and_never_a_tick(name, copy):
     print(f"{name}: {typed} wrong answers typed, no tick")
 
 
+@pytest.mark.parametrize("name", ["07_hidden_units"])
+def test_what_a_test_finds_wrong_is_a_sentence_and_no_traceback(name, shell):
+    """Its lines are the course's own, and nothing in them helps; a slip of the student's in Python is shown whole."""
+    shell.user_ns.update(namespace(name))
+    _, test = answer_cells(nbformat.read(FILES[name], 4))["my_triplet"]
+    for answer, is_traced in (("lambda w, b, T: w + 1", False), ("lambda w, b, T: w.size", True)):
+        with capture_output() as said:
+            shell.run_cell(f"my_triplet = {answer}")
+            shell.run_cell(HIDDEN.sub("", test.source))
+        assert ("Traceback" in said.stdout) == is_traced and (is_traced or len(said.stdout.splitlines()) <= 2)
+
+
 def changed(value, slip):
     """A value with a slip in each of its numbers; functions slip in what they give."""
     if callable(value):

@@ -62,6 +62,7 @@ CARD_HTML = (
 BLANK = "@widgets.blank"
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
 _notebook = ""  # the one that is watched
+_running = ""  # the cell that runs
 _tries: dict[str, set[str]] = {}  # exercise without points -> what was tried
 _as_typed: dict[str, Any] = {}  # answers as they were typed, while a test takes them as_asked()
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
@@ -158,7 +159,7 @@ def watch(notebook: str) -> None:
 
     _notebook = notebook
     if shell := get_ipython():
-        shell.set_custom_exc((NotImplementedError, NameError), _say)
+        shell.set_custom_exc((NotImplementedError, NameError, AssertionError), _say)
         shell.events.register("pre_run_cell", _take)
         shell.events.register("post_run_cell", _tell)
         for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
@@ -191,13 +192,18 @@ def page(folder: Path = Path()) -> str:
 
 
 def _say(shell, kind, error, trace, tb_offset=None):
-    """Say it where an answer is missing, or a test asks for one that is; any other error is shown as ever."""
-    sentence = _still_open(error)
-    if not sentence:
+    """Say it where an answer is missing, or a test asks for one that is, and what a test finds wrong, in its words.
+
+    Any other error is shown as ever.
+    """
+    sentence, failed = _still_open(error), isinstance(error, AssertionError) and _tested(_running)[0]
+    if not sentence and not failed:
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-    if sentence in (source := shell.user_ns.get("In", [""])[-1]):
-        _open_cells[source] = sentence
-    shell._showtraceback(kind, error, [sentence])  # still an error, or a grader would take the test for passed
+    if sentence and sentence in _running:
+        _open_cells[_running] = sentence
+    shell._showtraceback(
+        kind, error, [sentence or f"{error}"]
+    )  # still an error, or a grader would take the test for passed
 
 
 def _still_open(error):
@@ -216,9 +222,11 @@ def _tested(source):
 
 def _take(info):
     """Before a test runs: one number in a list is that number, in what it asks for."""
+    global _running
     from IPython import get_ipython
 
-    names, (_, about) = get_ipython().user_ns, _tested(info.raw_cell or "")
+    _running = info.raw_cell or ""
+    names, (_, about) = get_ipython().user_ns, _tested(_running)
     _as_typed.update({name: names[name] for name in about.get("asked", ()) if name in names})
     names.update({name: as_asked(name, typed) for name, typed in _as_typed.items()})
 

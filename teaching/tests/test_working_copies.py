@@ -227,7 +227,9 @@ def test_who_studies_alone_is_told_what_is_wrong_and_ticks_only_what_is_right(st
     assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ A or B\n{left}"]  # as the test shows it
     shell.run_cell("letter = 'A'")
     assert said_below(shell, MORE[0][2]) == [f"Exercise 1. Do (1 point): ✗ try it\n{left}"]
-    assert said_below(shell, MORE[1][2]) == [f"Exercise 2. Do (1 point): ✗ a sum of two\n{left}"]
+    assert said_below(shell, MORE[1][2]) == [
+        f"Exercise 2. Do (1 point): ✗ a sum of two (my_sum: it is 1, whatever is given)\n{left}"
+    ]
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0] / x[0]")
     right = "Exercise 1. Do (1 point): ✓ done. each leaves what the other takes\n1 of 2 points. Open: exercise 2."
     assert said_below(shell, MORE[0][2]) == [right]
