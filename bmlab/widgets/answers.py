@@ -19,7 +19,7 @@ WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
 STOPS = " stops with "
 MISMATCH = re.compile(r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)")
-MISMATCH_WORDS = r"@ multiplies rows of \2 numbers with columns of \1"
+IN_A_PRODUCT = r"@ multiplies rows of \2 numbers with columns of \1"
 ORDINAL = ("first", "second", "third", "fourth")
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
 
@@ -85,7 +85,7 @@ def returned(function: Callable, given: Sequence) -> Any:
         except RecursionError:
             raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
         except Exception as problem:
-            stops = f"{name}{STOPS}{type(problem).__name__}: {MISMATCH.sub(MISMATCH_WORDS, str(problem)).strip()}"
+            stops = f"{name}{STOPS}{type(problem).__name__}: {MISMATCH.sub(IN_A_PRODUCT, str(problem)).strip()}"
             raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
         raise Wrong(WRITES.format(name))
