@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -164,6 +165,27 @@ def test_where_there_is_no_course_one_sentence_says_where_it_is(tmp_path):
     found = subprocess.run([sys.executable, "-m", "bmlab"], cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 1 and len(found.stderr.splitlines()) == 1
     assert HOME in found.stderr and "make lab" in found.stderr
+
+
+ON_WINDOWS = """
+import os, sys
+import jupyterlab.labapp, nbformat, matplotlib.pyplot  # which have their own ways there
+sys.modules.update(dict.fromkeys(["fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"]))
+for name in ("fork", "geteuid", "getuid", "killpg", "sched_getaffinity", "setsid"):
+    vars(os).pop(name, None)
+jupyterlab.labapp.LabApp.launch_instance = lambda argv: print("opened", *argv)
+from bmlab.__main__ import main
+main([])
+from bmlab import widgets
+"""
+
+
+def test_the_course_opens_where_the_system_has_no_modules_of_unix(tmp_path):
+    (tmp_path / "notebooks/tables").mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks/00_start.ipynb", tmp_path / "notebooks")
+    found = subprocess.run([sys.executable, "-c", ON_WINDOWS], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "opened --ip=127.0.0.1" in found.stdout and (tmp_path / "course/00_start.ipynb").exists()
 
 
 def test_an_unsuitable_python_is_refused_in_one_sentence():

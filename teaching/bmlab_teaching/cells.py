@@ -12,7 +12,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -351,6 +350,8 @@ class Cells:
 
 def limit_processes(user: int, tasks: int) -> None:
     """Become a user (0: stay who one is) that may have no more than so many processes and threads."""
+    import resource  # not on Windows, where nobody grades, and slicing reads cells all the same
+
     if user:
         for folder in "/tmp", "/dev/shm", "/course", os.environ.get("HOME", "/tmp"):
             os.chown(folder, user, user)
