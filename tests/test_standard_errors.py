@@ -134,8 +134,8 @@ def test_they_cover_the_truth(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
-def test_they_cover_the_truth_of_two_hundred_machines(name):
-    law_coverage(name, 200)
+def test_they_cover_the_truth_of_many_machines(name):
+    law_coverage(name, 40 if name == "maximize, sparse" else 200)
 
 
 if __name__ == "__main__":
