@@ -35,7 +35,7 @@ const STEPS = {
   coin(root, tones, say) {
     const mind = taught(40), gauged = gauge("never on", "always on", colours.gibbs);
     const places = mind.dreams.flatMap((dream) => dream.map((_, i) => [Math.abs(field(mind.machine, dream, i)), i, dream]));
-    let [, chosen, s] = places.reduce((a, b) => a[0] < b[0] ? a : b);  // of all its dreams the coin that leans least
+    let [, chosen, s] = places.reduce((a, b) => a[0] < b[0] ? a : b);  // of all its dreams the fairest coin
     const pull = (i) => field(mind.machine, s, i);
     const next = uniforms(seed + 1);
     const look = () => {
