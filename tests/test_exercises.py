@@ -418,7 +418,8 @@ def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
             said, tried = copy(text, test), tried + 1
             mine = {key: shell.user_ns.get(key) for key in names}
             ticked = said.startswith("✓ done.")
-            assert ticked or (said.startswith("✗ ") and len(said.split()) > 3), (answer, text, said)
+            stopped = said == "○ open." and any(one is None for one in mine.values())  # by an error of Python's
+            assert ticked or stopped or (said.startswith("✗ ") and len(said.split()) > 3), (answer, text, said)
             other_way = any(one in text for one in AS_RIGHT)
             assert not ticked or other_way or as_right(mine, right, asked, rng), (answer, slip, text)
             print(f"{name} {answer}: {slip}: {said}")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import check_coupling_mask, names_of, sealed
+from ..calls import show_call
 from ..progress_bars import with_progress
 from ..validation import ArrayLike, check_array, check_choice, check_count, check_positive, describe, generator, summary
 from .observations import check_complete_rows
@@ -49,6 +50,7 @@ class PenaltyPath(NamedTuple):
         return self.fits[int(self.held_out.argmax())]
 
 
+@show_call("bmlab.penalty_path(data, rng=0)")
 def penalty_path(
     data: ArrayLike,
     *,

@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 import types
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import lru_cache
@@ -368,11 +369,13 @@ def limit_processes(user: int, tasks: int) -> None:
 
 
 def end_others() -> None:
-    """Kill all in this namespace but this process: what a failed cell started ends with it."""
-    with suppress(ProcessLookupError, ChildProcessError):
-        os.kill(-1, signal.SIGKILL)
+    """Kill all in this namespace but this process, wait until they are gone: what a failed cell started ends with it."""
+    with suppress(ProcessLookupError):  # nobody is left, not even one that is killed and still waits for a processor
         while True:
-            os.waitpid(-1, 0)
+            os.kill(-1, signal.SIGKILL)
+            with suppress(ChildProcessError):
+                os.waitpid(-1, os.WNOHANG)
+            time.sleep(1e-3)
 
 
 def main() -> None:
