@@ -369,7 +369,7 @@ def limit_processes(user: int, tasks: int) -> None:
 
 
 def end_others() -> None:
-    """Kill all in this namespace but this process, wait until they are gone: what a failed cell started ends with it."""
+    """Kill all others in this namespace and wait until they are gone: what a failed cell started ends with it."""
     with suppress(ProcessLookupError):  # nobody is left, not even one that is killed and still waits for a processor
         while True:
             os.kill(-1, signal.SIGKILL)

@@ -128,7 +128,7 @@ def cd_keeps_a_bias(seed, n):
 
 @claim("05-61")  # the animals, with other random numbers
 def ten_sweeps_and_fifty(seed):
-    """With ten sweeps a step they still lose 0.13 nats; with fifty they are as good as PCD, for fifty times the
+    """with ten sweeps a step they still lose 0.13, and with fifty they are as good as PCD, for fifty times the
     work."""
     ten, fifty = (lost(f"fresh {sweeps}", seed, 0) for sweeps in (10, 50))
     return min(ten - 0.05, 0.3 - ten, 0.02 - fifty)
@@ -292,7 +292,7 @@ def machines(seed):
 
 @claim("05-89")
 def below_a_radius_of_three_tenths(seed):
-    """below a spectral radius of 0.3 `mean_field` errs by less than 0.03 (notebook 04)"""
+    """below a spectral radius of 0.3 `mean_field` errs by less than 0.03 (found by search, not proved: notebook 04)"""
     for model in machines(seed):
         weaker = scaled(model.weights, model.biases, 0.3)
         yield 0.03 - off(bmlab.mean_field(weaker), weaker)
@@ -321,7 +321,7 @@ def too_large(seed):
     "05-raced"
 )  # other tables, glasses and temperatures of ties; mean field from five starts, 1000 sweeps of 100 chains
 def each_wins_once(seed):
-    """**Each of the three wins once, and each fails where another wins.**"""
+    """**With brute force as one loop over the states, each of the three wins once.**"""
     animals, cold = summit(table(seed, 15), PENALTY), glass(20, seed, 0.3)
     true, product = bmlab.exact(cold), bmlab.mean_field(cold, starts=5)
     visited, plain = bmlab.visited(cold, rng=seed), bmlab.gibbs(cold, rng=seed)
