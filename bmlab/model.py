@@ -269,7 +269,8 @@ class BoltzmannMachine:
 def check_values(model: BoltzmannMachine, units: Units, values: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices (k,) of units and their values (k,), -1/+1; raise ValueError as clamp() does."""
     units = model.indices(units)
-    values = check_spins("values", align_columns("values", values, names_at(model, units), whole=True))
+    names = names_at(model, units)
+    values = check_spins("values", align_columns("values", values, names, whole=True), names)
     if values.shape not in ((), (1,), units.shape):
         raise ValueError(f"{len(units)} units have values of shape {values.shape}; pass one a unit")
     found, count = np.unique(units, return_counts=True)

@@ -197,7 +197,9 @@ def check_spins(name: str, values: Any, names: Any = ()) -> np.ndarray:
     array = check_array(name, values)
     right = np.abs(array) == 1
     if not right.all():
-        way_out = f"use bmlab.spins({name})" if np.isin(array, (0, 1)).all() else "threshold it first"
+        way_out = (
+            f"write -1 for 0, as bmlab.spins({name}) does" if np.isin(array, (0, 1)).all() else "threshold it first"
+        )
         way_out = "leave out what is missing (nan), or fill it in" if np.isnan(array).any() else way_out
         where = in_column(names, right)
         raise ValueError(f"{name} must be -1/+1, found {some_values(array)}{where}; {way_out}")

@@ -320,6 +320,12 @@ ASKEW = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 0.0]])
 ABOUT_UNITS = {  # every sentence about a unit or a pair: the units that it must call by their names
     "constant, maximize": (lambda: bmlab.maximize(NAMED, ROWS), "Ada"),
     "constant, pseudolikelihood": (lambda: bmlab.pseudolikelihood(pd.DataFrame(ROWS, columns=NAMED.names)), "Ada"),
+    "constant, penalty path": (
+        lambda: bmlab.penalty_path(pd.DataFrame(ROWS, columns=NAMED.names), rng=0, n_folds=2),
+        "Ada",
+    ),
+    "not whole": (lambda: bmlab.triplets(pd.DataFrame(np.where(PAIR > 0, np.nan, 1), columns=NAMED.names)), "Ada"),
+    "a value": (lambda: NAMED.clamp(["Bob"], [0]), "Bob"),
     "constant, inversion": (lambda: bmlab.invert_tap(pd.DataFrame(ROWS, columns=NAMED.names)), "Ada"),
     "constant, moments": (lambda: bmlab.invert_tap(bmlab.moments(pd.DataFrame(ROWS, columns=NAMED.names))), "Ada"),
     "combination, maximize": (lambda: bmlab.maximize(NAMED, PAIR), "Ada", "Bob"),

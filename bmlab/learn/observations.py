@@ -86,7 +86,15 @@ def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarra
 
     Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
     """
-    data = np.atleast_2d(check_spins("data", data, names_of(data)))
+    names, found = names_of(data), np.atleast_2d(check_array("data", data))
+    holes = np.isnan(found)
+    if holes.any() and found.ndim == 2:
+        n_rows, n = found.shape
+        raise ValueError(
+            f"data must be whole rows, found nan{in_column(names, ~holes)}, in {holes.any(0).sum()} of {n} columns and "
+            f"{holes.any(1).sum()} of {n_rows} rows; use maximize(), which takes nan, or leave out such columns"
+        )
+    data = check_spins("data", found, names)
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     n_rows, n = data.shape
