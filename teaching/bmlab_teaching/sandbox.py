@@ -135,7 +135,7 @@ class Sandbox:
     def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0):
         self.limits, self.share = limits, share
         self.until, self.spent = until, spent
-        self.ended = ""
+        self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
         self.begun = spent, monotonic()  # what was spent when the last request was sent, and when that was
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
@@ -167,14 +167,16 @@ class Sandbox:
         """Send a request and return the answer; raises Ended where none comes that could be one."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
-        line, self.begun = b"", (self.spent, monotonic())
+        with self.deciding:
+            line, self.begun = b"", (self.spent, monotonic())
         try:
             stdin.write(json.dumps(request).encode() + b"\n")
             stdin.flush()
             line = stdout.readline(LINE)
             answer = json.loads(line)
-            if isinstance(answer, dict):
-                return answer
+            with self.deciding:
+                if isinstance(answer, dict) and not self.ended:  # what ends it now was this request, not the next
+                    return answer
         except (OSError, ValueError, RecursionError):
             self.ended = self.ended or f"an answer is larger than {LINE // 2**20} MB" * (len(line) == LINE)
         raise Ended(self.ended or "its process ended, or its answer fits no request")
@@ -192,15 +194,20 @@ class Sandbox:
             (spent, when), now = self.begun, monotonic()
             busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)
             until = min(self.until, when + self.share * self.limits.wall)
-            for much, words in (
-                (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
-                (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
-                (len(started) > PROCESSES and self.begun is begun, f"stopped, as it started {len(started)} processes"),
-                (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes took {memory / 2**30:.1f} GB"),
-            ):
-                if much:
-                    self.ended = f"it was {words}"
-                    return end(self.handle)
+            with self.deciding:
+                for much, words in (
+                    (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
+                    (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
+                    (
+                        len(started) > PROCESSES and self.begun is begun,
+                        f"stopped, as it started {len(started)} processes",
+                    ),
+                    (memory > self.limits.gigabytes * 2**30, f"stopped, as its processes took {memory / 2**30:.1f} GB"),
+                ):
+                    if much and not self.ended:
+                        self.ended = f"it was {words}"
+            if self.ended:
+                return end(self.handle)
             sleep(LOOK)
 
     def close(self) -> None:
