@@ -13,7 +13,7 @@ from ..arrays import check_coupling_mask, names_of, sealed
 from ..calls import show_call
 from ..progress_bars import with_progress
 from ..validation import ArrayLike, check_array, check_choice, check_count, check_positive, describe, generator, summary
-from .observations import check_complete_rows, check_each_varies
+from .observations import BIAS_ADVICE, check_complete_rows, check_each_varies
 from .pseudolikelihood import log_conditionals, pseudolikelihood
 from .record import Fit
 
@@ -88,7 +88,7 @@ def penalty_path(
     fold[rng.permutation(len(rows))] = np.arange(len(rows)) % n_folds
     if not bias_penalty:
         for f in range(n_folds):
-            check_each_varies(rows[fold != f].mean(0), names, "leave it out, or pass bias_penalty=0.001")
+            check_each_varies(rows[fold != f].mean(0), names, BIAS_ADVICE)
     score, fits = np.empty((len(tried), len(rows))), []
     for k, penalty in enumerate(with_progress(tried, "penalty")):
         options = {"couplings": mask, "bias_penalty": bias_penalty, of: penalty}
