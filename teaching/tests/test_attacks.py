@@ -12,6 +12,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import zipfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -840,6 +841,26 @@ def test_a_long_cell_reaches_its_process():
     inside = Sandbox([], Limits(60, 2))
     inside.request(run=[f"text = {'x' * 2_000_000!r}"])
     assert inside.request(run=["print(len(text))"])["printed"] == "2000000\n"
+    inside.close()
+
+
+def test_what_ends_a_request_is_not_said_of_the_next(monkeypatch):
+    """The look that finds too many processes is slow to end them, as on a busy machine: their own answer is refused."""
+    found, over = threading.Event(), threading.Event()
+
+    def slowly(handle):
+        found.set()
+        over.wait()
+        children.end(handle)
+
+    monkeypatch.setattr(sandbox, "end", slowly)
+    monkeypatch.setattr(sandbox, "LOOK", 0.05)
+    inside = Sandbox([], Limits(60, 2))
+    copies = f"for _ in range({sandbox.PROCESSES}):\n    os.fork() or time.sleep(9) or os._exit(0)"
+    with pytest.raises(Ended, match="it started"):
+        inside.request(run=[f"import os, time\n{copies}\ntime.sleep(3)"])
+    assert found.is_set()
+    over.set()
     inside.close()
 
 
