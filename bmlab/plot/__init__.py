@@ -16,7 +16,22 @@ from .figures import dress, show
 from .glyphs import flows, glyph, states
 from .networks import network
 from .sheets import answers, images
-from .style import APART, COLOURS, FAINT, INK, MARKERS, METHODS, MINUS, OPEN, PLUS, TOGETHER, UNMET, at_lines, headline
+from .style import (
+    APART,
+    COLOURS,
+    FAINT,
+    INK,
+    MARKERS,
+    METHODS,
+    MINUS,
+    OPEN,
+    PLUS,
+    SHADES,
+    TOGETHER,
+    UNMET,
+    at_lines,
+    headline,
+)
 
 __all__ = [
     "APART",
@@ -28,6 +43,7 @@ __all__ = [
     "MINUS",
     "OPEN",
     "PLUS",
+    "SHADES",
     "TOGETHER",
     "UNMET",
     "answers",

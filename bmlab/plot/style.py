@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 INK, FAINT, UNMET = "#6B7682", "#8A949E80", "#D64545"
 PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
+SHADES = ("#1B4965", "#3F88C5", "#86B8DD")  # cold, T = 1, hot; or any three in order: dark to light
 METHODS = {
     "exact": ("black", "o"),
     "gibbs": ("#0072B2", "s"),
-    "mean field": ("#D55E00", "^"),
-    "tap": ("#009E73", "D"),
+    "mean field": ("#3DA35D", "^"),
+    "tap": ("#A0522D", "D"),
     "bethe": ("#CC79A7", "v"),
     "temper": ("#56B4E9", "P"),
     "ais": ("#B0204E", "*"),
