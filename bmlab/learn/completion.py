@@ -2,6 +2,7 @@
 
 <s_i> given the known  =  <s_i> of the clamped machine
 p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
+                       =  prod_k p(q_k | q_1 ... q_k-1, given)                       without any Z
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from ..validation import ArrayLike, describe, in_column
 from .likelihood import log_ratio
 from .observations import unique_rows
 
+MAX_PRINTED = 6  # means of missing units
+
 
 @dataclass(frozen=True, eq=False)
 class Completion:
@@ -30,7 +33,7 @@ class Completion:
 
     >>> filled = bmlab.complete(bmlab.toy(), {0: 1})
     >>> filled
-    Completion((3,), 2 missing)
+    Completion((3,), 2 missing: +0.654, -0.132)
     """
 
     known: np.ndarray
@@ -43,7 +46,10 @@ class Completion:
 
     def __repr__(self):
         mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"
-        return f"Completion({self.known.shape}, {np.isnan(self.known).sum()} missing{mark})"
+        missing = np.isnan(self.known)
+        few = self.known.ndim == 1 and 0 < missing.sum() <= MAX_PRINTED
+        found = ": " + ", ".join(f"{mean:+.3g}" for mean in self.mean[missing]) if few else ""
+        return f"Completion({self.known.shape}, {missing.sum()} missing{found}{mark})"
 
 
 def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
@@ -76,9 +82,9 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 
-    Its bounds are proven, 0 and 1 where nothing is.  The value is nan where `infer` gives no log Z, and cut at 1 where
-    its two log Z contradict each other.  One unit needs no log Z:
-    p(s_i = 1 | given) = (1 + complete(model, given, infer).mean[i]) / 2.
+    Its bounds are proven, 0 and 1 where nothing is.  It is the ratio of two Z, cut at 1 where they contradict each
+    other.  Where `infer` gives no log Z, as gibbs() does, units of the query are clamped one after the other, and their
+    probabilities (1 + <s_i>)/2 multiplied: a run for each of them, with the error of them all.
     Raises ValueError for what is no unit or no value.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
@@ -93,9 +99,25 @@ def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tupl
     both = np.where(queried, queried, known)
     if (both == known).all():
         return Bounded(1.0, 0.0, 1.0, 1.0)
-    log_p = log_ratio(_answer(model, both, infer).log_z, _answer(model, known, infer).log_z)
+    without = _answer(model, known, infer)
+    if np.isnan(without.log_z.value):
+        return _one_by_one(model, known, both, without, infer)
+    log_p = log_ratio(_answer(model, both, infer).log_z, without.log_z)
     value, lower, upper = np.exp(np.minimum([log_p.value, log_p.lower, log_p.upper], 0)).tolist()
     return Bounded(value, value * log_p.stderr, lower, upper)
+
+
+def _one_by_one(model, known, both, answer, infer):
+    """Return p(query | given) by the chain rule; `answer` is the Estimate of the units that are not given."""
+    p, stderr, row = [], [], known.copy()
+    for unit in np.flatnonzero(both != known):
+        answer = answer or _answer(model, row, infer)
+        place = np.count_nonzero(row[:unit] == 0)
+        p.append((1 + both[unit] * answer.mean[place]) / 2)
+        stderr.append(np.broadcast_to(answer.mean_stderr, answer.mean.shape)[place] / 2)
+        row[unit], answer = both[unit], None
+    others = [np.prod(p[:k] + p[k + 1 :]) for k in range(len(p))]
+    return Bounded(float(np.prod(p)), float(np.linalg.norm(np.multiply(stderr, others))), 0.0, 1.0)
 
 
 # Rows (n,) are -1/+1, and 0 where nothing is known.
