@@ -37,7 +37,10 @@ def spins(bits: ArrayLike) -> Any:
     right = np.isin(values, (0, 1))
     if not right.all():
         where = in_column(getattr(bits, "columns", ()), right)
-        raise ValueError(f"bits must be 0/1, found {some_values(values)}{where}; -1/+1 data needs no spins()")
+        raise ValueError(
+            f"bits must be 0/1, found {some_values(values)}{where}; -1/+1 data needs no spins(); "
+            "a table with words or missing cells is for bmlab.data.yes_no(frame)"
+        )
     return _like(bits, 2.0 * values - 1.0)
 
 

@@ -162,6 +162,7 @@ def _rate_given(common):
     return scipy.special.ndtr((scipy.special.ndtri(SPIKE_RATES) + COMMON_LOADS * common) / np.sqrt(1 - COMMON_LOADS**2))
 
 
+MAX_REASONS = 3  # that one sentence gives where no column is left
 MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 YES_WORDS = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
 NO_WORDS = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
@@ -285,7 +286,9 @@ def yes_no(frame: Any) -> YesNo:
         kept[title] = [np.nan if a is None else 1.0 if a == plus else -1.0 for a in answers]
         yes[title] = plus
     if not kept:
-        reasons = "; ".join(left_out.values()) or "it is empty; try pandas.read_csv('answers.csv')"
+        reasons = "; ".join([*left_out.values()][:MAX_REASONS]) or "it is empty; try pandas.read_csv('answers.csv')"
+        more = len(left_out) - MAX_REASONS
+        reasons += f"; and {more} other columns have none either" if more > 0 else ""
         raise ValueError(f"frame has no column with two answers: {reasons}")
     table = np.array(list(kept.values())).T
     return YesNo(type(frame)(table, index=frame.index, columns=list(kept)), yes, left_out)

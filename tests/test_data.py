@@ -195,6 +195,13 @@ def test_a_table_reports_what_became_of_each_column():
     ]
 
 
+def test_of_a_wide_table_without_units_three_columns_are_explained():
+    wide = table(**{f"q{k}": [1, 2, 3] for k in range(40)})
+    with pytest.raises(ValueError, match="two answers: 'q0' .*'q2' .*; and 37 other columns have none") as caught:
+        data.yes_no(wide)
+    assert "'q3'" not in str(caught.value)
+
+
 def test_the_law_of_the_raster_has_its_rates_and_the_correlations_of_its_gaussian():
     """p(two spikes) is the volume of a corner under a normal distribution with correlation l_i l_j."""
     law, s = data.raster(1, rng=np.random.default_rng(0)).law, bmlab.states(10) == 1

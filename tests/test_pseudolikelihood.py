@@ -75,7 +75,7 @@ def majority():
 
 
 def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works():
-    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=0\.01") as caught:
+    with pytest.warns(bmlab.NotConverged, match=r"maximum is at infinity; pass penalty=1/len\(data\)") as caught:
         found = pseudolikelihood(majority())
     assert not found.converged and found.message == str(caught[0].message) and caught[0].filename == __file__
     assert (pseudolikelihood(majority(), penalty=0.01).model.weights[3, :3] > 0.5).all()
@@ -91,7 +91,11 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
             r"unit 0 is constant in the data, .* infinite; leave the unit out, or pass bias_penalty=0\.001$",
         ),
         ([[1, 1], [1, -1]], {"penalty": 1.0}, "unit 0 is constant"),
-        ([[1, 1], [1, -1], [-1, 1]], {}, r"0 and 1 are never -1 and -1 together .*; pass penalty=0\.01, or leave"),
+        (
+            [[1, 1], [1, -1], [-1, 1]],
+            {},
+            r"0 and 1 are never -1 and -1 together .*; pass penalty=1/len\(data\), or leave",
+        ),
         ([[1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, 1]], {}, "units 0 and 2 are never -1 and -1"),
     ],
 )
@@ -201,6 +205,9 @@ def test_what_a_path_says_of_held_out_rows_is_so():
         score = -2 * 60 * bmlab.pseudo_log_likelihood(again, data)
         assert path.ebic[k] == pytest.approx(score + 6 * np.log(60) + 4 * 0.25 * 3 * np.log(2))
     assert path.best is path.fits[path.held_out.argmax()]
+    by_ebic = bmlab.penalty_path(data, rng=1, penalties=[0.3, 0.01], n_folds=0)
+    assert np.isnan(by_ebic.held_out).all() and (by_ebic.ebic == path.ebic).all()
+    assert by_ebic.best is by_ebic.fits[path.ebic.argmin()]
 
 
 def test_the_chosen_penalty_is_the_prior_of_the_truth():

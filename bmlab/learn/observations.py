@@ -26,6 +26,7 @@ from ..validation import ArrayLike, check_array, check_flag, check_spins, descri
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
 BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001"  # of learners, where a unit is constant
+PENALTY_ADVICE = "pass penalty=1/len(data)"  # a normal prior of width 1: where a weight would be infinite
 
 
 def with_column_names(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
@@ -200,7 +201,7 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
         for k in np.flatnonzero(p < ZERO_PROBABILITY):
             raise ValueError(
                 f"units {unit_name(names, row[k])} and {unit_name(names, col[k])} are never {one:+} and {other:+} "
-                "together in the data, so their weight would be infinite; pass penalty=0.01, or leave the pair out "
+                f"together in the data, so their weight would be infinite; {PENALTY_ADVICE}, or leave the pair out "
                 "of couplings"
             )
 

@@ -46,8 +46,8 @@ class PenaltyPath(NamedTuple):
 
     @property
     def best(self) -> Fit:
-        """The Fit whose penalty predicts held-out rows best."""
-        return self.fits[int(self.held_out.argmax())]
+        """The Fit whose penalty predicts held-out rows best, or of the least EBIC where none were held out."""
+        return self.fits[int(self.ebic.argmin() if np.isnan(self.held_out).all() else self.held_out.argmax())]
 
 
 @show_call("bmlab.penalty_path(data, rng=0)")
@@ -66,7 +66,7 @@ def penalty_path(
     of          "penalty", or "l1", which leaves weights at 0
     penalties   None: of normal priors of width 3 to 0.03 (1/(N * penalty) is the variance), or l1 from where no weight
                 is left down to a hundredth
-    n_folds     parts of the rows (by `rng`), each held out once
+    n_folds     parts of the rows (by `rng`), each held out once; 0: none, for the EBIC alone
     The penalty found does for maximize() and fit() as well.  To find which weights there are, take the least EBIC, as
     IsingFit adds it up over the units (van Borkulo and others 2014, Sci. Rep. 4, 5918): held-out rows keep too many.
     Raises ValueError as pseudolikelihood() does: a fold may lack a rare answer, which bias_penalty mends.
@@ -81,15 +81,17 @@ def penalty_path(
     names, rows = names_of(data), check_complete_rows(data, allow_constant=bias_penalty > 0)
     if len(rows) < 2:
         raise ValueError("data must have two rows or more, one to learn and one to hold out, found 1; pass (N, units)")
-    n_folds = check_count("n_folds", n_folds, 2, len(rows))
+    n_folds = check_count("n_folds", n_folds, 0, len(rows))
+    if n_folds == 1:
+        raise ValueError("n_folds must be 2 or more, or 0 for the EBIC alone, found 1; try n_folds=5")
     mask = check_coupling_mask(couplings, rows.shape[1], names)
     tried = _default_penalties(rows, of, mask) if penalties is None else _checked_penalties(penalties)
     fold = np.empty(len(rows), int)
-    fold[rng.permutation(len(rows))] = np.arange(len(rows)) % n_folds
+    fold[rng.permutation(len(rows))] = np.arange(len(rows)) % max(n_folds, 1)
     if not bias_penalty:
         for f in range(n_folds):
             check_each_varies(rows[fold != f].mean(0), names, BIAS_ADVICE)
-    score, fits = np.empty((len(tried), len(rows))), []
+    score, fits = np.full((len(tried), len(rows)), np.nan), []
     for k, penalty in enumerate(with_progress(tried, "penalty")):
         options = {"couplings": mask, "bias_penalty": bias_penalty, of: penalty}
         for f in range(n_folds):

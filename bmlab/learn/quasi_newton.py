@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 
 from ..progress_bars import counting_bar
+from .observations import PENALTY_ADVICE
 
 LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500 (maximize)
 LBFGS_MEMORY = 20  # moves that L-BFGS remembers
@@ -136,9 +137,9 @@ def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
     if top.moved > MAX_LATE_MOVE:
         return False, (
             f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.gradient_norm:.2g}: some "
-            "units are decided by the others without error, and the maximum is at infinity; pass penalty=0.01."
+            f"units are decided by the others without error, and the maximum is at infinity; {PENALTY_ADVICE}."
         )
     ended = f"{name}() ended at a slope of {top.gradient_norm:.2g} where {tolerance:g} was asked for"
     if top.gradient_norm > tolerance:
-        return False, f"{ended}; pass penalty=0.01 or a larger one, or where doubles end it a larger tolerance."
+        return False, f"{ended}; {PENALTY_ADVICE} or a larger one, or where doubles end it a larger tolerance."
     return True, f"{ended}."

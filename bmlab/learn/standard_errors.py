@@ -26,7 +26,7 @@ from ..threads import one_thread
 from ..validation import ArrayLike, check_choice, check_positive, summary
 from .likelihood import clamped_rows, gradient
 from .maximum_likelihood import learned_pairs, machine_at
-from .observations import check_padded_rows, unique_patterns
+from .observations import PENALTY_ADVICE, check_padded_rows, unique_patterns
 from .quasi_newton import DIFFERENCE_STEP
 from .record import Fit
 
@@ -148,7 +148,7 @@ def _inverse(curvature):
     except np.linalg.LinAlgError:
         raise ValueError(
             "data do not determine all weights and biases of the model, so their errors are infinite; "
-            "learn it with penalty=0.01, and pass it here"
+            f"{PENALTY_ADVICE} to learn it, and pass it here"
         ) from None
     return factor.T @ factor
 
