@@ -17,7 +17,7 @@ IN_ROSTER = $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COLUMN),--column "$(COLU
 AS_TEACHER = $(if $(TEACHER),-teacher)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-CORE = plain contract mutants reading model estimate dispatch planning gibbs_sampling diagnostics annealed_importance \
+CORE = plain contract reading model estimate dispatch planning gibbs_sampling diagnostics annealed_importance \
 	replica_exchange visited_states combining naive_mean_field coordinate_descent belief_propagation ascent likelihood \
 	fitting maximum_likelihood contrastive_divergence moments completion estimators
 # What make check WHAT=... runs of these, by words in the names of tests, where the word itself would not do.
@@ -70,7 +70,7 @@ test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env notebooks tests teaching/tests
 
-check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, mutants, fast tests (WHAT=tempering: one subject's)
+check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, fast tests (WHAT=tempering: one subject's)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE:%=tests/test_%.py)
 
 processors: setup  ## run notebooks, laws and climbs as other processors would (ON="AVX2-only nudged": as these; TESTS=...: more tests)

@@ -105,6 +105,7 @@ def test_it_is_believed_where_enough_runs_count():
             assert abs(answer.info["ess"] - effective) < 1e-9 and answer.converged == (effective >= least)
 
 
+@pytest.mark.slow
 @quietly
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 20])
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)

@@ -784,7 +784,7 @@ WALKERS = {
 
 @pytest.mark.parametrize("sequential", [False, True])
 @pytest.mark.parametrize("model", WALKERS.values(), ids=WALKERS)
-@pytest.mark.parametrize("n_chains", [3, 70])
+@pytest.mark.parametrize("n_chains", [pytest.param(3, marks=pytest.mark.slow), 70])
 def test_both_engines_walk_as_the_reference_does(model, sequential, n_chains):
     law_engines_agree(model, n_chains, classes=sparsity.one_by_one(model.n) if sequential else None)
 
@@ -861,7 +861,7 @@ def test_the_likelihood_lies_in_its_interval(method, form):
     law_likelihood(method, form)
 
 
-@pytest.mark.parametrize("form", [as_it_is, sparse_and_clamped], ids=["as it is", "sparse and clamped"])
+@pytest.mark.parametrize("form", [as_it_is, pytest.param(sparse_and_clamped, marks=pytest.mark.slow)])
 @methods()
 def test_no_answer_is_taken_for_the_other_phase(method, form):
     law_phases(method, form)
@@ -895,7 +895,7 @@ def law_trees(method, form=as_it_is, temperatures=(10.0, 0.3, 0.01)):
             assert answer.info.get("inconsistency", 0.0) < 1e-11
 
 
-@pytest.mark.parametrize("form", [as_it_is, with_stored_zeros])
+@pytest.mark.parametrize("form", [as_it_is, pytest.param(with_stored_zeros, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", [bmlab.bethe, bmlab.trw], ids=["bethe", "trw"])
 def test_no_tree_is_too_cold(method, form):
     law_trees(method, form)
@@ -984,7 +984,8 @@ def test_what_cannot_be_has_not_converged(method):
 
 
 @pytest.mark.parametrize(
-    "form", [as_it_is, pytest.param(with_stored_zeros, marks=pytest.mark.slow), sparse_and_clamped]
+    "form",
+    [as_it_is, *(pytest.param(form, marks=pytest.mark.slow) for form in (with_stored_zeros, sparse_and_clamped))],
 )
 @methods(among=THEORIES)
 def test_what_has_converged_lies_within_the_free_bounds(method, form):

@@ -174,6 +174,7 @@ def test_log_z_of_a_machine_in_deep_cold(seed):
     assert abs(answer.log_z - bmlab.exact(model).log_z) < 5 * answer.log_z.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [1e-13, 1e-6, 0.05, 1.0])
 @pytest.mark.parametrize("n_sweeps", [4, 400])
 @pytest.mark.parametrize("model", [bmlab.toy(), bmlab.ising((3, 3), field=0.1)], ids=["toy", "lattice"])
