@@ -51,7 +51,7 @@ function mount(model, el) {
     make("div", { class: "bml-column bml-readers" }, ...rows.map((r) => r.row))),
     make("div", { class: "bml-buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
       button("Clear", () => fill(blank))),
-    note("Black and white pixels are yours; orange is what the machines expect in the others."));
+    note("Black and white pixels are yours; green is what the machines expect in the others."));
 
   // A drawing is read in the page: as many sweeps a frame as the frame has time for, until nothing moves.
   const SWEEPS = 200, FRAME = 10;                                   // at most; milliseconds
