@@ -9,6 +9,7 @@ by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is lo
 style    colours, markers, headlines         glyphs     states of a few units
 charts   curves, moments, climbs, bounds     networks   machines
 sheets   images, a row of pixels each        figures    what a notebook shows
+labels   words that nothing strikes
 """
 
 from .charts import bracket, curves, learning, moments, phases
@@ -31,6 +32,7 @@ from .style import (
     UNMET,
     at_lines,
     headline,
+    readable,
 )
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "moments",
     "network",
     "phases",
+    "readable",
     "show",
     "states",
 ]

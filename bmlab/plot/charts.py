@@ -11,7 +11,7 @@ import numpy as np
 
 from ..estimate import Estimate, check_estimate, dense_corr
 from ..validation import check_choice
-from .style import COLOURS, DASHES, FAINT, MARKERS, METHODS, PLUS, TOGETHER, at_lines, headline, literal, signed
+from .style import COLOURS, DASHES, FAINT, INK, MARKERS, METHODS, PLUS, UNMET, at_lines, headline, literal, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
 def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (), mark: str = "") -> Axes:
     """Draw each mean and each correlation, a line each: a frame for `awake`, filled as far as `asleep` has come.
 
-    names of the units stand at the lines; `mark` is the name of the line to draw in orange, "Ada, Ben" for a pair.
+    names of the units stand at the lines; `mark` is the name of the line to draw in ink, "Ada, Ben" for a pair.
 
     >>> awake = bmlab.clamped(bmlab.toy(), bmlab.states(3)[[0, 7, 7]])
     >>> plot.phases(awake, bmlab.exact(bmlab.toy()), plt.subplot())
@@ -56,7 +56,7 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (
     rows = called + [f"{called[i]}, {called[j]}" for i, j in zip(*pairs, strict=True)]
     data, dream = (np.append(e.mean, dense_corr(e.corr)[pairs]) for e in (awake, asleep))
     places = np.arange(len(rows))
-    colours = [TOGETHER if row == mark else PLUS for row in rows]
+    colours = ["black" if row == mark else PLUS for row in rows]
     ax.barh(places, dream, 0.5, color=colours)
     ax.barh(places, data, 0.72, color="none", edgecolor="black", linewidth=1.3)
     ax.axvline(0, color="black", linewidth=0.8)
@@ -73,6 +73,8 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     >>> plot.moments(bmlab.exact(bmlab.medium()), bmlab.tap(bmlab.medium().at(4)), plt.subplot())
     <Axes: xlabel='exact', ylabel='tap'>
     """
+    from .labels import Labels
+
     _same_units("reference", reference, "estimate", estimate)
     found, true = dense_corr(estimate.corr), dense_corr(reference.corr)
     pairs = np.nonzero(np.triu(~np.isnan(found), 1))
@@ -85,14 +87,14 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     ax.set_aspect("equal", adjustable="datalim")
     if pair is not None:
         x, y = true[pair], found[pair]
-        ax.plot(x, y, "s", color=TOGETHER, markersize=8, zorder=3)
+        ax.plot(
+            x, y, "s", markersize=10, markerfacecolor="none", markeredgecolor="black", markeredgewidth=1.6, zorder=3
+        )
         if abs(y - x) > 0.05:
-            ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": TOGETHER, "linewidth": 1.6})
-        side: Any = ("left", 9) if x < 0.3 else ("right", -9)
-        where: Any = {"textcoords": "offset points", "va": "center", "color": TOGETHER}
-        ax.annotate(literal([named])[0], (x, y), (side[1], 10 if y > x + 0.05 else -10), ha=side[0], **where)
+            ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.6})
+        Labels(ax).around(literal([named])[0], (x, y), 6, (1 if x < 0.3 else -1, y - x), fontweight="bold")
     if not estimate.converged:
-        ax.set_title("NOT CONVERGED", color=COLOURS["mean field"], fontsize=10)
+        ax.set_title("NOT CONVERGED", color=UNMET, fontsize=10)
     return ax
 
 
@@ -106,33 +108,48 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
     >>> plot.learning(fit.steps, plt.subplot())
     <Axes: xlabel='step', ylabel='log-likelihood (nats a pattern)'>
     """
+    from .labels import Labels
+
     panels = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
     check_choice("what", what, ("log_likelihood", "mismatch"))
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
     numbers = [s.loop.number for s in steps]
     method, curve = steps[-1].free.method, panels[-1]
-    curve.plot(numbers, values, color=COLOURS.get(method, "black"), label=method, linewidth=2)
+    colour = COLOURS.get(method, "black")
+    curve.plot(numbers, values, color=colour, label=method, linewidth=2)
     quantity = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
     curve.set(xlabel="step", ylabel=quantity)
     if len(panels) == 3:
-        far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
-        i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
-        names = steps[0].model.names or [f"s{k}" for k in range(len(far))]
-        for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=False):
-            moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
-            panel.set(xlabel="awake (data)", ylabel="asleep (dreams)")
-            headline(panel, f"{when}: step {step.loop.number}")
-        ends = np.concatenate([panel.dataLim.get_points().ravel() for panel in panels[:2]])
-        limits = {"xlim": (ends.min() - 0.1, ends.max() + 0.1), "ylim": (ends.min() - 0.1, ends.max() + 0.1)}
-        for panel in panels[:2]:
-            panel.set(**limits, adjustable="box")
-        curve.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=COLOURS.get(method, "black"))
+        _before_and_after(steps, panels[:2], pair)
+        curve.plot([numbers[0], numbers[-1]], [values[0], values[-1]], "o", color=colour)
+        labels = Labels(curve)
         for k, side in ((0, 1), (-1, -1)):
-            place: Any = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
-            curve.annotate(signed(values[k], ".2f"), (numbers[k], values[k]), (8 * side, -4 - 8 * (k < 0)), **place)
-        curve.set(ylabel="", yticks=[])
-        headline(curve, quantity)
+            labels.around(signed(values[k], ".2f"), (numbers[k], values[k]), 3, (side, 0))
+        curve.set(ylabel="", yticks=[], box_aspect=1)
+        curve.margins(0.1, 0.15)
+        headline(curve, "The fall" if what == "mismatch" else "The climb", quantity)
     return ax
+
+
+def _before_and_after(steps, panels, pair):
+    """The moments of the first step and of the last, on the same scales, with a key."""
+    far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
+    i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
+    names = steps[0].model.names or [f"s{k}" for k in range(len(far))]
+    for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=True):
+        moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
+        panel.set(xlabel="awake (data)", ylabel="asleep (dreams)")
+        headline(panel, when, f"step {step.loop.number}")
+    ends = np.concatenate([panel.dataLim.get_points().ravel() for panel in panels])
+    limits = ends.min() - 0.1, ends.max() + 0.1
+    ticks = [tick for tick in (-1, -0.5, 0, 0.5, 1) if limits[0] <= tick <= limits[1]]
+    for panel in panels:
+        panel.set(xlim=limits, ylim=limits, xticks=ticks, yticks=ticks, aspect="auto", box_aspect=1)
+    key = [
+        panels[1].plot([], [], marker, color="black", label=name, markerfacecolor=fill, markersize=5)[0]
+        for marker, name, fill in (("s", "pairs", "black"), ("o", "units", "white"))
+    ]
+    panels[1].legend(handles=key, frameon=False, handletextpad=0, borderpad=0, borderaxespad=0.3)
 
 
 def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:

@@ -1,4 +1,4 @@
-"""Machines as networks: units as discs, weights as lines, placed by layers, on a circle, or by their couplings."""
+"""Machines as networks: units as discs, weights as lines, placed by layers, in a line, a tree, a circle, or near."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ from scipy.sparse import csgraph
 
 from ..model import BoltzmannMachine, check_model
 from ..validation import check_array, check_choice, check_row, describe
-from .style import APART, DASHED, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, TOGETHER, circle, literal, signed
+from .style import (
+    APART,
+    DASHED,
+    INK,
+    MAX_LABELLED_UNITS,
+    MINUS,
+    ON_LIGHT,
+    OPEN,
+    PLUS,
+    TOGETHER,
+    circle,
+    literal,
+    readable,
+    signed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,16 +47,20 @@ def network(
 
     layers    units of each row, from the bottom; rows of one length are a lattice, and lines round its back are stubs
     places    (n, 2), or "circle" (unit 0 at the top, clockwise, as in widgets.MachineView), or "near": who pull each
-              other stand together.  Without it up to four units stand in a circle, others near
+              other stand together.  Without it a chain is a line, a tree has levels, and of others up to four units
+              stand in a circle, more near
     states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open grey
     clamped   units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
     messages  {(i, j): the message from i to j}, arrows beside the lines
-    The names of the machine stand beside its units.  Up to four units each weight and bias is written too.
+    The names of the machine stand beside its units, and numbers in units without.  Up to four units each weight stands
+    on its line and each bias at its unit, to two digits.  Lines are broken below words, which touch nothing.
 
     >>> plot.network(bmlab.toy(), plt.subplot())
     <Axes: >
     """
+    from .labels import Labels
+
     check_model(model)
     layers = () if layers is None else layers
     spots, torus = _places(model, layers, places)
@@ -51,13 +69,16 @@ def network(
         raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
     messages = {} if messages is None else messages
-    few, pen = model.n <= MAX_LABELLED_UNITS, np.clip(150 / model.n, 9, 28)
+    few = model.n <= MAX_LABELLED_UNITS
+    names, inside = literal(model.names), not model.names and model.n <= 20 and not torus
+    pen = np.clip(150 / model.n, 15 if inside else 9, 28)
     scale = _scale(ax, spots, bool(len(layers)) and not torus)
     screen = spots * scale  # in points
     gap = min((np.hypot(*(screen[:i] - screen[i]).T).min() for i in range(1, model.n)), default=99)
-    size = min(pen, 0.75 * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
+    size = min(pen, (0.5 if few else 0.75) * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
+    labels = Labels(ax)
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
-    largest, lines = np.abs(upper.data).max(initial=0) or 1, []
+    largest = np.abs(upper.data).max(initial=0) or 1
     for i, j, w in zip(*upper.coords, upper.data, strict=True):
         if not w:
             continue
@@ -68,39 +89,52 @@ def network(
             for end, to in ((spots[i], -np.sign(step)), (spots[j], np.sign(step))):
                 ax.plot(*np.array([end, end + 0.55 * to]).T, **style)
             continue
-        ax.plot(*spots[[i, j]].T, **style)
-        lines.append(screen[[i, j]])
-        middle = spots[[i, j]].mean(axis=0)
-        across = _across(screen[j] - screen[i], spots[[i, j]].mean(axis=0) - spots.mean(axis=0))
+        (line,) = ax.plot(*spots[[i, j]].T, **style)
+        labels.breaks(line)
         if few:
-            _beside(ax, signed(w), middle, across, 5 + style["linewidth"] / 2)
+            labels.along(_two_digits(w), line)
         for a, b in messages.keys() & {(i, j), (j, i)}:
-            ends = spots[a] + np.outer([0.3, 0.7], spots[b] - spots[a])
-            about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
-            side = across if (a, b) == (i, j) else -across
-            lift = side * (5 + style["linewidth"] / 2) / scale
-            ax.annotate("", ends[1] + lift, ends[0] + lift, arrowprops=about)
-            _beside(ax, f"{messages[a, b]}", middle, side, 9 + style["linewidth"] / 2, PLUS)
+            _message(ax, labels, messages[a, b], spots[[a, b]], 5 + style["linewidth"] / 2)
     for i in range(model.n):
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in clamped else "o", markersize=size[i], markeredgewidth=1.2, **style)
-    names = literal(model.names) or ([*map(str, range(model.n))] if model.n <= 20 and not torus else [])
-    labels = [
-        name + (f"\nb = {signed(bias)}" if few and bias else "")
-        for name, bias in zip(names, model.biases, strict=False)
-    ]
-    for spot, text, (side, radius) in zip(spots, labels, _label_sides(screen, size, lines, labels), strict=False):
-        _beside(ax, text, spot, side, radius + 2, fontweight="bold" if model.names else "normal")
+    for i in range(model.n if names or inside else 0):
+        if inside:
+            about: Any = {"ha": "center", "va": "center_baseline", "fontsize": min(10, 0.55 * size[i]), "zorder": 4}
+            ax.text(spots[i][0], spots[i][1], str(i), color="white" if states[i] > 0 else ON_LIGHT, **about)
+        words = [_two_lines(name) for name in names[i : i + 1]]
+        words += [f"b = {_two_digits(model.biases[i])}"] if few and model.biases[i] else []
+        if words:
+            about = {"fontweight": "bold" if names else "normal", "outward": screen[i] - screen.mean(axis=0)}
+            labels.around("\n".join(words), spots[i], size[i] / 2, **about)
     ax.set_aspect("auto" if len(layers) and not torus else "equal")
     ax.set_axis_off()
     return ax
 
 
-def _beside(ax, text, spot, side, gap, colour="black", **style):
-    """Write at `gap` points from a spot, towards `side`."""
-    ha = "center" if abs(side[0]) < 0.4 else "left" if side[0] > 0 else "right"
-    va = "center" if abs(side[1]) < 0.4 else "bottom" if side[1] > 0 else "top"
-    ax.annotate(text, spot, gap * np.asarray(side), textcoords="offset points", ha=ha, va=va, color=colour, **style)
+def _two_lines(name):
+    """A long name of several words, broken in its middle, as in the live view."""
+    words = name.split(" ")
+    half = -(-len(words) // 2)
+    return "\n".join(filter(None, (" ".join(words[:half]), " ".join(words[half:])))) if len(name) > 12 else name
+
+
+def _two_digits(number):
+    """A weight or bias to two decimals, or where these are 0 to two digits."""
+    return signed(round(number, 2) or float(f"{number:.2g}"), "+g")
+
+
+def _message(ax, labels, words, ends, lift):
+    """An arrow that runs `lift` points to the left of the line between two units, and its words."""
+    from matplotlib.transforms import ScaledTranslation
+
+    step = ax.transData.transform(ends[1]) - ax.transData.transform(ends[0])
+    left = lift / 72 * np.array([-step[1], step[0]]) / np.hypot(*step)
+    way = ax.transData + ScaledTranslation(left[0], left[1], ax.figure.dpi_scale_trans)
+    about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
+    start, end = ends[0] + np.outer([0.3, 0.7], ends[1] - ends[0])
+    ax.annotate("", end, start, xycoords=way, textcoords=way, arrowprops=about)
+    labels.beside(f"{words}", ends, lift, color=readable(PLUS))
 
 
 def _places(model, layers, places):
@@ -122,9 +156,32 @@ def _places(model, layers, places):
         if spots.shape != (n, 2):
             raise ValueError(f"places must be ({n}, 2), found {describe(places)}; leave them out for a circle")
         return spots, False
+    tree = _levels(model) if places is None else None
     usual = "circle" if n <= MAX_LABELLED_UNITS or n > 200 else "near"
     kind = check_choice("places", places or usual, ("circle", "near"))
-    return (_near(model) if kind == "near" else circle(n)), False
+    return (tree if tree is not None else _near(model) if kind == "near" else circle(n)), False
+
+
+def _levels(model):
+    """Places of a tree, its middle at the top and its leaves side by side, or of a chain in a line; None if neither."""
+    n, links = model.n, sparse.csr_array(model.weights != 0)
+    if n < 3 or links.nnz != 2 * (n - 1) or csgraph.connected_components(links)[0] > 1:
+        return None
+    steps, degree = csgraph.shortest_path(links, unweighted=True), links.sum(axis=1)
+    if degree.max() == 2:
+        return np.column_stack([steps[np.argmin(degree)], np.zeros(n)])
+    root = np.argmin(steps.max(axis=1))
+    order, parent = csgraph.depth_first_order(links, root)
+    across, leaves = np.zeros(n), 0
+    for unit in order:
+        if degree[unit] == 1:
+            across[unit], leaves = leaves, leaves + 1
+    for unit in order[::-1]:  # each above the middle of its children
+        children = np.flatnonzero(parent == unit)
+        if len(children):
+            across[unit] = across[children].mean()
+    depth = steps[root]
+    return np.column_stack([across * max(1, depth.max()) / (leaves - 1) * 1.6, -depth])
 
 
 def _near(model):
@@ -147,39 +204,9 @@ def _scale(ax, spots, free):
     """Points in a unit of x and of y; the limits leave room for discs and names."""
     room = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi
     spread = np.ptp(spots, axis=0)
-    scale = np.where(spread > 0, (room - [80, 70]).clip(40) / np.where(spread > 0, spread, 1), np.inf)
+    scale = np.where(spread > 0, (room - [76, 60]).clip(40) / np.where(spread > 0, spread, 1), np.inf)
     if not free or not np.isfinite(scale).all():
         scale[:] = scale.min() if np.isfinite(scale.min()) else 40
     middle, half = (spots.max(axis=0) + spots.min(axis=0)) / 2, room / 2 / scale
     ax.set(xlim=(middle[0] - half[0], middle[0] + half[0]), ylim=(middle[1] - half[1], middle[1] + half[1]))
     return scale
-
-
-def _across(step, away):
-    """The direction across `step` that leads `away`, or up."""
-    side = np.array([-step[1], step[0]]) / (np.hypot(*step) or 1)
-    lead = side @ away
-    return side if lead > 1e-9 or (abs(lead) <= 1e-9 and side[1] > 0) else -side
-
-
-def _label_sides(screen, size, lines, labels):
-    """On which side of each unit its name meets the fewest lines, discs and names: outwards where all are free."""
-    turns, taken, chosen = np.pi / 4 * np.arange(8), [], []
-    grid = np.array([(u, v) for u in (-0.5, -0.25, 0, 0.25, 0.5) for v in (-0.5, 0, 0.5)])
-    start, end = np.array(lines).reshape(-1, 2, 2).swapaxes(0, 1)
-    along = end - start
-    for unit, label in enumerate(labels):
-        extent = np.array([6.2 * max(map(len, label.split("\n"))), 13 * (label.count("\n") + 1)])
-        outward, best = screen[unit] - screen.mean(axis=0), (np.inf, np.zeros(2), extent)
-        for side in np.column_stack([np.cos(turns), np.sin(turns)]):
-            middle = screen[unit] + side * (size[unit] / 2 + 2) + extent / 2 * np.sign(side) * (np.abs(side) > 0.4)
-            dots = (middle + grid * extent)[:, None]
-            part = (((dots - start) * along).sum(2) / (along**2).sum(1).clip(1e-9)).clip(0, 1)
-            crossed = (np.hypot(*np.moveaxis(dots - start - part[..., None] * along, 2, 0)) < 4).any(axis=0).sum()
-            hidden = (np.hypot(*np.moveaxis(dots - screen, 2, 0)) < size / 2 + 1).any(axis=0).sum()
-            met = sum((np.abs(middle - other) < (extent + wide) / 2).all() for other, wide in taken)
-            cost = crossed + 2 * hidden + 3 * met - 0.4 * side @ outward / (np.hypot(*outward) or 1)
-            best = min(best, (cost, side, middle), key=lambda choice: choice[0])
-        taken.append((best[2], extent))
-        chosen.append((best[1], size[unit] / 2))
-    return chosen

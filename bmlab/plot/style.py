@@ -9,9 +9,11 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 
-INK, FAINT, UNMET = "#6B7682", "#8A949E80", "#D64545"
+INK, FAINT, UNMET = "#6F7A86", "#8A949E80", "#D64545"
+ON_LIGHT = "#222222"  # words on a unit that is white or grey
 PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
 SHADES = ("#1B4965", "#3F88C5", "#86B8DD")  # cold, T = 1, hot; or any three in order: dark to light
@@ -30,7 +32,29 @@ METHODS = {
 COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue: IEC 61966-2-1
 MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is written at its line
+
+
+def readable(colour: ColorType) -> str:
+    """Return a colour as words have it, as bright as is read on light paper (#fff) and on dark (#111) alike.
+
+    The contrast is 4.35 on each, and no colour has 4.5 on both: the contrasts of a colour with them multiply to that of
+    the two with each other, 18.9, the square of 4.35 (contrast and luminance of WCAG 2.2).  Black becomes INK.
+
+    >>> plot.readable(plot.PLUS)
+    '#3d7db7'
+    """
+    from matplotlib.colors import to_hex, to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    if not rgb.any():
+        return INK
+    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    luminance, wanted = light @ LUMINANCE, np.sqrt(1.05 * 0.0556) - 0.05  # 0.0556: #111, and 0.05
+    end = float(luminance < wanted)  # white or black, towards which it moves
+    light = end + (light - end) * (wanted - end) / (luminance - end)
+    return to_hex(np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055))
 
 
 def literal(names: Sequence[Any]) -> list[str]:
@@ -71,7 +95,7 @@ def at_lines(ax: Axes) -> Axes:
     heights = _apart(np.clip([y for _, y in ends], 0, 1), 15 * ax.figure.dpi / 72 / ax.bbox.height)
     for line, (x, _), y in zip(named, ends, heights, strict=True):
         place: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
-        ax.annotate(str(line.get_label()), (min(x, 1), y), (6, 0), color=line.get_color(), **place)
+        ax.annotate(str(line.get_label()), (min(x, 1), y), (6, 0), color=readable(line.get_color()), **place)
     if legend := ax.get_legend():
         legend.remove()
     return ax
