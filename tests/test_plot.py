@@ -68,6 +68,20 @@ def test_curves_of_one_colour_are_told_apart(ax):
     assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "sweeps")
 
 
+def test_a_free_phase_of_gibbs_looks_the_same_in_every_picture():
+    names = ["PCD", "CD-1", "fresh chains"]
+    first, again = (
+        plot.curves([0, 1], {name: [0, 1] for name in order}, plt.figure().subplots()).lines
+        for order in (names, ["exact", *names[::-1]])
+    )
+    looks = [
+        {line.get_label(): (line.get_color(), line.get_linestyle(), line.get_fillstyle()) for line in lines}
+        for lines in (first, again)
+    ]
+    assert looks[0].items() <= looks[1].items() and {colour for colour, *_ in looks[0].values()} == {plot.PLUS}
+    assert len({dashes for _, dashes, _ in looks[0].values()}) == len({fill for *_, fill in looks[0].values()}) == 3
+
+
 def test_words_stand_where_a_line_ends_though_nobody_has_set_limits(ax):
     ax.plot([0, 2, 1], [0, 6, 3], "o", label="rises")  # its last point is not the rightmost
     plot.at_lines(ax)

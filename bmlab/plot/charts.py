@@ -11,7 +11,21 @@ import numpy as np
 
 from ..estimate import Estimate, check_estimate, dense_corr
 from ..validation import check_choice
-from .style import COLOURS, DASHES, FAINT, INK, MARKERS, METHODS, PLUS, UNMET, at_lines, headline, literal, signed
+from .style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    FREE_PHASES,
+    INK,
+    MARKERS,
+    METHODS,
+    PLUS,
+    UNMET,
+    at_lines,
+    headline,
+    literal,
+    signed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +39,18 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
     """Draw each y of `lines`, {name: y}, over x; the other keywords are those of ax.set: xlabel, ylabel, xscale, ...
 
     A line whose name begins with that of a method has its colour and marker, any other is black; a second line of the
-    same colour is dashed.  The names stand at the ends of the lines.
+    same colour is dashed.  PCD, CD-1 and fresh chains are gibbs's, each with its own dashes.  The names stand at the
+    ends of the lines.
 
     >>> plot.curves([1, 2], {"exact": [0, 1], "gibbs": [0.1, 0.9]}, plt.subplot(), xlabel="T")
     <Axes: xlabel='T'>
     """
     drawn = Counter()
     for name, y in lines.items():  # nan leaves a gap
-        method = next((prefix for prefix in COLOURS if re.match(rf"{prefix}\b", name)), "")
+        method = "gibbs" if name in FREE_PHASES else next((m for m in COLOURS if re.match(rf"{m}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
+        style |= FREE_PHASES.get(name, {})
         ax.plot(x, y, label=name, markersize=4, markevery=-(-np.size(x) // 12), linewidth=1.8, **style)
         drawn[colour] += 1
     ax.set(**labels)

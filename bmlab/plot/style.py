@@ -31,6 +31,11 @@ METHODS = {
 }
 COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
 MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
+FREE_PHASES = {  # of gibbs, by where its chains start: at the states before, at the data, anywhere
+    "PCD": {"linestyle": "-", "fillstyle": "full"},
+    "CD-1": {"linestyle": "--", "fillstyle": "none"},
+    "fresh chains": {"linestyle": ":", "fillstyle": "left"},
+}
 DASHES = ("-", "--", ":", "-.", (0, (1, 4)), (0, (6, 2, 1, 2, 1, 2)))
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue: IEC 61966-2-1
 MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is written at its line
