@@ -21,13 +21,14 @@ import numpy as np
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
-from bmlab.widgets import DrawView, LatticeView, LearningView, MachineView, PaintView
+from bmlab import widgets
+from bmlab.widgets import LearningView
 from bmlab.widgets.exploring import Explorer
 from bmlab.widgets.view import WIDGETS_FOLDER, View
 from bmlab_teaching.slicing import needed_cells
 
 LIVE = Path(__file__).resolve().parents[1] / "build/extra/live"
-KINDS = {kind.__name__: kind for kind in (DrawView, Explorer, LatticeView, LearningView, MachineView, PaintView)}
+KINDS = {name: getattr(widgets, name) for name in widgets.__all__ if name.endswith("View")} | {"Explorer": Explorer}
 PICTURES, STEPS, CHARACTERS = 60, 400, 600_000  # of one explore; of one climb, and what they take up
 
 

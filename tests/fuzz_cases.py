@@ -504,6 +504,7 @@ KINDS = {
     "gradient.model": lambda *base: made_hard(models(*base)),  # both answers are about M
     "pcd.model": NO_MODELS + bad(M, as_sparse(RBM)),
     "widgets.MachineView.model": NO_MODELS + bad(drawn(11), drawn(0)),
+    "widgets.StatesView.model": NO_MODELS + bad(drawn(11), drawn(0)),
     "data": rows(),
     **each("ascend.data fit.data maximize.data", rows(moments=True)),
     **each("invert_bethe.data invert_mean_field.data invert_tap.data", rows(False, moments=True, machine=False)),
@@ -630,6 +631,7 @@ CALLS: dict[str, dict] = {
     "data.raster": {"bins": 20, "rng": 0},
     "widgets.LatticeView": {"size": 4},
     "widgets.MachineView": {"model": M},
+    "widgets.StatesView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.
@@ -659,7 +661,10 @@ def public():
         if callable(thing) and name not in RECORDS:
             found[name] = thing
     methods = [n for n, f in vars(bmlab.BoltzmannMachine).items() if inspect.isfunction(f)]
-    homes = {"BoltzmannMachine": (M, methods), "widgets": (widgets, ["LatticeView", "MachineView", "PaintView"])}
+    homes = {
+        "BoltzmannMachine": (M, methods),
+        "widgets": (widgets, ["LatticeView", "MachineView", "PaintView", "StatesView"]),
+    }
     own = [n for n, f in vars(bmlab.data).items() if inspect.isfunction(f) and f.__module__ == bmlab.data.__name__]
     for home, (owner, names) in (homes | {"data": (bmlab.data, own)}).items():
         found |= {f"{home}.{name}": getattr(owner, name) for name in names if not name.startswith("_")}

@@ -64,6 +64,7 @@ VIEWS = {
     "explore(draw, T: 1 to 3)": lambda: widgets.explore(draw, T=(1, 3)),
     "LatticeView(8, temperature=2.5, field=0)": lambda: widgets.LatticeView(8),
     "MachineView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MachineView(bmlab.toy()),
+    "StatesView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.StatesView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
@@ -459,6 +460,9 @@ def test_the_page_enumerates_as_python_does():
         allowed = (bmlab.states(10)[:, units] == held[units]).all(axis=1)
         assert np.allclose(np.array(found)[allowed], bmlab.probabilities(model.clamp(units, held[units])))
         assert not np.array(found)[~allowed].any()
+        kept = "logWeights(given.machine, 1.5).filter((_, k) => isLeft(k, given.fixed))"
+        log_z = in_node(f"answer(logSumExp({kept}))", machine=machine, fixed=held.tolist())
+        assert np.isclose(log_z, bmlab.exact(model.clamp(units, held[units])).log_z.value)
     numbers = in_node("answer(given.s.map(numberOf))", s=bmlab.states(4).tolist())
     assert numbers == list(range(16))
 

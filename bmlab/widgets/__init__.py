@@ -14,6 +14,7 @@ try:
     from .machine import MachineView
     from .painting import PaintView
     from .predicting import predict
+    from .states import StatesView
 except ModuleNotFoundError as missing:
     raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
 
@@ -24,6 +25,7 @@ __all__ = [
     "LearningView",
     "MachineView",
     "PaintView",
+    "StatesView",
     "blank",
     "explore",
     "predict",

@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import traitlets
+from matplotlib.figure import Figure
 
 from ..model import BoltzmannMachine, check_model
 from ..validation import check_count
 from .pictures import converging, two_layers
 from .view import View, script
 
-MAX_LISTED_UNITS = 10  # the page lists 2^n states anew whenever a slider moves
+
+class ModelView(View):
+    """What the views of one small machine have in common; a subclass has _esm, alt, max_units and draw()."""
+
+    alone = True
+    max_units = 10  # the page lists 2^n states anew whenever a slider moves
+    weights = traitlets.List().tag(sync=True)
+    biases = traitlets.List().tag(sync=True)
+    temperature = traitlets.Float().tag(sync=True)
+    seed = traitlets.Int().tag(sync=True)
+    names = traitlets.List().tag(sync=True)
+
+    def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
+        name = type(self).__name__
+        check_model(model)
+        seed = check_count("seed", seed, 0)
+        if not 1 <= model.n <= self.max_units:
+            raise ValueError(f"{name} shows from 1 up to {self.max_units} units, found {model.n}; try bmlab.toy()")
+        self._shown = f"{name}({model!r})"
+        super().__init__(
+            self.draw(model, seed),
+            weights=model.dense_weights.tolist(),
+            biases=model.biases.tolist(),
+            temperature=model.temperature,
+            seed=seed,
+            names=[str(name) for name in model.names],
+            **self.more(model),
+        )
+
+    def draw(self, model: BoltzmannMachine, seed: int) -> Figure:
+        """Return the figure that is stored."""
+        raise NotImplementedError
+
+    def more(self, model: BoltzmannMachine) -> dict[str, Any]:
+        """Return what else the page needs to know of a machine."""
+        return {}
+
+    def __repr__(self):
+        return self._shown
 
 
-class MachineView(View):
+class MachineView(ModelView):
     """Show a machine of up to ten units as a graph, its units flipping, and counted against exact probabilities.
 
     Units stand in a circle, the two layers of a restricted machine in two rows.
@@ -24,35 +65,14 @@ class MachineView(View):
     MachineView(BoltzmannMachine(n=3, couplings=3, T=1))
     """
 
-    alone = True
     _esm = script("sampler.js", "graph.js", "cube.js", "machine.js")
     alt = traitlets.Unicode(
         "A machine as a graph, and how often each state came beside its exact probability, after 10 and 10,000 states."
     ).tag(sync=True)
-    weights = traitlets.List().tag(sync=True)
-    biases = traitlets.List().tag(sync=True)
-    temperature = traitlets.Float().tag(sync=True)
-    seed = traitlets.Int().tag(sync=True)
-    names = traitlets.List().tag(sync=True)
     low = traitlets.Int().tag(sync=True)
 
-    def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
-        check_model(model)
-        seed = check_count("seed", seed, 0)
-        if not 1 <= model.n <= MAX_LISTED_UNITS:
-            raise ValueError(
-                f"MachineView shows from 1 up to {MAX_LISTED_UNITS} units, found {model.n}; try bmlab.toy()"
-            )
-        self._shown = repr(model)
-        super().__init__(
-            converging(model, seed),
-            weights=model.dense_weights.tolist(),
-            biases=model.biases.tolist(),
-            temperature=model.temperature,
-            seed=seed,
-            names=[str(name) for name in model.names],
-            low=len((two_layers(model) or [[]])[0]),
-        )
+    def draw(self, model, seed):
+        return converging(model, seed)
 
-    def __repr__(self):
-        return f"MachineView({self._shown})"
+    def more(self, model):
+        return {"low": len((two_layers(model) or [[]])[0])}

@@ -6,11 +6,11 @@ from itertools import count
 
 from nbconvert import HTMLExporter
 
-from . import drawing, lattice, machine
+from .. import widgets
 from .predicting import alive
 from .view import View
 
-STANDALONE_VIEWS = {view.__name__: view for view in (drawing.DrawView, lattice.LatticeView, machine.MachineView)}
+STANDALONE_VIEWS = {name: kind for name in widgets.__all__ if getattr(kind := getattr(widgets, name), "alone", False)}
 FIGURE_HTML = """<figure class="bmlab-figure"><img id="{id}" alt="{alt}" src="data:image/png;base64,{png}">
 <style>{css}</style><script type="module">
 {script}
@@ -23,7 +23,7 @@ picture.style.display = "none";
 
 
 class Page(HTMLExporter):
-    """Export a notebook as HTML: lattice, machine, drawing, predictions live in it, offline; the rest are pictures."""
+    """Export a notebook as HTML: what needs no kernel lives in it, offline; the rest are pictures."""
 
     export_from_notebook = "HTML with live views"
 

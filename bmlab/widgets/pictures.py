@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch
 from PIL import Image
 
 from .. import plot
@@ -76,6 +77,45 @@ def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figu
     """Return a figure outside pyplot, which no other cell shows, and its axes (rows, columns)."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def page(headline: str, buttons: Sequence[str], *sizes: tuple[int, int], gap: int = 20) -> tuple[Figure, list[Axes]]:
+    """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, buttons.
+
+    The axes have the coordinates of the page's drawings, from their upper left corner, 100 pixels an inch.
+    """
+    wide, tall = sum(w for w, _ in sizes) + gap * (len(sizes) - 1), max(h for _, h in sizes)
+    figure, heights, drawings, left = Figure(layout="constrained"), (26, tall + 6, 36), [], 0
+    figure.set_size_inches(wide / 100, sum(heights) / 100)
+    figure.set_layout_engine("none")
+    for w, h in [(wide, heights[0]), *sizes, (wide, heights[2])]:
+        row = (len(drawings) > 0) + (len(drawings) > len(sizes))
+        top = 1 - sum(heights[:row]) / sum(heights)
+        ax = figure.add_axes((left / wide, top - h / sum(heights), w / wide, h / sum(heights)))
+        ax.set(xlim=(0, w), ylim=(h, 0))
+        ax.set_axis_off()
+        drawings.append(ax)
+        left = left + w + gap if row == 1 and len(drawings) <= len(sizes) else 0
+    drawings[0].text(0, 14, headline, fontsize=12, fontweight="bold", va="center")
+    place = 0.0
+    for k, text in enumerate(buttons):
+        width = 26 + 6.6 * len(text)
+        shape = FancyBboxPatch((place + 4, 8), width - 8, 22, boxstyle="round,pad=3", fc="none", ec=plot.OPEN)
+        drawings[-1].add_patch(shape)
+        drawings[-1].text(
+            place + width / 2, 19, text, fontsize=9.5, ha="center", va="center", weight="normal" if k else "bold"
+        )
+        place += width + 8
+    return figure, drawings[1:-1]
+
+
+def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
+    """Draw a unit as graph.js does: blue +1, white -1, grey where it is open."""
+    fill, ink = {1: (plot.PLUS, "white"), -1: (plot.MINUS, "#222222"), 0: (plot.OPEN, "#222222")}[int(sign)]
+    ax.add_patch(Circle((x, y), radius, fc=fill, ec=plot.INK, lw=3 if sign else 1.2))
+    ax.text(
+        x, y + 0.5, {1: "+", -1: "\N{MINUS SIGN}", 0: ""}[int(sign)], color=ink, fontsize=11, ha="center", va="center"
+    )
 
 
 def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: int = 200) -> Figure:

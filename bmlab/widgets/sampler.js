@@ -82,25 +82,40 @@ function onsager(T) {
   return { energy, magnetisation: T < CRITICAL ? (1 - s ** -4) ** 0.125 : 0 };
 }
 
-// All states of a machine with their probabilities; `fixed` holds -1/+1 for a clamped unit, 0 for a free one.
-// State k has the binary digits of k, unit 0 first, as in bmlab.states().
-function enumerate({ weights, biases }, T, fixed) {
+// -E(s)/T of all states, but for the offset; state k has the binary digits of k, unit 0 first, as in bmlab.states().
+function logWeights({ weights, biases }, T) {
   const n = biases.length, logs = new Float64Array(2 ** n), s = new Array(n);
-  let top = -Infinity, total = 0;
   for (let k = 0; k < 2 ** n; k++) {
-    let minus = 0, allowed = true;
+    let minus = 0;
     for (let i = 0; i < n; i++) {
-      s[i] = (k >> (n - 1 - i)) & 1 ? 1 : -1;
-      allowed &&= !fixed[i] || fixed[i] === s[i];
+      s[i] = digit(k, i, n);
       let h = biases[i];
       for (let j = 0; j < i; j++) h += weights[i][j] * s[j];
       minus += h * s[i];
     }
-    logs[k] = allowed ? minus / T : -Infinity;
-    top = Math.max(top, logs[k]);
+    logs[k] = minus / T;
   }
-  for (let k = 0; k < logs.length; k++) total += logs[k] = Math.exp(logs[k] - top);
-  return logs.map((w) => w / total);
+  return logs;
+}
+
+function digit(k, i, n) {
+  return (k >> (n - 1 - i)) & 1 ? 1 : -1;
+}
+
+// Whether state k is one of those that are left; `fixed` holds -1/+1 for a clamped unit, 0 for a free one.
+function isLeft(k, fixed) {
+  return fixed.every((held, i) => !held || held === digit(k, i, fixed.length));
+}
+
+function logSumExp(logs) {
+  const top = logs.reduce((a, b) => Math.max(a, b));
+  return top + Math.log(logs.reduce((sum, x) => sum + Math.exp(x - top), 0));
+}
+
+// The probabilities of all states given the units that are clamped.
+function enumerate(machine, T, fixed) {
+  const logs = logWeights(machine, T).map((x, k) => isLeft(k, fixed) ? x : -Infinity), logZ = logSumExp(logs);
+  return logs.map((x) => Math.exp(x - logZ));
 }
 
 function numberOf(s) {

@@ -24,7 +24,7 @@ FINISHED = f"""stops => {{
     return context.session?.kernel?.status === 'idle' && (
         cells.every(([count]) => count !== null) || stops && cells.some(([, , errors]) => errors.length > 0));
 }}"""
-VIEWS = r"widgets\.(?:explore|LatticeView|MachineView|LearningView|PaintView|DrawView)\("
+VIEWS = r"widgets\.(?:explore|\w+View)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
@@ -47,12 +47,12 @@ def only_views(path):
 
 
 def move(view):
-    """Move the first slider by one step with a key; on paper turn a pixel, of buttons press one."""
+    """Move the first slider by one step with a key; on paper turn a pixel, of buttons or units press one."""
     slider, paper = view.get_by_role("slider").first, view.get_by_role("application").first
     if paper.count():
         paper.press(" ")
     elif not slider.count():
-        view.locator(".bml-choice button[aria-pressed=false]").first.click()
+        view.locator(".bml-choice button[aria-pressed=false], .bml-node").first.click()
     else:
         before = slider.get_attribute("aria-valuetext")
         for key in ("ArrowRight", "ArrowLeft"):  # one of them leads away from an end

@@ -7,6 +7,7 @@ import re
 import pytest
 from chromium import PATIENCE
 
+import bmlab
 from bmlab.widgets.drawing import LETTERS
 
 IMPORTS = "import numpy as np\nimport bmlab\nfrom bmlab import plot, widgets"
@@ -27,9 +28,11 @@ machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for 
 log_z = [bmlab.exact(machine).log_z.value for machine in machines]
 widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DRAW = "widgets.DrawView()"
+STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
+CELLS |= {"states": STATES}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -186,6 +189,22 @@ def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
     unit.click()
     assert "held at -1" in unit.get_attribute("aria-label")
     assert view.locator(".bml-state").all_text_contents()[0].startswith("−")
+
+
+def test_a_unit_that_is_held_takes_half_of_the_states_away(shown):
+    notebook, view = shown("states")
+    left = view.locator(".bml-cell:not(.bml-gone)")
+    assert left.count() == 1024
+    for name, many in (("unit 0", 512), ("unit 9", 256)):
+        view.get_by_role("button", name=name).click()
+        until(notebook, view, f"{many} of 1,024 states are left")
+        assert left.count() == many
+    machine = bmlab.medium()
+    exact = [bmlab.exact(one).log_z.value for one in (machine.clamp([0, 9], [1, 1]), machine)]
+    assert re.findall(r"log Z of \w+: (\d+\.\d\d)", text_of(view)) == [f"{value:.2f}" for value in exact]
+    view.get_by_role("button", name="Free all units").click()
+    view.get_by_role("button", name="Run").click()
+    until(notebook, view, "512 of 1,024 states are left")
 
 
 def test_the_climb_goes_on_and_back(shown):

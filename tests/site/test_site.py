@@ -29,6 +29,7 @@ REFERENCE = ["api/exact.html", "api/learning.html", "api/plot.html"]
 MOVES = {  # view: what moves it with a key, and with the pointer
     "LatticeView": (".bml-slider input", "button:has-text('Step')"),
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
+    "StatesView": (".bml-node", "button:has-text('Free all')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
@@ -282,7 +283,9 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
         before = live.evaluate(LOOK)
         by_key.focus()
         at_the_end = by_key.evaluate("el => el.type === 'range' && el.value === el.max")
-        by_key.press(" " if kind in ("DrawView", "PaintView") else "ArrowLeft" if at_the_end else "ArrowRight")
+        by_key.press(
+            " " if kind in ("DrawView", "PaintView", "StatesView") else "ArrowLeft" if at_the_end else "ArrowRight"
+        )
         if "choice" in (by_key.evaluate("el => el.parentElement.className")):
             live.locator(".bml-choice button[aria-pressed=false]").first.click()
         page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])

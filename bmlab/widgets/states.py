@@ -1,0 +1,91 @@
+"""All states of a small machine as cells, of which each unit that is held takes half away (StatesView)."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import Rectangle
+
+from .. import plot
+from ..arrays import states
+from ..plot.style import literal
+from .machine import ModelView
+from .pictures import disc, page
+from .view import script
+
+SIDE, LEFT, TOP = 320, 72, 46  # pixels: a side of the board, and where it begins; as in states.js
+
+
+class StatesView(ModelView):
+    """Show all states of a machine of up to ten units as cells, darker where they are more probable.
+
+    The first half of the units chooses the row of a cell, the other half its column.  Press a unit to hold it at +1,
+    at -1, or to free it: half of the cells go, and the page says log Z of those that are left.
+    Raises ValueError for more units.
+
+    >>> from bmlab.widgets import StatesView
+    >>> StatesView(bmlab.medium())
+    StatesView(BoltzmannMachine(n=10, couplings=45, T=1))
+    """
+
+    _esm = script("sampler.js", "states.js")
+    headline = traitlets.Unicode("Each unit that is held halves what there is to add up").tag(sync=True)
+    alt = traitlets.Unicode(
+        "All states as cells, darker where more probable; units that are held leave an eighth."
+    ).tag(sync=True)
+    offset = traitlets.Float().tag(sync=True)
+
+    def more(self, model):
+        return {"offset": model.offset}
+
+    def draw(self, model, seed):
+        """Draw the board, three units held as in the most probable state, and how many states are left of it."""
+        figure, (board, ladder) = page(self.headline, ["Run", "Free all units"], (400, 372), (340, 372))
+        n, s, held = model.n, states(model.n), np.zeros(model.n)
+        logs, units = -model.energy(s) / model.temperature, sorted({0, min(1, n - 1), n - 1})
+        held[units] = s[logs.argmax(), units]
+        left = (s[:, units] == held[units]).all(axis=1)
+        _cells(board, logs - logs.max(), left)
+        for i, (x, y, name) in enumerate(_units(model)):
+            disc(board, x, y, 15, held[i])
+            if i < (n + 1) // 2:
+                board.text(x, y + 25, name, fontsize=9, ha="center", va="center")
+            else:
+                board.text(x + 20, y, name, fontsize=9, va="center")
+        log_z = [np.logaddexp.reduce(part) for part in (logs, logs[left])]
+        _ladder(ladder, n, len(units), log_z)
+        return figure
+
+
+def _units(model):
+    """Where each unit stands, and its name: half of them left of the board, the others above it."""
+    down, names = (model.n + 1) // 2, literal(model.names) or range(model.n)
+    for i, name in enumerate(names):
+        along = SIDE * (i + 0.5) / down if i < down else SIDE * (i - down + 0.5) / (model.n - down)
+        yield (*((36, TOP - 6 + along) if i < down else (LEFT + along - 8, 22)), f"{name}")
+
+
+def _cells(ax, logs, left):
+    """Draw the cells that are left, the darkest the most probable of all."""
+    n = int(np.log2(len(logs)))
+    rows, columns = 2 ** ((n + 1) // 2), 2 ** (n // 2)
+    row, column = np.divmod(np.flatnonzero(left), columns)
+    corners = np.array([[0, 0], [0.94, 0], [0.94, 0.94], [0, 0.94]])
+    places = (np.column_stack([column, row])[:, None] + corners) * SIDE / [columns, rows] + [LEFT, TOP]
+    shades = PolyCollection(list(places), facecolor=plot.INK, linewidth=0)
+    shades.set_alpha(list(0.2 + 0.8 * np.exp(logs[left] / 3)))
+    ax.add_collection(shades, autolim=False)
+    ax.add_patch(Rectangle((LEFT, TOP), SIDE, SIDE, fc="none", ec=plot.OPEN))
+
+
+def _ladder(ax, n, held, log_z):
+    """Draw how many states are left for each number of units that are held, and what log Z of them is."""
+    ax.text(0, 26, f"{2 ** (n - held):,} of {2**n:,} states are left", fontsize=13, fontweight="bold", va="center")
+    ax.text(0, 54, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
+    ax.text(0, 74, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
+    for k in range(n + 1):
+        y, now, many, weight = 106 + 24 * k, k == held, 2 ** (n - k), "bold" if k == held else "normal"
+        ax.add_patch(Rectangle((68, y - 8), max(1, 210 * 2.0**-k), 16, fc=plot.PLUS if now else plot.OPEN))
+        ax.text(62, y, f"{k} held", fontsize=9, ha="right", va="center", fontweight=weight)
+        ax.text(74 + 210 * 2.0**-k, y, f"{many:,}", fontsize=9, va="center", fontweight=weight)
