@@ -553,6 +553,7 @@ KINDS = {
     "function": good(bmlab.exact, bmlab.BoltzmannMachine) + bad("exact", 3, None, M) + NONSENSE[:-2],
     "frame": good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3) + NONSENSE,
     "machines": bad([], None, FOUR, [FOUR, None], [FOUR, M]) + NONSENSE,
+    "widgets.UpdateView.model": NO_MODELS + bad(drawn(5), drawn(0)),
     "widgets.PaintView.log_z": bad([1.0], None, [1.0, NAN], 3, ["a", "b"]) + NONSENSE,
     "widgets.PaintView.names": bad(["a"], 3) + NONSENSE[1:2],
     "widgets.PaintView.shape": bad((3, 3), 4, (2.5, 1), "2x2", (NAN, 2)) + NONSENSE,
@@ -632,6 +633,7 @@ CALLS: dict[str, dict] = {
     "widgets.LatticeView": {"size": 4},
     "widgets.MachineView": {"model": M},
     "widgets.StatesView": {"model": M},
+    "widgets.UpdateView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.
@@ -663,7 +665,10 @@ def public():
     methods = [n for n, f in vars(bmlab.BoltzmannMachine).items() if inspect.isfunction(f)]
     homes = {
         "BoltzmannMachine": (M, methods),
-        "widgets": (widgets, ["LatticeView", "MachineView", "PaintView", "StatesView"]),
+        "widgets": (
+            widgets,
+            [name for name in widgets.__all__ if name.endswith("View") and name not in ("DrawView", "LearningView")],
+        ),
     }
     own = [n for n, f in vars(bmlab.data).items() if inspect.isfunction(f) and f.__module__ == bmlab.data.__name__]
     for home, (owner, names) in (homes | {"data": (bmlab.data, own)}).items():

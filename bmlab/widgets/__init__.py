@@ -15,6 +15,7 @@ try:
     from .painting import PaintView
     from .predicting import predict
     from .states import StatesView
+    from .update import UpdateView
 except ModuleNotFoundError as missing:
     raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
 
@@ -26,6 +27,7 @@ __all__ = [
     "MachineView",
     "PaintView",
     "StatesView",
+    "UpdateView",
     "blank",
     "explore",
     "predict",

@@ -4,6 +4,7 @@ notebook that is opened again without running shows its picture.
 
 import re
 
+import numpy as np
 import pytest
 from chromium import PATIENCE
 
@@ -28,11 +29,12 @@ machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for 
 log_z = [bmlab.exact(machine).log_z.value for machine in machines]
 widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DRAW = "widgets.DrawView()"
+UPDATE = "widgets.UpdateView(bmlab.toy())"
 STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
-CELLS |= {"states": STATES}
+CELLS |= {"states": STATES, "update": UPDATE}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -205,6 +207,30 @@ def test_a_unit_that_is_held_takes_half_of_the_states_away(shown):
     view.get_by_role("button", name="Free all units").click()
     view.get_by_role("button", name="Run").click()
     until(notebook, view, "512 of 1,024 states are left")
+
+
+def test_a_unit_turns_where_u_falls_and_the_counts_come_to_what_is_exact(shown):
+    notebook, view = shown("update")
+    line, turned = view.locator(".bml-spot"), re.compile(r"u = [\d.]+ is (above|below)")
+    assert "unit 1: field +0.50, so p(+1) = 0.731" in text_of(view)
+    wide = line.bounding_box()["width"]
+    for part, said in ((0.25, r"u = 0\.2[45]\d is below: unit 1 turns \+1"), (0.998, "unit 2 turns −1")):
+        line.click(position={"x": part * wide, "y": 30})
+        until(notebook, view, re.compile(said))
+    view.get_by_role("button", name="Next unit").click()
+    assert not turned.search(text_of(view))
+    view.get_by_role("button", name="Drop u").click()
+    until(notebook, view, turned)
+    assert slide(view, "turns a second", times=4) == "1,000"
+    view.get_by_role("button", name="Run").click()
+    heights = "all => all.map(bar => bar.getBoundingClientRect().height)"
+    p = bmlab.probabilities(bmlab.toy())
+
+    def apart():
+        exact, counted = (np.array(view.locator(kind).evaluate_all(heights)) for kind in (".bml-outline", ".bml-count"))
+        return abs(counted / counted.sum() - p).sum() / 2 + abs(exact / exact.sum() - p).sum() / 2
+
+    eventually(notebook, lambda: apart() < 0.05)
 
 
 def test_the_climb_goes_on_and_back(shown):

@@ -30,6 +30,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "LatticeView": (".bml-slider input", "button:has-text('Step')"),
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
     "StatesView": (".bml-node", "button:has-text('Free all')"),
+    "UpdateView": (".bml-slider input", "button:has-text('Drop u')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),

@@ -1,0 +1,90 @@
+"""Gibbs sampling turn by turn: a number u falls on the line from 0 to 1, which is cut at p(+1) (UpdateView)."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+from matplotlib.patches import Circle, Rectangle
+
+from .. import plot
+from ..arrays import states
+from ..infer.exact.exact_sampling import probabilities
+from ..infer.sampling.gibbs import sweep
+from ..model import field_of
+from ..plot.style import circle, literal, signed
+from .machine import ModelView
+from .pictures import page
+from .view import script
+
+FROM, WIDE, LINE, FLOOR, TALL = 20, 360, 40, 244, 120  # pixels, as in update.js: the line, and the bars below it
+U, TURNS = 0.6, 300  # of the stored picture: where u has fallen, and how many turns are counted
+
+
+class UpdateView(ModelView):
+    """Show one turn of Gibbs sampling after the other, for a machine of up to four units.
+
+    The unit whose turn it is has its field written out; a line from 0 to 1 is cut at its p(+1), and a uniform number u
+    falls on it.  Press the line to choose u, a unit to turn it over.  Below, each state that comes is counted against
+    its exact probability.  Raises ValueError for more units.
+
+    >>> from bmlab.widgets import UpdateView
+    >>> UpdateView(bmlab.toy())
+    UpdateView(BoltzmannMachine(n=3, couplings=3, T=1))
+    """
+
+    max_units = 4
+    _esm = script("sampler.js", "graph.js", "update.js")
+    headline = traitlets.Unicode("A unit turns +1 when u falls below its p(+1)").tag(sync=True)
+    alt = traitlets.Unicode(
+        "The line from 0 to 1 is cut at p(+1) of a unit, u has fallen on it; below, how often each state came."
+    ).tag(sync=True)
+
+    def draw(self, model, seed):
+        """Draw the turn of the second unit, the first at +1 and the others at -1, and the counts of some turns."""
+        figure, (machine, turn) = page(self.headline, ["Run", "Next unit"], (320, 300), (400, 340))
+        i, s = min(1, model.n - 1), np.where(np.arange(model.n) == 0, 1.0, -1.0)
+        h = field_of(model, s)[i]
+        p = 1 / (1 + np.exp(-2 * h / model.temperature))
+        s[i] = 1 if p > U else -1
+        plot.network(model, machine, states=s, places="circle")
+        name = literal(model.names)[i] if model.names else f"unit {i}"
+        machine.plot(*circle(model.n)[i], "o", markersize=36, mfc="none", mec=plot.INK, zorder=1)
+        side, to = ("below", "+1") if p > U else ("above", "\N{MINUS SIGN}1")
+        turn.set_ylim(290, -50)
+        words = f"It is the turn of {name}: field {signed(h, '+.2f')}, so p(+1) = {p:.3f}."
+        turn.text(0, -30, f"{words}\nu = {U:.3f} is {side}: {name} turns {to}.", fontsize=9.5, va="center")
+        _line(turn, p, side)
+        _bars(turn, model, seed)
+        return figure
+
+
+def _line(ax, p, side):
+    """Draw the line from 0 to 1, its cut, and u."""
+    cut = FROM + WIDE * p
+    ax.add_patch(Rectangle((FROM, LINE), WIDE, 20, fc=plot.MINUS, ec=plot.INK))
+    ax.add_patch(Rectangle((FROM, LINE), WIDE * p, 20, fc=plot.PLUS, ec=plot.INK))
+    for x, text, colour in (
+        (FROM + WIDE * p / 2, "+1", "white"),
+        ((cut + FROM + WIDE) / 2, "\N{MINUS SIGN}1", "#222222"),
+    ):
+        ax.text(x, LINE + 10.5, text, color=colour, fontsize=9.5, ha="center", va="center")
+    for x, text in ((FROM, "0"), (FROM + WIDE, "1"), (np.clip(cut, 98, 302), f"p(+1) = {p:.3f}")):
+        ax.text(x, LINE + 32, text, fontsize=9.5, ha="center", va="center")
+    ax.add_patch(Circle((FROM + WIDE * U, LINE - 7), 6, fc=plot.INK, ec="none"))
+    ax.text(FROM + WIDE * U - 12, LINE - 10, f"u = {U:.3f}, {side} the cut", fontsize=9.5, ha="right", va="center")
+
+
+def _bars(ax, model, seed):
+    """Draw how often each state came in some turns, in the outline of its probability."""
+    rng, s, p = np.random.default_rng(seed), np.ones(model.n), probabilities(model)
+    counts = np.zeros(len(p))
+    for k in range(TURNS):
+        s = sweep(model, s, rng.random(1), units=[k % model.n])
+        counts[int((s > 0) @ 2 ** np.arange(model.n)[::-1])] += 1
+    step, scale = WIDE / len(p), TALL / p.max() / 1.25
+    for k, state in enumerate(states(model.n)):
+        x = FROM + step * (k + 0.5)
+        for height, fill, edge in ((counts[k] / TURNS, plot.PLUS, "none"), (p[k], "none", plot.INK)):
+            ax.add_patch(Rectangle((x - 0.3 * step, FLOOR), 0.6 * step, -scale * height, fc=fill, ec=edge, lw=1.2))
+        plot.glyph(ax, state, (x, FLOOR + 24), size=min(30, 0.9 * step))
+    ax.text(FROM, FLOOR - TALL - 6, f"{TURNS} turns counted; outlines: exact", fontsize=9.5, va="center")
