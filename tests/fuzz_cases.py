@@ -503,7 +503,7 @@ KINDS = {
     "standard_errors.of": made_hard(choices("likelihood", "pseudolikelihood")("likelihood", False)),
     "gradient.model": lambda *base: made_hard(models(*base)),  # both answers are about M
     "pcd.model": NO_MODELS + bad(M, as_sparse(RBM)),
-    "widgets.MachineView.model": NO_MODELS + bad(drawn(11), drawn(0)),
+    **each("widgets.ConditionalView.model widgets.MachineView.model", NO_MODELS + bad(drawn(11), drawn(0))),
     "widgets.StatesView.model": NO_MODELS + bad(drawn(11), drawn(0)),
     "data": rows(),
     **each("ascend.data fit.data maximize.data", rows(moments=True)),
@@ -630,6 +630,7 @@ CALLS: dict[str, dict] = {
     "data.encoder": {"v": 4},
     "data.shifter": {"n": 4},
     "data.raster": {"bins": 20, "rng": 0},
+    "widgets.ConditionalView": {"model": M},
     "widgets.LatticeView": {"size": 4},
     "widgets.MachineView": {"model": M},
     "widgets.StatesView": {"model": M},
@@ -665,10 +666,7 @@ def public():
     methods = [n for n, f in vars(bmlab.BoltzmannMachine).items() if inspect.isfunction(f)]
     homes = {
         "BoltzmannMachine": (M, methods),
-        "widgets": (
-            widgets,
-            [name for name in widgets.__all__ if name.endswith("View") and name not in ("DrawView", "LearningView")],
-        ),
+        "widgets": (widgets, [name for name in widgets.__all__ if f"widgets.{name}" in CALLS]),
     }
     own = [n for n, f in vars(bmlab.data).items() if inspect.isfunction(f) and f.__module__ == bmlab.data.__name__]
     for home, (owner, names) in (homes | {"data": (bmlab.data, own)}).items():

@@ -197,7 +197,7 @@ def test_a_table_reports_what_became_of_each_column():
 
 def test_of_a_wide_table_without_units_three_columns_are_explained():
     wide = table(**{f"q{k}": [1, 2, 3] for k in range(40)})
-    with pytest.raises(ValueError, match="two answers: 'q0' .*'q2' .*; and 37 other columns have none") as caught:
+    with pytest.raises(ValueError, match=r"two answers: 'q0' .*'q2' .*; and 37 other columns have none") as caught:
         data.yes_no(wide)
     assert "'q3'" not in str(caught.value)
 

@@ -36,6 +36,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from bmlab import widgets
+from bmlab.widgets.beliefs import RADIUS
 from bmlab.widgets.reading import Readers
 
 FOLDER = Path(widgets.__file__).parent
@@ -66,6 +67,7 @@ VIEWS = {
     "MachineView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MachineView(bmlab.toy()),
     "StatesView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.StatesView(bmlab.toy()),
     "UpdateView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.UpdateView(bmlab.toy()),
+    "ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ConditionalView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
@@ -466,6 +468,33 @@ def test_the_page_enumerates_as_python_does():
         assert np.isclose(log_z, bmlab.exact(model.clamp(units, held[units])).log_z.value)
     numbers = in_node("answer(given.s.map(numberOf))", s=bmlab.states(4).tolist())
     assert numbers == list(range(16))
+
+
+@pytest.mark.parametrize(
+    "model", [bmlab.medium().at(1.5), bmlab.restricted(np.ones((4, 3)), np.zeros(4), np.ones(3))], ids=["all", "rows"]
+)
+def test_the_page_knows_each_unit_given_those_that_are_held(model):
+    """A view begins with some held; then others are, and none."""
+    view = widgets.ConditionalView(model)
+    machine, held = {"weights": view.weights, "biases": view.biases}, np.array(view.held)
+    assert held.any() and not held.all()
+    for fixed in (held, -np.roll(held, 1), 0 * held):
+        code = "answer(chances(enumerate(given.machine, given.T, given.fixed), given.fixed.length))"
+        given = {"machine": machine, "fixed": fixed.tolist(), "T": view.temperature}
+        found = in_node(code, files=("sampler.js", "beliefs.js"), **given)
+        units = np.flatnonzero(fixed)
+        open_units = np.flatnonzero(fixed == 0)
+        assert np.allclose(np.array(found)[units], fixed[units] > 0)
+        mean = bmlab.exact(model.clamp(units, fixed[units])).mean
+        assert np.allclose(np.array(found)[open_units], (1 + mean) / 2)
+
+
+def test_a_disc_is_filled_to_the_height_of_its_probability():
+    """The chord of its path, in the measure that the stored picture has too."""
+    paths = in_node("answer([RADIUS, ...given.p.map(filled)])", files=("beliefs.js",), p=[0.1, 0.5, 0.8])
+    chords = [[float(x) for x in re.match(r"M(\S+) (\S+)A", path).groups()] for path in paths[1:]]
+    assert paths[0] == RADIUS and np.allclose(np.hypot(*np.array(chords).T), RADIUS)
+    assert np.allclose([y for _, y in chords], RADIUS * (1 - 2 * np.array([0.1, 0.5, 0.8])))
 
 
 def test_without_anywidget_a_notebook_goes_on_with_still_pictures():

@@ -6,6 +6,7 @@ from warnings import warn
 from ..validation import not_installed
 
 try:
+    from .beliefs import ConditionalView
     from .drawing import DrawView
     from .exercises import blank, variant
     from .exploring import explore
@@ -21,6 +22,7 @@ except ModuleNotFoundError as missing:
 
 
 __all__ = [
+    "ConditionalView",
     "DrawView",
     "LatticeView",
     "LearningView",

@@ -31,15 +31,19 @@ class ModelView(View):
         if not 1 <= model.n <= self.max_units:
             raise ValueError(f"{name} shows from 1 up to {self.max_units} units, found {model.n}; try bmlab.toy()")
         self._shown = f"{name}({model!r})"
+        figure, sent = self._drawn(model, seed)
         super().__init__(
-            self.draw(model, seed),
+            figure,
             weights=model.dense_weights.tolist(),
             biases=model.biases.tolist(),
             temperature=model.temperature,
             seed=seed,
-            names=[str(name) for name in model.names],
-            **self.more(model),
+            **{"names": [str(name) for name in model.names]} | sent,
         )
+
+    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        """Return the picture to store, and what else the page is sent."""
+        return self.draw(model, seed), self.more(model)
 
     def draw(self, model: BoltzmannMachine, seed: int) -> Figure:
         """Return the figure that is stored."""

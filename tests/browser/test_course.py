@@ -49,10 +49,13 @@ def only_views(path):
 def move(view):
     """Move the first slider by one step with a key; on paper turn a pixel, of buttons or units press one."""
     slider, paper = view.get_by_role("slider").first, view.get_by_role("application").first
+    unit = view.locator(".bml-node[role=button]").first
     if paper.count():
         paper.press(" ")
+    elif not slider.count() and unit.count():
+        unit.press(" ")
     elif not slider.count():
-        view.locator(".bml-choice button[aria-pressed=false], .bml-node").first.click()
+        view.locator(".bml-choice button[aria-pressed=false]").first.click()
     else:
         before = slider.get_attribute("aria-valuetext")
         for key in ("ArrowRight", "ArrowLeft"):  # one of them leads away from an end

@@ -19,6 +19,7 @@ EXPLORE = """def draw(T, ax):
 widgets.explore(draw, T=(1, 5))"""
 LATTICE = "widgets.LatticeView(32, temperature=2.3)"
 MACHINE = "widgets.MachineView(bmlab.toy())"
+ROWS = "widgets.ConditionalView(bmlab.restricted(np.ones((3, 2)), np.zeros(3), np.zeros(2)))"
 LEARNING = """data = bmlab.data.zoo().data[:, :6]
 start = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
 widgets.LearningView(bmlab.ascend(start, data, rate=0.1), steps=5)"""
@@ -34,7 +35,7 @@ STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
-CELLS |= {"states": STATES, "update": UPDATE}
+CELLS |= {"states": STATES, "update": UPDATE, "conditional": ROWS}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -231,6 +232,20 @@ def test_a_unit_turns_where_u_falls_and_the_counts_come_to_what_is_exact(shown):
         return abs(counted / counted.sum() - p).sum() / 2 + abs(exact / exact.sum() - p).sum() / 2
 
     eventually(notebook, lambda: apart() < 0.05)
+
+
+def test_held_units_decide_the_others_and_two_rows_take_turns(shown):
+    notebook, view = shown("conditional")
+    until(notebook, view, "0.00: what is held decides each on its own")
+    below, held = view.locator(".bml-node").first, view.locator(".bml-fixed")
+    while "held at" in below.get_attribute("aria-label"):
+        below.press("Enter")
+    assert held.count() == 2
+    view.get_by_role("button", name="Free all").click()
+    assert held.count() == 0
+    until(notebook, view, re.compile(r"Largest covariance of two units within a row: 0\.[1-9]"))
+    view.get_by_role("button", name="Run").click()
+    view.get_by_role("button", name=re.compile("hidden 1: held")).wait_for()
 
 
 def test_the_climb_goes_on_and_back(shown):

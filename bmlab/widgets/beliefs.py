@@ -1,0 +1,172 @@
+"""Machines whose discs are filled as far as their units are likely to be +1: a view of conditional probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import traitlets
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch
+from matplotlib.patheffects import withStroke
+
+from .. import plot
+from ..arrays import states
+from ..infer.exact.exact_sampling import probabilities
+from ..model import BoltzmannMachine
+from ..plot.style import DASHED, literal
+from .machine import ModelView
+from .pictures import two_layers
+from .view import script
+
+RADIUS = 26  # of a disc, as in beliefs.js: a view and its stored picture are drawn in one measure
+WIDE, HIGH = 720, 300
+
+
+class BeliefView(ModelView):
+    """What the views of this file send besides a machine: where its units and names stand, and what is held first."""
+
+    low = traitlets.Int().tag(sync=True)  # units of the row below, where there are two
+    places = traitlets.List().tag(sync=True)
+    labels = traitlets.List().tag(sync=True)  # of each unit: its name's distance to the right, down, and its anchor
+    box = traitlets.List().tag(sync=True)
+    held = traitlets.List().tag(sync=True)
+    headline = traitlets.Unicode().tag(sync=True)
+
+
+class ConditionalView(BeliefView):
+    """Hold units of a machine of up to ten, and see the exact conditional probabilities of the others fill their discs.
+
+    A machine begins with the unit of the largest weights held at +1; a restricted machine in two rows, its visible
+    units held, and Run is block Gibbs sampling: all units of the open row at once, then those of the other.
+    Raises ValueError for more units.
+
+    >>> from bmlab.widgets import ConditionalView
+    >>> ConditionalView(bmlab.toy())
+    ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))
+    """
+
+    _esm = script("sampler.js", "graph.js", "beliefs.js", "conditional.js")
+    alt = traitlets.Unicode(
+        "A machine with units held; each other disc is as blue as its unit is then likely to be +1."
+    ).tag(sync=True)
+
+    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        layers, n, held = two_layers(model), model.n, np.zeros(model.n, int)
+        if layers:
+            low = len(layers[0])
+            held[:low] = np.random.default_rng(seed).choice([-1, 1], low)
+            names = [f"visible {i}" if i < low else f"hidden {i - low}" for i in range(n)]
+            sent = rows(layers) | {"headline": "Hold one row, and the other is decided all at once"}
+        else:
+            held[np.abs(model.dense_weights).sum(axis=0).argmax()] = 1
+            names = [f"unit {i}" for i in range(n)]
+            sent = ring(range(n)) | {"headline": "One unit is held: some follow it, some go the other way"}
+        sent |= {
+            "names": [str(name) for name in model.names] or names,
+            "held": held.tolist(),
+            "low": len(layers[0]) if layers else 0,
+        }
+        before, after = chances(model, 0 * held), chances(model, held)
+        figure, ax = sheet(
+            sent,
+            ["Run", "Step", "Free all"] if layers else ["Free all"],
+            "Press a unit: held at +1, at \N{MINUS SIGN}1, free.",
+        )
+        numbers = [
+            f"{sign:+d}".replace("-", "\N{MINUS SIGN}") if sign else f"{p:.2f}"
+            for sign, p in zip(held, after, strict=True)
+        ]
+        network(ax, model, sent, after, numbers, before)
+        return figure, sent
+
+
+def chances(model: BoltzmannMachine, held: np.ndarray) -> np.ndarray:
+    """The exact probability that each unit is +1, given those that are held."""
+    s = states(model.n)
+    p = probabilities(model) * (s[:, held != 0] == held[held != 0]).all(axis=1)
+    return p @ (s > 0) / p.sum()
+
+
+# Where units stand
+
+
+def rows(layers: Sequence[Sequence[int]]) -> dict[str, list]:
+    """Each layer a row, the first below; names outside."""
+    places, labels = np.empty((sum(map(len, layers)), 2)), {}
+    for height, layer in enumerate(layers):
+        y = HIGH / 2 if len(layers) == 1 else HIGH - 75 - (HIGH - 150) * height / (len(layers) - 1)
+        for k, unit in enumerate(layer):
+            places[unit] = WIDE / 2 + (k - (len(layer) - 1) / 2) * min(150, (WIDE - 100) / len(layer)), y
+            labels[unit] = [0, RADIUS + 19 if height == 0 else -RADIUS - 10, "middle"]
+    return {"places": places.tolist(), "labels": [labels[unit] for unit in sorted(labels)], "box": [WIDE, HIGH]}
+
+
+def ring(order: Sequence[int], width: float = WIDE) -> dict[str, list]:
+    """In this order round a circle, the first at the top; names outside."""
+    turn = 2 * np.pi * np.argsort(order) / len(order)
+    places = np.column_stack([width / 2 + 115 * np.sin(turn), HIGH / 2 + 8 - 100 * np.cos(turn)])
+    labels = [
+        [round((RADIUS + 8) * np.sign(x)), 4, "start" if x > 0 else "end"]
+        if abs(x) > 0.3
+        else [0, round(-(RADIUS + 10) if up > 0 else RADIUS + 19), "middle"]
+        for x, up in zip(np.sin(turn), np.cos(turn), strict=True)
+    ]
+    return {"places": places.tolist(), "labels": labels, "box": [width, HIGH]}
+
+
+# The stored picture: the same drawing
+
+
+def sheet(sent: dict[str, Any], buttons: Sequence[str], hint: str) -> tuple[Figure, Axes]:
+    """An empty view: its headline above, its buttons below, and between them axes in the measure of the page."""
+    wide, high = sent["box"]
+    figure = Figure(figsize=(wide / 88, (high + 70) / 88), layout="constrained")
+    ax = figure.subplots()
+    ax.set(xlim=(0, wide), ylim=(high + 40, 0), aspect="equal")
+    ax.axis("off")
+    plot.headline(ax, sent["headline"])
+    left = 0.0
+    for name in buttons:
+        width = 24 + 8 * len(name)
+        ax.add_patch(
+            FancyBboxPatch((left + 6, high + 10), width - 12, 16, "round,pad=6,rounding_size=6", fc="none", ec=plot.INK)
+        )
+        bold = "bold" if name == "Run" else "normal"
+        ax.text(left + width / 2, high + 18, name, ha="center", va="center", fontsize=10, fontweight=bold)
+        left += width + 8
+    ax.text(left + 4, high + 18, hint, va="center", fontsize=10)
+    return figure, ax
+
+
+def network(
+    ax: Axes,
+    model: BoltzmannMachine,
+    sent: dict[str, Any],
+    p: np.ndarray,
+    numbers: Sequence[str],
+    before: np.ndarray | None = None,
+) -> None:
+    """Draw what beliefs.js draws: weights, discs filled to p (hatched where it is nan), numbers, names."""
+    places, w = np.array(sent["places"]), model.dense_weights
+    for i, j in np.argwhere(np.tril(w)):
+        style: Any = {"color": plot.TOGETHER} if w[i, j] > 0 else {"color": plot.APART, "linestyle": DASHED}
+        ax.plot(*places[[i, j]].T, linewidth=0.5 + 4.9 * abs(w[i, j]) / np.abs(w).max(), zorder=1, **style)
+    for i, (x, y) in enumerate(places):
+        unknown: Any = {"hatch": "//", "edgecolor": plot.OPEN, "linewidth": 0} if np.isnan(p[i]) else {}
+        ax.add_patch(Circle((x, y), RADIUS, facecolor=plot.MINUS, zorder=2, **unknown))
+        if np.isfinite(p[i]):
+            turn = np.arccos(np.clip(1 - 2 * p[i], -1, 1)) * np.linspace(-1, 1, 60)
+            ax.fill(x + RADIUS * np.sin(turn), y + RADIUS * np.cos(turn), color=plot.PLUS, linewidth=0, zorder=3)
+        rim = 3 if sent["held"][i] else 1.2
+        ax.add_patch(Circle((x, y), RADIUS, facecolor="none", edgecolor=plot.INK, linewidth=rim, zorder=4))
+        if before is not None:
+            mark = y + RADIUS * (1 - 2 * before[i])
+            ax.plot([x - RADIUS, x - RADIUS + 8], [mark, mark], color=plot.INK, linewidth=2, zorder=5)
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=9.5, color="#222222", path_effects=halo, zorder=6)
+        dx, dy, anchor = sent["labels"][i]
+        side = {"middle": "center", "start": "left", "end": "right"}[anchor]
+        ax.text(x + dx, y + dy, *literal([sent["names"][i]]), ha=side, va="baseline", fontsize=10)
