@@ -317,6 +317,20 @@ def test_an_arrow_is_what_flows_more_this_way_than_back(ax):
     assert not arrows_of(ax) and len(ax.artists) == 3
 
 
+def colours_of_arrows(ax):
+    edges = [text.arrow_patch.get_edgecolor() for text in ax.texts]
+    return [matplotlib.colors.to_hex(edge, keep_alpha=True).upper() for edge in edges]
+
+
+def test_of_flows_that_are_lit_the_arrows_are_blue_and_the_others_faint(ax):
+    flow = np.roll(np.eye(4), 1, axis=1)
+    plot.flows(flow, ax, bmlab.states(2), lit=[(0, 1), (2, 1)])  # the second flows the other way
+    assert colours_of_arrows(ax) == [plot.PLUS + "FF", *[plot.FAINT] * 3]
+    ax.clear()
+    plot.flows(flow, ax, bmlab.states(2))
+    assert colours_of_arrows(ax) == [plot.INK + "FF"] * 4
+
+
 def test_a_ring_of_flows_stands_in_the_order_in_which_they_go_round(ax):
     order, flow = [0, 5, 2, 4, 1, 3], np.zeros((6, 6))
     flow[order, order[1:] + order[:1]] = 1
@@ -429,10 +443,31 @@ def test_a_table_of_answers_has_a_line_a_column_and_shows_what_is_missing(ax):
     plot.answers(frame, ax)
     (image,) = ax.get_images()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["tea", "milk"]
-    red, green, blue, _ = image.to_rgba(image.get_array()).transpose(2, 0, 1)
-    assert np.array_equal(red < 0.1, [[True, False, True], [False, True, False]])  # blue
-    holes = (red > 0.6) & (red < 0.8) & (green > 0.6) & (blue > 0.7) & (blue < 0.8)  # grey
-    assert np.array_equal(holes, np.isnan(frame.to_numpy().T))
+    red, _, _, seen = image.to_rgba(image.get_array()).transpose(2, 0, 1)
+    assert np.array_equal((red < 0.1) & (seen > 0), [[True, False, True], [False, True, False]])  # blue
+    assert np.array_equal(hatched(ax), np.argwhere(np.isnan(frame.to_numpy().T)))
+
+
+def hatched(ax):
+    """The cells (row, column) that are hatched."""
+    (patch,) = [patch for patch in ax.patches if patch.get_hatch()]
+    return patch.get_path().vertices.reshape(-1, 5, 2)[:, :4].mean(axis=1)[:, ::-1]
+
+
+def test_what_is_not_known_is_hatched_wherever_it_is_drawn(ax):
+    rows = np.array([[1, np.nan, -1, 1], [np.nan, 1, 1, np.nan]])
+    plot.images(rows, ax, columns=2)
+    assert hatched(ax).tolist() == [[0, 1], [0, 3], [1, 4]]  # and not the paper between images
+    ax.clear()
+    plot.glyph(ax, [1, 0, -1], (0.5, 0.5))
+    (box,) = ax.artists
+    assert [bool(unit.get_hatch()) for unit in box.offsetbox.get_children()] == [False, True, False]
+    ax.clear()
+    plot.network(bmlab.toy(), ax)
+    assert not ax.collections  # nobody has said what is known
+    plot.network(bmlab.toy(), ax, states=[1, 0, -1])
+    (unit,) = ax.collections
+    assert unit.get_hatch() and np.allclose(unit.get_offsets(), places(ax, 3)[1])
 
 
 REFUSED = {

@@ -1,10 +1,11 @@
 """Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
 
-Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), open grey (OPEN).  Orange
-pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met (UNMET), FAINT is
-for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is transparent, and
-words are of a grey (INK) that reads on light paper and dark; black is drawn in it too.  One colour a method, readable
-by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is lost in grey.
+Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), not known is grey (OPEN) and
+hatched.  Orange pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met
+(UNMET), FAINT is for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is
+transparent, and words are of a grey (INK) or a colour (readable) that reads on light paper and dark; black is drawn in
+INK too.  One colour a method, readable by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is
+lost in grey.
 
 style    colours, markers, headlines         glyphs     states of a few units
 charts   curves, moments, climbs, bounds     networks   machines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model import BoltzmannMachine, check_model
 from ..validation import check_array, check_positive, check_row, describe
-from .style import COLOURS, FAINT, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, TOGETHER, UNMET, circle
+from .style import COLOURS, FAINT, HATCH, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, UNMET, circle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def glyph(
     offset: tuple = (0, 0),
     coords: Any = "data",
 ) -> Axes:
-    """Draw a state (n,) of up to four units as a small picture at `xy`: +1 blue, -1 white, 0 grey (open).
+    """Draw a state (n,) of up to four units as a small picture at `xy`: +1 blue, -1 white, 0 hatched (open).
 
     model           a machine: its pairs are lines, and red is what is not as it would like to be
     size, offset    points; coords are those of `xy`, as for ax.annotate()
@@ -88,17 +88,27 @@ def glyph(
     for i, s in enumerate(state):
         met = model is None or model.biases[i] * s >= 0
         fill = {1: PLUS, -1: MINUS, 0: OPEN}[int(s)]
-        box.add_artist(Circle((x[i], y[i]), radius, fc=fill, ec=INK if met else UNMET, lw=1 if met else 1.8))
+        looks: Any = {"ec": INK if met else UNMET, "lw": 1 if met else 1.8, "hatch": None if s else HATCH}
+        box.add_artist(Circle((x[i], y[i]), radius, fc=fill, **looks))
     about: Any = {"xybox": offset, "boxcoords": "offset points", "xycoords": coords, "frameon": False, "pad": 0}
     ax.add_artist(AnnotationBbox(box, xy, annotation_clip=False, **about))
     return ax
 
 
-def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, model: BoltzmannMachine | None = None) -> Axes:
+def flows(
+    matrix: ArrayLike,
+    ax: Axes,
+    states: ArrayLike,
+    *,
+    model: BoltzmannMachine | None = None,
+    lit: Iterable[tuple[int, int]] | None = None,
+) -> Axes:
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
     The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
     round.  What is below 4 % of the largest is left out.
+
+    lit    pairs (from, to) of rows of `states`: their arrows are blue, and the others faint
 
     >>> plot.flows(np.array([[0.9, 0.1], [0.2, 0.8]]), plt.subplot(), [[-1], [1]])
     <Axes: >
@@ -113,13 +123,23 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, model: BoltzmannMac
         rings = np.array([(0, *rest) for rest in permutations(range(1, n))])
         ahead = np.sin(2 * np.pi * np.subtract.outer(np.arange(n), np.arange(n)).T / n)
         order = rings[np.argmax((net[rings[:, :, None], rings[:, None]] * ahead).sum((1, 2)))]
+    bright = None if lit is None else {tuple(pair) for pair in lit}
     place = np.empty((n, 2))
     place[order] = circle(n)
     for a, b in zip(*(net > net.max(initial=0) / 25).nonzero(), strict=True):
-        width = 1 + 5 * net[a, b] / net.max()
-        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": TOGETHER}
-        style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
-        ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 16})
+        colour = INK if bright is None else PLUS if (a, b) in bright else FAINT
+        width = 1 if colour == FAINT else 1 + 5 * net[a, b] / net.max()
+        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": colour}
+        style |= {
+            "connectionstyle": "arc3,rad=0.15",
+            "linewidth": width,
+            "shrinkA": 24,
+            "shrinkB": 24,
+            "zorder": 1 if colour == FAINT else 2,
+        }
+        ax.annotate(
+            "", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 9 if colour == FAINT else 16}
+        )
     for xy, state in zip(place, states, strict=True):
         glyph(ax, state, tuple(xy), model=model, size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")

@@ -14,6 +14,8 @@ from ..validation import check_array, check_choice, check_row, describe
 from .style import (
     APART,
     DASHED,
+    HATCH,
+    HATCHED,
     INK,
     MAX_LABELLED_UNITS,
     MINUS,
@@ -49,7 +51,7 @@ def network(
     places    (n, 2), or "circle" (unit 0 at the top, clockwise, as in widgets.MachineView), or "near": who pull each
               other stand together.  Without it a chain is a line, a tree has levels, and of others up to four units
               stand in a circle, more near
-    states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open grey
+    states    (n,) of -1/+1, and 0 for a unit that is left open: +1 is blue, -1 white, open hatched; without it all grey
     clamped   units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
     messages  {(i, j): the message from i to j}, arrows beside the lines
@@ -64,6 +66,7 @@ def network(
     check_model(model)
     layers = () if layers is None else layers
     spots, torus = _places(model, layers, places)
+    hatched = states is not None
     states = np.zeros(model.n) if states is None else check_row("states", states, model.n)
     if not np.isin(states, [-1, 0, 1]).all():
         raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
@@ -98,6 +101,9 @@ def network(
     for i in range(model.n):
         style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
         ax.plot(*spots[i], "s" if i in clamped else "o", markersize=size[i], markeredgewidth=1.2, **style)
+        if hatched and not states[i]:
+            looks: Any = {"facecolor": "none", "edgecolor": HATCHED, "linewidth": 0, "hatch": HATCH, "zorder": 3}
+            ax.scatter(spots[i][0], spots[i][1], size[i] ** 2, marker="s" if i in clamped else "o", **looks)
     for i in range(model.n if names or inside else 0):
         if inside:
             about: Any = {"ha": "center", "va": "center_baseline", "fontsize": min(10, 0.55 * size[i]), "zorder": 4}

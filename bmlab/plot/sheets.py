@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..validation import check_array, check_choice, check_count, check_positive, describe
-from .style import APART, COLOURS, FAINT, MINUS, OPEN, PLUS, TOGETHER, literal
+from .style import APART, FAINT, HATCH, HATCHED, MINUS, OPEN, PLUS, TOGETHER, UNMET, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,10 +26,10 @@ def images(
     marked: ArrayLike | None = None,
     kind: str = "units",
 ) -> Axes:
-    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line; -limit is white, +limit blue.
+    """Draw rows (N, pixels) as a sheet of small images, `columns` in a line: -limit white, +limit blue, nan hatched.
 
     kind="weights" draws them from purple over nothing to orange.  names of the lines of images stand on their left;
-    pixels that are True in `marked` (N, pixels) carry an orange dot.
+    pixels that are True in `marked` (N, pixels) carry a red dot.
 
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >
@@ -37,6 +37,7 @@ def images(
     sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
     shades = _map(check_choice("kind", kind, ("units", "weights")))
     ax.imshow(sheet, cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
+    _hatch(ax, _sheet("rows", np.isnan(np.asarray(rows, dtype=float)), shape, columns) == 1)
     number, (height, width) = len(np.atleast_2d(rows)), sides(shape, np.shape(rows)[-1])
     down, right = np.divmod(np.arange(number), min(columns, number))
     frame = np.array([[0, 0], [width, 0], [width, height], [0, height], [0, 0], [np.nan, np.nan]]) - 0.5
@@ -44,7 +45,7 @@ def images(
     ax.plot(*rims.reshape(-1, 2).T, color=FAINT, linewidth=0.8)
     if marked is not None:
         y, x = np.nonzero(_sheet("marked", marked, shape, columns) == 1)
-        ax.plot(x, y, ".", color=COLOURS["mean field"], markersize=3)
+        ax.plot(x, y, ".", color=UNMET, markersize=4)
     height = (len(sheet) + 1) / max(len(names), 1)
     ax.set_xticks([])
     ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], literal(names))
@@ -54,16 +55,30 @@ def images(
 
 
 def answers(frame: Any, ax: Axes) -> Axes:
-    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 blue, -1 white, nan grey.
+    """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 blue, -1 white, nan hatched.
 
     >>> import pandas
     >>> plot.answers(pandas.DataFrame({"Ada": [1, -1], "Ben": [1, np.nan]}), plt.subplot())
     <Axes: >
     """
-    shades, rows = _map("units").with_extremes(bad=OPEN), np.asarray(frame, dtype=float).T
-    ax.imshow(rows, cmap=shades, vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    rows = np.asarray(frame, dtype=float).T
+    ax.imshow(rows, cmap=_map("units"), vmin=-1, vmax=1, aspect="auto", interpolation="nearest")
+    _hatch(ax, np.isnan(rows))
     ax.set_yticks(range(len(frame.columns)), frame.columns)
     return ax
+
+
+def _hatch(ax, cells):
+    """Hatch the cells (rows, columns) that are True: they are not known."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    spots = np.argwhere(cells)[:, None, ::-1] + np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]) - 0.5
+    if len(spots):
+        codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY] * len(spots)
+        ax.add_patch(
+            PathPatch(Path(spots.reshape(-1, 2), codes), facecolor=OPEN, edgecolor=HATCHED, hatch=HATCH, linewidth=0)
+        )
 
 
 def _map(kind):

@@ -1,6 +1,7 @@
 // Paper of H by W pixels, for pointer and keys: colour(i) is that of a pixel, named(i) what is heard of it, dot(i)
-// whether it bears a mark, and put(row, column) what a stroke does, in pixels; draw(paper, cell) draws no squares.  A
-// finger draws strokes, or where `taps`, puts one pixel, and its strokes move the page.
+// whether it bears a mark, hatched(i) the colour of its hatch, and put(row, column) what a stroke does, in pixels;
+// draw(paper, cell) draws no squares.  A finger draws strokes, or where `taps`, puts one pixel, and its strokes move the
+// page.
 function rgb(css) {
   return css.match(/\w\w/g).map((x) => parseInt(x, 16));
 }
@@ -9,19 +10,31 @@ function mix(a, b, t) {
   return `rgb(${rgb(a).map((x, k) => Math.round(x + t * (rgb(b)[k] - x)))})`;
 }
 
-function pad([H, W], { size, ring, colour, named, dot = () => false, put, draw = null, words = "space draws",
+function pad([H, W], { size, ring, colour, named, dot = () => false, hatched = () => null, put, draw = null, words = "space draws",
   taps = false }) {
   const cell = Math.floor(size / W), gap = cell > 20 ? 1 : 0;
   const canvas = make("canvas", { width: W * cell, height: H * cell, tabindex: 0, role: "application",
     class: taps ? "" : "bml-drawn-on", "aria-label": `Paper of ${H} by ${W} pixels. Arrow keys move, ${words}.` });
   const paper = canvas.getContext("2d"), spoken = heard();
   let cursor = [H >> 1, W >> 1];
+  const hatch = (x, y, ink) => {
+    paper.strokeStyle = ink;
+    paper.lineWidth = 1;
+    paper.beginPath();
+    for (const k of [0.5, 1.5]) {  // meets that of the next cell
+      const [low, high] = [Math.max(0, k - 1) * cell, Math.min(1, k) * cell];
+      paper.moveTo(x + low, y + high);
+      paper.lineTo(x + high, y + low);
+    }
+    paper.stroke();
+  };
   const paint = () => {
     draw?.(paper, cell);
     for (let i = 0; i < H * W && !draw; i++) {
       const [x, y] = [(i % W) * cell, Math.floor(i / W) * cell];
       paper.fillStyle = colour(i);
       paper.fillRect(x, y, cell - gap, cell - gap);
+      if (hatched(i)) hatch(x, y, hatched(i));
       if (!gap || !dot(i)) continue;
       paper.fillStyle = "#999999";
       paper.fillRect(x + cell / 2 - 2, y + cell / 2 - 2, 4, 4);

@@ -21,6 +21,7 @@ function mount(model, el) {
   };
   const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours["mean field"], colour,
     dot: (i) => known[i] < 0,
+    hatched: (i) => known[i] ? null : colours.hatched,
     named: (i) => ({ 1: "ink", 0: "unknown", "-1": "paper" })[known[i]], put });
 
   // The readers: each with what it would complete, and its probability
@@ -51,7 +52,7 @@ function mount(model, el) {
     make("div", { class: "bml-column bml-readers" }, ...rows.map((r) => r.row))),
     make("div", { class: "bml-buttons" }, ...tools, button("Rest is paper", () => fill(known.map((x) => x || -1))),
       button("Clear", () => fill(blank))),
-    note("Black and white pixels are yours; green is what the machines expect in the others."));
+    note("Blue and white pixels are yours; in those that are hatched, green is what the machines expect."));
 
   // A drawing is read in the page: as many sweeps a frame as the frame has time for, until nothing moves.
   const SWEEPS = 200, FRAME = 10;                                   // at most; milliseconds

@@ -20,10 +20,11 @@ from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
-from ..plot.style import MAX_LABELLED_UNITS, literal
+from ..plot.style import HATCHED, MAX_LABELLED_UNITS, literal
 
-# The colours that are not those of a method: a unit that is down, one that is open, the two signs of a weight.
-VIEW_COLOURS = {"apart": plot.APART, "together": plot.TOGETHER, "minus": plot.MINUS, "open": plot.OPEN}
+# The colours that are not those of a method: the two signs of a weight, a unit that is down, and one that is not known.
+VIEW_COLOURS = {"apart": plot.APART, "together": plot.TOGETHER}
+VIEW_COLOURS |= {"minus": plot.MINUS, "open": plot.OPEN, "hatched": HATCHED}
 CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
@@ -199,7 +200,8 @@ def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape:
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     figure, axes = subplots(1, 3, 9, 3)
-    for ax, image, title in zip(axes[0, :2], (start, mean), ("Known (pale: unknown)", "Expected"), strict=True):
+    known = np.where(np.asarray(start) == 0, np.nan, start)
+    for ax, image, title in zip(axes[0, :2], (known, mean), ("Known (hatched: unknown)", "Expected"), strict=True):
         plot.images(image, ax, shape)
         plot.headline(ax, title)
     axes[0, 2].bar(literal(names), p, color=plot.COLOURS["mean field"])
