@@ -19,6 +19,7 @@ from matplotlib.text import Text
 
 from bmlab import plot
 from bmlab.plot import figures
+from bmlab.plot.style import HATCHED
 from bmlab.widgets.pictures import completed
 
 
@@ -192,6 +193,17 @@ def test_methods_are_told_apart_without_any_colour():
 
 
 # networks
+
+
+def test_weights_that_may_be_nothing_are_dotted_and_grey():
+    weights = np.array([[0, 1, -0.3], [1, 0, 0.1], [-0.3, 0.1, 0]])
+    model = bmlab.BoltzmannMachine(weights, np.zeros(3), names=("Ada", "Ben", "Cem"))
+    errors = np.full((3, 3), 0.1)
+    ax = plot.network(model, plt.figure().subplots(), errors=errors)
+    looks = {line.get_color() for line in ax.lines if len(line.get_xdata()) > 1}
+    assert looks == {plot.TOGETHER, plot.APART, HATCHED}
+    with pytest.raises(ValueError, match=r"errors must be \(3, 3\)"):
+        plot.network(model, plt.figure().subplots(), errors=np.ones(3))
 
 
 def test_a_network_stands_as_in_the_live_view_and_says_signs_by_dashes(ax):

@@ -44,6 +44,7 @@ def network(
     clamped: Sequence[int] = (),
     sizes: ArrayLike | None = None,
     messages: Mapping[tuple, Any] | None = None,
+    errors: ArrayLike | None = None,
 ) -> Axes:
     """Draw units as discs and weights as lines: orange pulls together, dashed purple pushes apart, thicker is stronger.
 
@@ -55,6 +56,7 @@ def network(
     clamped   units that are clamped, drawn as squares
     sizes     (n,) from 0 to 1, how large each disc is
     messages  {(i, j): the message from i to j}, arrows beside the lines
+    errors    (n, n) standard errors of the weights: a weight within two of them of 0 is a thin dotted line in grey
     The names of the machine stand beside its units, and numbers in units without.  Up to four units each weight stands
     on its line and each bias at its unit, to two digits.  Lines are broken below words, which touch nothing.
 
@@ -72,6 +74,11 @@ def network(
         raise ValueError(f"states must be -1, +1, or 0 for open, found {describe(states.tolist())}; try states=None")
     sizes = np.ones(model.n) if sizes is None else check_row("sizes", sizes, model.n).clip(0, 1)
     messages = {} if messages is None else messages
+    errors = np.zeros((model.n, model.n)) if errors is None else check_array("errors", errors)
+    if errors.shape != (model.n, model.n):
+        raise ValueError(
+            f"errors must be ({model.n}, {model.n}), found {describe(errors)}; try standard_errors().weights"
+        )
     few = model.n <= MAX_LABELLED_UNITS
     names, inside = literal(model.names), not model.names and model.n <= 20 and not torus
     pen = np.clip(150 / model.n, 15 if inside else 9, 28)
@@ -87,6 +94,8 @@ def network(
             continue
         style: Any = {"color": TOGETHER} if w > 0 else {"color": APART, "linestyle": DASHED}
         style |= {"linewidth": (0.5 + 5 * abs(w) / largest) * min(1, pen / 20), "zorder": 1, "solid_capstyle": "butt"}
+        if abs(w) < 2 * errors[i, j]:
+            style |= {"color": HATCHED, "linestyle": (0, (1, 2)), "linewidth": 1}
         step = spots[j] - spots[i]
         if torus and sorted(np.abs(step)) in ([0, reach] for reach in np.ptp(spots, axis=0)):  # round the back
             for end, to in ((spots[i], -np.sign(step)), (spots[j], np.sign(step))):
