@@ -554,6 +554,7 @@ KINDS = {
     "frame": good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3) + NONSENSE,
     "machines": bad([], None, FOUR, [FOUR, None], [FOUR, M]) + NONSENSE,
     "widgets.UpdateView.model": NO_MODELS + bad(drawn(5), drawn(0)),
+    "widgets.VisitedView.model": NO_MODELS + bad(drawn(5), drawn(0)),
     "widgets.PaintView.log_z": bad([1.0], None, [1.0, NAN], 3, ["a", "b"]) + NONSENSE,
     "widgets.PaintView.names": bad(["a"], 3) + NONSENSE[1:2],
     "widgets.PaintView.shape": bad((3, 3), 4, (2.5, 1), "2x2", (NAN, 2)) + NONSENSE,
@@ -635,6 +636,7 @@ CALLS: dict[str, dict] = {
     "widgets.MachineView": {"model": M},
     "widgets.StatesView": {"model": M},
     "widgets.UpdateView": {"model": M},
+    "widgets.VisitedView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.

@@ -68,6 +68,7 @@ VIEWS = {
     "StatesView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.StatesView(bmlab.toy()),
     "UpdateView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.UpdateView(bmlab.toy()),
     "ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ConditionalView(bmlab.toy()),
+    "VisitedView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.VisitedView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),

@@ -17,6 +17,7 @@ try:
     from .predicting import predict
     from .states import StatesView
     from .update import UpdateView
+    from .visited import VisitedView
 except ModuleNotFoundError as missing:
     raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
 
@@ -30,6 +31,7 @@ __all__ = [
     "PaintView",
     "StatesView",
     "UpdateView",
+    "VisitedView",
     "blank",
     "explore",
     "predict",

@@ -31,11 +31,12 @@ log_z = [bmlab.exact(machine).log_z.value for machine in machines]
 widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DRAW = "widgets.DrawView()"
 UPDATE = "widgets.UpdateView(bmlab.toy())"
+VISITED = "widgets.VisitedView(bmlab.toy())"
 STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
-CELLS |= {"states": STATES, "update": UPDATE, "conditional": ROWS}
+CELLS |= {"states": STATES, "update": UPDATE, "conditional": ROWS, "visited": VISITED}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -246,6 +247,25 @@ def test_held_units_decide_the_others_and_two_rows_take_turns(shown):
     until(notebook, view, re.compile(r"Largest covariance of two units within a row: 0\.[1-9]"))
     view.get_by_role("button", name="Run").click()
     view.get_by_role("button", name=re.compile("hidden 1: held")).wait_for()
+
+
+def test_each_new_state_adds_its_weight_until_z_is_reached(shown):
+    notebook, view = shown("visited")
+    weights = np.exp(-bmlab.toy().energy(bmlab.states(3)))
+    until(notebook, view, "0 of 8 states visited: they add up to 0.00")
+    before = 0.0
+    for _ in range(12):
+        view.get_by_role("button", name="One turn").click()
+        many, total = re.findall(r"[\d.]+", text_of(view, ".bml-caption"))[0::2]
+        new, words = float(total) - before, text_of(view)
+        assert ("A new state" in words) == (new > 0.01) and view.locator(".bml-block").count() == int(many)
+        assert new < 0.01 or np.abs(weights - new).min() < 0.02  # two sums, each with two digits
+        before = float(total)
+    assert slide(view, "turns a second", times=2) == "60"
+    view.get_by_role("button", name="Run").click()
+    until(notebook, view, f"8 of 8 states visited: they add up to {weights.sum():.2f}")
+    view.get_by_role("button", name="Start anew").click()
+    eventually(notebook, lambda: view.locator(".bml-block").count() < 8)
 
 
 def test_the_climb_goes_on_and_back(shown):

@@ -32,6 +32,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "StatesView": (".bml-node", "button:has-text('Free all')"),
     "UpdateView": (".bml-slider input", "button:has-text('Drop u')"),
     "ConditionalView": (".bml-node", "button:has-text('Free all')"),
+    "VisitedView": (".bml-slider input", "button:has-text('One turn')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),

@@ -1,0 +1,69 @@
+"""A sum that grows to Z: each state that a walk visits for the first time adds exp(-E/T) (VisitedView)."""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+from matplotlib.patches import Rectangle
+
+from .. import plot
+from ..arrays import states
+from ..infer.sampling.gibbs import sweep
+from .machine import ModelView
+from .pictures import page
+from .view import script
+
+FROM, WIDE, FLOOR, TALL = 34, 300, 270, 220  # pixels, as in visited.js: the turns across, the sum upwards
+TURNS = 40  # of the stored picture, and of the page's before it makes room
+
+
+class VisitedView(ModelView):
+    """Add exp(-E/T) of each state that Gibbs sampling visits for the first time, for a machine of up to four units.
+
+    Each block is a state, as high as its exp(-E/T), and begins at the turn of its first visit; a state that comes again
+    adds nothing.  A dashed line is the exact Z.  Raises ValueError for more units.
+
+    >>> from bmlab.widgets import VisitedView
+    >>> VisitedView(bmlab.toy())
+    VisitedView(BoltzmannMachine(n=3, couplings=3, T=1))
+    """
+
+    max_units = 4
+    _esm = script("sampler.js", "graph.js", "visited.js")
+    headline = traitlets.Unicode("Each new state adds to the sum; one seen before adds nothing").tag(sync=True)
+    alt = traitlets.Unicode("A sum grows in steps, one for each new state of a walk, towards the exact Z.").tag(
+        sync=True
+    )
+    offset = traitlets.Float().tag(sync=True)
+
+    def more(self, model):
+        return {"offset": model.offset}
+
+    def draw(self, model, seed):
+        """Draw the blocks of the states that come in some turns."""
+        figure, (machine, chart) = page(self.headline, ["Run", "One turn", "Start anew"], (320, 300), (400, 300))
+        rng, s, seen, last = np.random.default_rng(seed), -np.ones(model.n), {}, 0
+        weights = np.exp(-model.energy(states(model.n)) / model.temperature)
+        for turn in range(TURNS):
+            s = sweep(model, s, rng.random(1), units=[turn % model.n])
+            last = int((s > 0) @ 2 ** np.arange(model.n)[::-1])
+            seen.setdefault(last, turn)
+        plot.network(model, machine, states=s, places="circle")
+        scale, total = TALL / weights.sum(), 0.0
+        for k, (state, turn) in enumerate(seen.items()):
+            x, y, high = FROM + WIDE * turn / TURNS, FLOOR - scale * total, scale * weights[state]
+            block = Rectangle((x, y), FROM + WIDE - x, -high, fc=plot.COLOURS["visited"], ec="none")
+            block.set_alpha(0.9 if k % 2 else 0.6)
+            chart.add_patch(block)
+            if high > 26:
+                plot.glyph(chart, states(model.n)[state], (FROM + WIDE + 22, y - high / 2), size=24)
+            total += weights[state]
+        chart.plot([FROM, FROM + WIDE], [FLOOR - TALL] * 2, "--", color=plot.INK, linewidth=1.2)
+        chart.plot([FROM, FROM, FROM + WIDE], [FLOOR - TALL - 20, FLOOR, FLOOR], color=plot.OPEN, linewidth=1)
+        for x, y, text, place in (
+            (FROM + 4, FLOOR - TALL - 10, f"exact: Z = {weights.sum():.2f}", "left"),
+            (FROM + WIDE, FLOOR + 14, f"{TURNS} turns", "right"),
+            (0, 14, f"{len(seen)} of {len(weights)} states visited: they add up to {total:.2f}", "left"),
+        ):
+            chart.text(x, y, text, fontsize=9.5, ha=place, va="center")
+        return figure
