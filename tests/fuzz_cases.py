@@ -503,8 +503,10 @@ KINDS = {
     "standard_errors.of": made_hard(choices("likelihood", "pseudolikelihood")("likelihood", False)),
     "gradient.model": lambda *base: made_hard(models(*base)),  # both answers are about M
     "pcd.model": NO_MODELS + bad(M, as_sparse(RBM)),
-    **each("widgets.ConditionalView.model widgets.MachineView.model", NO_MODELS + bad(drawn(11), drawn(0))),
-    "widgets.StatesView.model": NO_MODELS + bad(drawn(11), drawn(0)),
+    **each(
+        "widgets.ConditionalView.model widgets.MachineView.model widgets.MeanFieldView.model widgets.StatesView.model",
+        NO_MODELS + bad(drawn(11), drawn(0)),
+    ),
     "data": rows(),
     **each("ascend.data fit.data maximize.data", rows(moments=True)),
     **each("invert_bethe.data invert_mean_field.data invert_tap.data", rows(False, moments=True, machine=False)),
@@ -637,6 +639,7 @@ CALLS: dict[str, dict] = {
     "widgets.StatesView": {"model": M},
     "widgets.UpdateView": {"model": M},
     "widgets.VisitedView": {"model": M},
+    "widgets.MeanFieldView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.

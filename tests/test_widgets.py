@@ -69,6 +69,7 @@ VIEWS = {
     "UpdateView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.UpdateView(bmlab.toy()),
     "ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ConditionalView(bmlab.toy()),
     "VisitedView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.VisitedView(bmlab.toy()),
+    "MeanFieldView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MeanFieldView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
@@ -488,6 +489,13 @@ def test_the_page_knows_each_unit_given_those_that_are_held(model):
         assert np.allclose(np.array(found)[units], fixed[units] > 0)
         mean = bmlab.exact(model.clamp(units, fixed[units])).mean
         assert np.allclose(np.array(found)[open_units], (1 + mean) / 2)
+
+
+def test_neighbours_follow_each_other_round_the_unit_with_most_couplings():
+    view = widgets.MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
+    angle = np.arctan2(*(np.delete(view.places, 4, axis=0) - np.array(view.places[4])).T)
+    order = np.array([0, 1, 2, 3, 5, 6, 7, 8])[np.argsort(angle)]
+    assert view.middle == 4 and all(view.weights[i][j] for i, j in zip(order, np.roll(order, 1), strict=True))
 
 
 def test_a_disc_is_filled_to_the_height_of_its_probability():

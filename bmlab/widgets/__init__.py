@@ -6,7 +6,7 @@ from warnings import warn
 from ..validation import not_installed
 
 try:
-    from .beliefs import ConditionalView
+    from .beliefs import ConditionalView, MeanFieldView
     from .drawing import DrawView
     from .exercises import blank, variant
     from .exploring import explore
@@ -28,6 +28,7 @@ __all__ = [
     "LatticeView",
     "LearningView",
     "MachineView",
+    "MeanFieldView",
     "PaintView",
     "StatesView",
     "UpdateView",

@@ -34,7 +34,7 @@ function beliefs({ weights, places, names }, model, title, pressed) {
   };
   weights.forEach((row, i) => row.forEach((w, j) => { if (w && j < i) connect(i, j, w); }));
   const units = places.map(([x, y], i) => {
-    const [dx, dy, anchor] = model.get("labels")[i];
+    const [dx, dy, anchor] = model.get("labels")[i] ?? [0, 0, "none"];
     const disc = make("svg:circle", { r: RADIUS, class: "bml-unit", fill: colours.minus });
     const fill = make("svg:path", { fill: colours.gibbs });
     const hatch = make("svg:path", { d: HATCHED, stroke: colours.open, "stroke-width": 3 });
@@ -49,7 +49,8 @@ function beliefs({ weights, places, names }, model, title, pressed) {
     const how = pressed ? { tabindex: 0, role: "button", onclick: press, onkeydown: press } : {};
     const g = make("svg:g", { transform: `translate(${x} ${y})`, class: "bml-node", ...how },
       make("svg:circle", { r: RADIUS + 5, class: "bml-ring" }), disc, fill, hatch, before, rim, number);
-    svg.append(g, word(x + dx, y + dy, names[i], { "text-anchor": anchor, class: "bml-halo" }));
+    svg.append(g);
+    if (anchor !== "none") svg.append(word(x + dx, y + dy, names[i], { "text-anchor": anchor, class: "bml-halo" }));
     return { g, fill, hatch, before, number, place: [x, y] };
   });
   // p from 0 to 1, or null where it is not known

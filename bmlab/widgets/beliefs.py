@@ -1,4 +1,4 @@
-"""Machines whose discs are filled as far as their units are likely to be +1: a view of conditional probabilities."""
+"""Machines whose discs are filled as far as their units are likely to be +1: conditional probabilities, mean field."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from matplotlib.patheffects import withStroke
 from .. import plot
 from ..arrays import states
 from ..infer.exact.exact_sampling import probabilities
+from ..infer.sampling.gibbs import sweep
+from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
-from ..plot.style import DASHED, literal
+from ..plot.style import DASHED, literal, signed
 from .machine import ModelView
 from .pictures import two_layers
 from .view import script
@@ -75,12 +77,79 @@ class ConditionalView(BeliefView):
             ["Run", "Step", "Free all"] if layers else ["Free all"],
             "Press a unit: held at +1, at \N{MINUS SIGN}1, free.",
         )
-        numbers = [
-            f"{sign:+d}".replace("-", "\N{MINUS SIGN}") if sign else f"{p:.2f}"
-            for sign, p in zip(held, after, strict=True)
-        ]
+        numbers = [signed(sign, "+d") if sign else f"{p:.2f}" for sign, p in zip(held, after, strict=True)]
         network(ax, model, sent, after, numbers, before)
         return figure, sent
+
+
+class MeanFieldView(BeliefView):
+    """One unit of a machine of up to ten, among its neighbours, which flip, and among their averages, which settle.
+
+    Left Gibbs sampling, right mean field of the same machine; below, the mean of the unit in the middle, which has the
+    most couplings: counted, by mean field, and exact.  Raises ValueError for more units.
+
+    >>> from bmlab.widgets import MeanFieldView
+    >>> MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
+    MeanFieldView(BoltzmannMachine(n=9, couplings=12, T=1))
+    """
+
+    _esm = script("sampler.js", "graph.js", "beliefs.js", "averages.js")
+    alt = traitlets.Unicode(
+        "A machine with units of -1 or +1 beside one with their means, and three means of the unit in the middle."
+    ).tag(sync=True)
+    middle = traitlets.Int().tag(sync=True)
+
+    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        middle, others = around(model)
+        places, high = np.full((model.n, 2), [180.0, 108]), 212
+        places[others] = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2) - [
+            0,
+            25,
+        ]  # no names, no room for them
+        sent = {
+            "headline": "A unit among its neighbours, and among their averages",
+            "names": [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)],
+            "middle": middle,
+            "held": [int(unit == middle) for unit in range(model.n)],
+            "places": places.tolist(),
+            "labels": [None] * model.n,
+            "box": [360, high],
+        }
+        rng = np.random.default_rng(seed)
+        s, fields = rng.choice([-1.0, 1.0], model.n), []
+        for _ in range(60):
+            s = sweep(model, s, rng.random(model.n))
+            fields.append(model.field(s)[middle])
+        m, exact = mean_field(model).mean, 2 * chances(model, np.zeros(model.n))[middle] - 1
+        figure, ax = sheet(sent | {"box": [WIDE, high + 163]}, ["Run", "One update"], "then change the temperature")
+        signs = [signed(x, "+.0f") for x in s]
+        for shift, p, numbers in ((0, s, signs), (360, m, [signed(x, ".2f") for x in m])):
+            network(ax, model, sent | {"places": (places + np.array([shift, 18])).tolist()}, (1 + p) / 2, numbers)
+        reach = np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle]))
+        left, right = plot.COLOURS["gibbs"], plot.COLOURS["mean field"]
+        ax.text(0, 6, "Units flip: the field jitters", fontsize=10)
+        ax.text(360, 6, "Only their means: the field settles", fontsize=10)
+        for shift, found, colour in ((0, fields, left), (360, [model.field(m)[middle]], right)):
+            scale(ax, 60 + shift, 300 + shift, high + 58, reach, "field of the middle unit")
+            at = 180 + shift + 120 * np.array(found) / reach
+            ax.plot([at, at], [high + 54, high + 34], color=colour, alpha=0.3)
+            ax.plot(at[-1], high + 44, "o", color=colour)
+        scale(ax, 60, 660, high + 136, 1, "mean of the middle unit")
+        for name, x in (("exact", exact), ("mean field", m[middle])):
+            ax.plot(360 + 300 * x, high + 124, plot.MARKERS[name], color=plot.COLOURS[name])
+            ax.text(360 + 300 * x, high + 111, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=9.5)
+        return figure, sent
+
+
+def around(model: BoltzmannMachine) -> tuple[int, list[int]]:
+    """The unit with the most couplings, and the others in an order in which neighbours follow each other."""
+    coupled = model.dense_weights != 0
+    middle = int(coupled.sum(axis=0).argmax())
+    left, order = [unit for unit in range(model.n) if unit != middle], []
+    while left:
+        order.append(next((unit for unit in left if order and coupled[order[-1], unit]), left[0]))
+        left.remove(order[-1])
+    return middle, order
 
 
 def chances(model: BoltzmannMachine, held: np.ndarray) -> np.ndarray:
@@ -104,20 +173,28 @@ def rows(layers: Sequence[Sequence[int]]) -> dict[str, list]:
     return {"places": places.tolist(), "labels": [labels[unit] for unit in sorted(labels)], "box": [WIDE, HIGH]}
 
 
-def ring(order: Sequence[int], width: float = WIDE) -> dict[str, list]:
-    """In this order round a circle, the first at the top; names outside."""
-    turn = 2 * np.pi * np.argsort(order) / len(order)
-    places = np.column_stack([width / 2 + 115 * np.sin(turn), HIGH / 2 + 8 - 100 * np.cos(turn)])
+def ring(order: Sequence[int], width: float = WIDE, radius: float = 100) -> dict[str, list]:
+    """Places round a circle, in this order, the first at the top; names outside."""
+    turn, high = 2 * np.pi * np.arange(len(order)) / max(len(order), 1), 2 * radius + 100
+    places = np.column_stack([width / 2 + 1.15 * radius * np.sin(turn), high / 2 + 8 - radius * np.cos(turn)])
     labels = [
         [round((RADIUS + 8) * np.sign(x)), 4, "start" if x > 0 else "end"]
         if abs(x) > 0.3
         else [0, round(-(RADIUS + 10) if up > 0 else RADIUS + 19), "middle"]
         for x, up in zip(np.sin(turn), np.cos(turn), strict=True)
     ]
-    return {"places": places.tolist(), "labels": labels, "box": [width, HIGH]}
+    return {"places": places.tolist(), "labels": labels, "box": [width, high]}
 
 
 # The stored picture: the same drawing
+
+
+def scale(ax: Axes, left: float, right: float, y: float, reach: float, name: str) -> None:
+    """An axis from -reach to reach at the height y."""
+    ax.plot([left, right], [y, y], color=plot.INK, linewidth=1)
+    for x, tick in ((left, -reach), ((left + right) / 2, 0), (right, reach)):
+        ax.text(x, y + 12, signed(tick, "g"), ha="center", fontsize=9)
+    ax.text((left + right) / 2, y + 26, name, ha="center", fontsize=9.5)
 
 
 def sheet(sent: dict[str, Any], buttons: Sequence[str], hint: str) -> tuple[Figure, Axes]:
@@ -167,6 +244,8 @@ def network(
             ax.plot([x - RADIUS, x - RADIUS + 8], [mark, mark], color=plot.INK, linewidth=2, zorder=5)
         halo = [withStroke(linewidth=2.5, foreground="white")]
         ax.text(x, y, numbers[i], ha="center", va="center", fontsize=9.5, color="#222222", path_effects=halo, zorder=6)
+        if sent["labels"][i] is None:
+            continue
         dx, dy, anchor = sent["labels"][i]
         side = {"middle": "center", "start": "left", "end": "right"}[anchor]
         ax.text(x + dx, y + dy, *literal([sent["names"][i]]), ha=side, va="baseline", fontsize=10)

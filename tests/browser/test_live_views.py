@@ -36,7 +36,13 @@ STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
-CELLS |= {"states": STATES, "update": UPDATE, "conditional": ROWS, "visited": VISITED}
+CELLS |= {
+    "states": STATES,
+    "update": UPDATE,
+    "conditional": ROWS,
+    "visited": VISITED,
+    "averages": "widgets.MeanFieldView(bmlab.toy())",
+}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -266,6 +272,21 @@ def test_each_new_state_adds_its_weight_until_z_is_reached(shown):
     until(notebook, view, f"8 of 8 states visited: they add up to {weights.sum():.2f}")
     view.get_by_role("button", name="Start anew").click()
     eventually(notebook, lambda: view.locator(".bml-block").count() < 8)
+
+
+def test_beside_the_exact_mean_a_unit_is_counted_and_averaged(shown):
+    notebook, view = shown("averages")
+    until(notebook, view, "counted: press Run")
+    view.get_by_role("button", name="Run").click()
+    until(notebook, view, re.compile(r"counted [+−]0"))
+    slide(view, "temperature T", "End")
+    number = {name: rf"{name} (.0\.\d+)" for name in ("exact", "counted", "mean field")}
+
+    def agree():
+        means = [float(re.search(x, text_of(view))[1].replace("−", "-")) for x in number.values()]
+        return max(means) - min(means) < 0.06  # at the highest temperature mean field is right
+
+    eventually(notebook, agree)
 
 
 def test_the_climb_goes_on_and_back(shown):

@@ -33,6 +33,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "UpdateView": (".bml-slider input", "button:has-text('Drop u')"),
     "ConditionalView": (".bml-node", "button:has-text('Free all')"),
     "VisitedView": (".bml-slider input", "button:has-text('One turn')"),
+    "MeanFieldView": (".bml-slider input", "button:has-text('One update')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
