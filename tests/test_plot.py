@@ -62,7 +62,7 @@ def test_curves_of_one_colour_are_told_apart(ax):
     lines = {"gibbs, 10 sweeps": [1, 2], "gibbs, 100 sweeps": [2, 3], "exact": [3, 3], "temperature": [0, 1]}
     assert plot.curves([1, 10], lines, ax, xscale="log", xlabel="sweeps") is ax
     assert ax.get_legend() is None and [t.get_text() for t in ax.texts] == list(lines)
-    assert [t.get_color() for t in ax.texts] == [plot.readable(line.get_color()) for line in ax.lines]
+    assert [t.get_color() for t in ax.texts] == [line.get_color() for line in ax.lines]
     assert all(np.array_equal(line.get_xydata()[:, 1], lines[line.get_label()]) for line in ax.lines)
     assert [line.get_color() for line in ax.lines] == [plot.COLOURS["gibbs"]] * 2 + ["black"] * 2
     assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 4
@@ -185,6 +185,15 @@ def test_one_picture_is_read_on_light_and_on_dark(ground):
     assert contrast(plot.INK, ground) > 4.3
     for colour in (plot.PLUS, plot.TOGETHER, plot.APART, plot.UNMET):
         assert contrast(colour, ground) > 3, colour
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"], ids=["light", "dark"])
+def test_all_words_of_a_figure_are_read_on_light_and_on_dark(ax, ground):
+    plot.curves([1, 2], {name: [k, k + 1] for k, name in enumerate(plot.COLOURS)}, ax, xlabel="T")
+    for k, colour in enumerate([plot.UNMET, plot.FAINT, plot.OPEN, "C1", (1, 0.9, 0.3), "0.9"]):
+        ax.text(0.5, k, "words", color=colour)
+    words = [text for text in plot.dress(ax.figure).findobj(Text) if text.get_text()]
+    assert len(words) > 15 and min(contrast(text.get_color(), ground) for text in words) > 4.3
 
 
 def test_methods_are_told_apart_without_any_colour():
@@ -441,7 +450,7 @@ def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     assert plot.dress(figure) is figure  # twice is once
     (title,) = {ax.get_title(loc=where) for where in ("left", "center")} - {""}
     assert title == "What one sees" == ax.get_title(loc="left")
-    assert ax.texts[0].get_color() == "red" and ax.lines[0].get_markerfacecolor() == "white"
+    assert ax.texts[0].get_color() == plot.readable("red") and ax.lines[0].get_markerfacecolor() == "white"
     picture, width, height = figures.png(figure)
     drawn = (255 * plt.imread(io.BytesIO(base64.b64decode(picture)))).round()
     assert drawn.shape[:2] == pytest.approx((2 * height, 2 * width), abs=1)

@@ -8,21 +8,22 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from .style import INK, headline
+from .style import INK, ON_LIGHT, headline, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def dress(figure: Figure) -> Figure:
-    """Give a figure the looks of the course: no box, a clear ground, black in the ink that reads on light and dark.
+    """Give a figure the looks of the course: no box, a clear ground, black and words as they read on light and dark.
 
-    show() and the live views do it to every figure.
+    Words in white, and those in ON_LIGHT, have a ground of their own.  show() and the live views do it to every figure.
 
     >>> plot.dress(plt.figure()).get_facecolor()
     (0.0, 0.0, 0.0, 0.0)
     """
     from matplotlib.colors import to_rgba_array
+    from matplotlib.text import Text
 
     figure.set_facecolor("none")
     if figure.get_layout_engine() is None:
@@ -42,6 +43,9 @@ def dress(figure: Figure) -> Figure:
                 rgba = to_rgba_array(found())
                 if len(rgba) and (rgba[:, :3] == 0).all() and rgba[:, 3].any():
                     getattr(artist, "set_" + part)(INK)
+    for text in figure.findobj(Text):
+        if any(map(str.isalnum, text.get_text())) and text.get_color() not in (INK, ON_LIGHT, "white"):
+            text.set_color(readable(text.get_color()))
     return figure
 
 

@@ -25,7 +25,6 @@ from .style import (
     TOGETHER,
     circle,
     literal,
-    readable,
     signed,
 )
 
@@ -149,7 +148,7 @@ def _message(ax, labels, words, ends, lift):
     about: Any = {"arrowstyle": "->", "color": PLUS, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
     start, end = ends[0] + np.outer([0.3, 0.7], ends[1] - ends[0])
     ax.annotate("", end, start, xycoords=way, textcoords=way, arrowprops=about)
-    labels.beside(f"{words}", ends, lift, color=readable(PLUS))
+    labels.beside(f"{words}", ends, lift, color=PLUS)
 
 
 def _places(model, layers, places):

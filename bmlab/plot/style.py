@@ -43,10 +43,10 @@ MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is wr
 
 
 def readable(colour: ColorType) -> str:
-    """Return a colour as words have it, as bright as is read on light paper (#fff) and on dark (#111) alike.
+    """Return a colour as words have it in a figure that is shown, as bright as is read on light paper and dark alike.
 
-    The contrast is 4.35 on each, and no colour has 4.5 on both: the contrasts of a colour with them multiply to that of
-    the two with each other, 18.9, the square of 4.35 (contrast and luminance of WCAG 2.2).  Black becomes INK.
+    The contrast is 4.35 on #fff and on #111, and no colour has 4.5 on both: its contrasts multiply to that of the two
+    with each other, 18.9, the square of 4.35 (contrast and luminance of WCAG 2.2).  Black becomes INK.
 
     >>> plot.readable(plot.PLUS)
     '#3d7db7'
@@ -101,7 +101,7 @@ def at_lines(ax: Axes) -> Axes:
     heights = _apart(np.clip([y for _, y in ends], 0, 1), 15 * ax.figure.dpi / 72 / ax.bbox.height)
     for line, (x, _), y in zip(named, ends, heights, strict=True):
         place: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
-        ax.annotate(str(line.get_label()), (min(x, 1), y), (6, 0), color=readable(line.get_color()), **place)
+        ax.annotate(str(line.get_label()), (min(x, 1), y), (6, 0), color=line.get_color(), **place)
     if legend := ax.get_legend():
         legend.remove()
     return ax
