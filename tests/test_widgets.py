@@ -28,6 +28,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ellipk
 
 import bmlab
+from bmlab.infer.sampling.diagnostics import halves, split_rhat
 from bmlab.infer.sampling.numpy_engine import stream
 
 if find_spec("anywidget") is None and not os.environ.get("CI"):
@@ -70,6 +71,7 @@ VIEWS = {
     "ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ConditionalView(bmlab.toy()),
     "VisitedView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.VisitedView(bmlab.toy()),
     "MeanFieldView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MeanFieldView(bmlab.toy()),
+    "ChainsView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ChainsView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
@@ -454,6 +456,12 @@ def test_the_page_knows_onsagers_and_yangs_solution():
     assert np.isclose(critical, 2 / np.log(1 + np.sqrt(2))) and np.isclose(at_critical["energy"], -np.sqrt(2))
     below = (1 - np.sinh(2 / T[:3]) ** -4) ** 0.125
     assert np.allclose([f["magnetisation"] for f in found], [*below, 0, 0])
+
+
+@pytest.mark.parametrize("draws", [4, 7, 300])
+def test_the_page_judges_chains_as_python_does(draws):
+    chains = np.random.default_rng(draws).normal(size=(12, draws)) + np.repeat([0, 1], 6)[:, None]
+    assert np.isclose(in_node("answer(splitRhat(given.chains))", chains=chains.tolist()), split_rhat(halves(chains)))
 
 
 def test_the_page_enumerates_as_python_does():

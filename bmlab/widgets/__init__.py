@@ -7,6 +7,7 @@ from ..validation import not_installed
 
 try:
     from .beliefs import ConditionalView, MeanFieldView
+    from .chains import ChainsView
     from .drawing import DrawView
     from .exercises import blank, variant
     from .exploring import explore
@@ -23,6 +24,7 @@ except ModuleNotFoundError as missing:
 
 
 __all__ = [
+    "ChainsView",
     "ConditionalView",
     "DrawView",
     "LatticeView",

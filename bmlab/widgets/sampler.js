@@ -126,3 +126,11 @@ function numberOf(s) {
 function signs(k, n) {
   return k.toString(2).padStart(n, "0").replaceAll("0", "−").replaceAll("1", "+");
 }
+
+// Split R-hat, the root of (variance over all halves of chains) / (variance inside them), as in diagnostics.py.
+function splitRhat(chains) {
+  const half = Math.floor(chains[0].length / 2), mean = (x) => x.reduce((a, b) => a + b, 0) / x.length;
+  const variance = (x) => { const m = mean(x); return x.reduce((v, a) => v + (a - m) ** 2, 0) / (x.length - 1); };
+  const halves = chains.flatMap((x) => [x.slice(0, half), x.slice(x.length - half)]);
+  return Math.sqrt(variance(halves.map(mean)) / mean(halves.map(variance)) + (half - 1) / half);
+}

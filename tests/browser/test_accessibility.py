@@ -121,7 +121,7 @@ HEARD = """(view) => {                       // what is said by itself during si
 }"""
 
 
-@pytest.mark.parametrize("name", ["lattice", "machine", "learning", "draw", "states", "update", "visited"])
+@pytest.mark.parametrize("name", ["lattice", "machine", "learning", "draw", "states", "update", "visited", "chains"])
 def test_what_moves_by_itself_does_not_speak(notebook, name):
     view = notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run().view(name)
     if name == "learning":

@@ -32,6 +32,7 @@ widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
 DRAW = "widgets.DrawView()"
 UPDATE = "widgets.UpdateView(bmlab.toy())"
 VISITED = "widgets.VisitedView(bmlab.toy())"
+CHAINS = "widgets.ChainsView(bmlab.ising((4, 4)).at(1.2))"
 STATES = "widgets.StatesView(bmlab.medium())"
 ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
                return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
@@ -42,6 +43,7 @@ CELLS |= {
     "conditional": ROWS,
     "visited": VISITED,
     "averages": "widgets.MeanFieldView(bmlab.toy())",
+    "chains": CHAINS,
 }
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
@@ -287,6 +289,17 @@ def test_beside_the_exact_mean_a_unit_is_counted_and_averaged(shown):
         return max(means) - min(means) < 0.06  # at the highest temperature mean field is right
 
     eventually(notebook, agree)
+
+
+def test_chains_disagree_where_it_is_cold_and_meet_where_it_is_hot(shown):
+    notebook, view = shown("chains")
+    view.get_by_role("button", name="Run").click()
+    until(notebook, view, "They disagree")
+    assert view.get_by_text("300 sweeps").count() == 1 and view.get_attribute("data-playing") == "false"
+    assert float(text_of(view, ".bml-gap").split()[-1]) > 2
+    assert slide(view, "temperature T", "End") == "5.0"
+    until(notebook, view, "300 sweeps")
+    assert float(text_of(view, ".bml-gap").split()[-1]) < 1.1
 
 
 def test_the_climb_goes_on_and_back(shown):

@@ -34,6 +34,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "ConditionalView": (".bml-node", "button:has-text('Free all')"),
     "VisitedView": (".bml-slider input", "button:has-text('One turn')"),
     "MeanFieldView": (".bml-slider input", "button:has-text('One update')"),
+    "ChainsView": (".bml-slider input", "button:has-text('Run')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),

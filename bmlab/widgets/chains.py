@@ -1,0 +1,64 @@
+"""Chains of one machine from two opposite starts: do their averages meet, and what does R-hat say? (ChainsView)"""
+
+from __future__ import annotations
+
+import numpy as np
+import traitlets
+
+from .. import plot
+from ..infer.sampling.diagnostics import halves, split_rhat
+from ..infer.sampling.gibbs import sweep
+from .machine import ModelView
+from .pictures import page
+from .view import script
+
+FROM, WIDE, TOP, TALL = 40, 400, 12, 240  # pixels, as in chains.js: sweeps across, the average upwards
+CHAINS, SWEEPS = 12, 300  # half of the chains from all +1, the others from all -1
+
+
+class ChainsView(ModelView):
+    """Run twelve chains of a machine of up to 25 units, half of them from all +1, the others from all -1.
+
+    Each line is what one chain reports so far: the average of its magnetisation over its sweeps.  Beside them stands
+    the split R-hat of the magnetisation; a slider sets the temperature.  Raises ValueError for more units.
+
+    >>> from bmlab.widgets import ChainsView
+    >>> ChainsView(bmlab.ising((4, 4)))
+    ChainsView(BoltzmannMachine(n=16, couplings=32, sparse, T=1))
+    """
+
+    max_units = 25
+    _esm = script("sampler.js", "chains.js")
+    headline = traitlets.Unicode("Twelve chains of one machine: would you believe one alone?").tag(sync=True)
+    alt = traitlets.Unicode("Averages of twelve chains, sweep by sweep: six from all +1, six from all -1.").tag(
+        sync=True
+    )
+
+    def draw(self, model, seed):
+        """Draw what the chains report after each sweep, at the machine's own temperature."""
+        figure, (chart, beside) = page(self.headline, ["Run", "Start anew"], (450, 290), (300, 290))
+        rng, s = np.random.default_rng(seed), np.repeat([1.0, -1.0], CHAINS // 2)[:, None] * np.ones(model.n)
+        m = np.empty((CHAINS, SWEEPS))
+        for k in range(SWEEPS):
+            s = sweep(model, s, rng.random(s.shape))
+            m[:, k] = s.mean(axis=1)
+        so_far = m.cumsum(axis=1) / np.arange(1, SWEEPS + 1)
+        rhat = float(split_rhat(halves(m)))
+        said = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
+        x, height = FROM + WIDE * np.arange(1, SWEEPS + 1) / SWEEPS, TOP + TALL / 2
+        chart.plot([FROM, FROM, FROM + WIDE], [TOP, TOP + TALL, TOP + TALL], color=plot.OPEN, linewidth=1)
+        for k, line in enumerate(so_far):
+            up = k < CHAINS // 2
+            chart.plot(x, height - line * TALL / 2.2, "-" if up else "--", color=plot.PLUS if up else plot.INK, lw=1.2)
+        for value, text in ((1, "+1"), (0, "0"), (-1, "\N{MINUS SIGN}1")):
+            chart.text(FROM - 6, height - value * TALL / 2.2, text, fontsize=9, ha="right", va="center")
+        chart.text(FROM + WIDE, TOP + TALL + 14, f"{SWEEPS} sweeps", fontsize=9.5, ha="right", va="center")
+        beside.text(0, 30, f"R-hat {said} at T = {model.temperature:g}", fontsize=14, fontweight="bold", va="center")
+        beside.text(0, 66, "average magnetisation of each chain so far", fontsize=9.5, va="center")
+        for y, style, colour, text in (
+            (92, "-", plot.PLUS, "from all +1"),
+            (114, "--", plot.INK, "from all \N{MINUS SIGN}1"),
+        ):
+            beside.plot([0, 30], [y, y], style, color=colour, lw=1.6)
+            beside.text(38, y, text, fontsize=9.5, va="center")
+        return figure
