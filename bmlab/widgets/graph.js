@@ -26,6 +26,25 @@ function showState(parts, k, colours) {
   parts.forEach((disc, i) => disc.setAttribute("fill", plus(i) ? colours.gibbs : colours.minus));
 }
 
+// Fill units by their signs: blue is +1, white -1, grey open.
+function showSigns(units, signs, colours) {
+  units.forEach(({ disc, sign }, i) => {
+    disc.setAttribute("fill", { 1: colours.gibbs, "-1": colours.minus, 0: colours.open }[signs[i]]);
+    sign.textContent = { 1: "+", "-1": "−", 0: "" }[signs[i]];
+    sign.setAttribute("style", `fill: ${signs[i] > 0 ? "white" : "#222"}; font-size: 16px`);
+  });
+}
+
+// A group that is pressed by pointer or key.
+function pressable(pressed, ...children) {
+  const press = (event) => {
+    if (event.key && event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    pressed();
+  };
+  return make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ...children);
+}
+
 function graph({ weights, biases, low }, names, colours, pressed) {
   const n = biases.length, few = n <= 4, radius = few ? 24 : 16;
   const largest = Math.max(...weights.flat().map(Math.abs)) || 1;
@@ -46,12 +65,7 @@ function graph({ weights, biases, low }, names, colours, pressed) {
     const [x, y] = place(i, 100), [bx, by] = place(i, 100 + radius + 20);
     const ring = make("svg:circle", { cx: x, cy: y, r: radius + 5, class: "bml-ring" });
     const disc = make("svg:circle", { cx: x, cy: y, r: radius, class: "bml-unit" }), sign = word(x, y + 5, "");
-    const press = (event) => {
-      if (event.key && event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      pressed(i);
-    };
-    const g = make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ring, disc, sign);
+    const g = pressable(() => pressed(i), ring, disc, sign);
     const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
     const anchor = low ? "middle" : bx < 130 ? "end" : bx > 190 ? "start" : "middle";
     const below = Math.abs(by - 150) < 9 ? y + radius + 16 : by > 150 ? Math.min(by + 22, 297) : by;

@@ -89,10 +89,8 @@ function mount(model, el) {
   const show = () => {
     story.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
     const share = (k) => counts[k] / (total || 1);
-    units.forEach(({ g, disc, sign }, i) => {
-      disc.setAttribute("fill", s[i] > 0 ? colours.gibbs : colours.minus);
-      sign.textContent = s[i] > 0 ? "+" : "−";
-      sign.setAttribute("style", `fill: ${s[i] > 0 ? "white" : "#222"}; font-size: 16px`);
+    showSigns(units, s, colours);
+    units.forEach(({ g }, i) => {
       g.setAttribute("class", `bml-node${i === unit && rate <= 20 ? " bml-now" : ""}${fixed[i] ? " bml-fixed" : ""}`);
       g.setAttribute("aria-label", `${names[i]} is ${signed(s[i], 0, "+")}, ` +
         `${fixed[i] ? "held at " + fixed[i] : "free"}; press to change`);

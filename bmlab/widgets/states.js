@@ -23,14 +23,11 @@ function mount(model, el) {
     const sign = text(x, y + 5, "", { "text-anchor": "middle" });
     const label = i < down ? text(x, y + 29, name, { "text-anchor": "middle", class: "bml-soft" })
       : text(x + 20, y + 4, name, { class: "bml-soft" });
-    const press = (event) => {
-      if (event.key && event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
+    const press = () => {
       run.toggle(false);
       hold(i, { 0: 1, 1: -1, "-1": 0 }[fixed[i]]);
     };
-    return { disc, sign, g: make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press },
-      ring, disc, sign, label) };
+    return { disc, sign, g: pressable(press, ring, disc, sign, label) };
   });
   board.append(edge, ...cells, ...units.map(({ g }) => g));
 
@@ -54,10 +51,8 @@ function mount(model, el) {
   const show = () => {
     const left = Array.from(logs, (_, k) => isLeft(k, fixed)), held = fixed.filter(Boolean).length;
     cells.forEach((cell, k) => cell.classList.toggle("bml-gone", !left[k]));
-    units.forEach(({ g, disc, sign }, i) => {
-      disc.setAttribute("fill", { 1: colours.gibbs, "-1": colours.minus, 0: colours.open }[fixed[i]]);
-      sign.textContent = { 1: "+", "-1": "−", 0: "" }[fixed[i]];
-      sign.setAttribute("style", `fill: ${fixed[i] > 0 ? "white" : "#222"}; font-size: 16px`);
+    showSigns(units, fixed, colours);
+    units.forEach(({ g }, i) => {
       g.setAttribute("class", `bml-node${fixed[i] ? " bml-fixed" : ""}`);
       g.setAttribute("aria-label", `unit ${names[i]} is ${fixed[i] ? "held at " + signed(fixed[i], 0, "+") : "free"}; ` +
         "press to change");

@@ -29,7 +29,7 @@ class StatesView(ModelView):
     StatesView(BoltzmannMachine(n=10, couplings=45, T=1))
     """
 
-    _esm = script("sampler.js", "states.js")
+    _esm = script("sampler.js", "graph.js", "states.js")
     headline = traitlets.Unicode("Each unit that is held halves what there is to add up").tag(sync=True)
     alt = traitlets.Unicode(
         "All states as cells, darker where more probable; units that are held leave an eighth."

@@ -42,10 +42,8 @@ function mount(model, el) {
   };
   const show = () => {
     story.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
-    units.forEach(({ g, disc, sign }, i) => {
-      disc.setAttribute("fill", s[i] > 0 ? colours.gibbs : colours.minus);
-      sign.textContent = s[i] > 0 ? "+" : "−";
-      sign.setAttribute("style", `fill: ${s[i] > 0 ? "white" : "#222"}; font-size: 16px`);
+    showSigns(units, s, colours);
+    units.forEach(({ g }, i) => {
       g.setAttribute("class", `bml-node${turns && i === unit ? " bml-now" : ""}`);
       g.setAttribute("aria-label", `${names[i]} is ${signed(s[i], 0, "+")}; press to turn it over`);
     });
