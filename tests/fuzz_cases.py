@@ -504,7 +504,8 @@ KINDS = {
     "gradient.model": lambda *base: made_hard(models(*base)),  # both answers are about M
     "pcd.model": NO_MODELS + bad(M, as_sparse(RBM)),
     **each(
-        "widgets.ConditionalView.model widgets.MachineView.model widgets.MeanFieldView.model widgets.StatesView.model",
+        "widgets.ConditionalView.model widgets.MachineView.model widgets.MeanFieldView.model "
+        "widgets.MessageView.model widgets.StatesView.model",
         NO_MODELS + bad(drawn(11), drawn(0)),
     ),
     "data": rows(),
@@ -642,6 +643,7 @@ CALLS: dict[str, dict] = {
     "widgets.ChainsView": {"model": M},
     "widgets.VisitedView": {"model": M},
     "widgets.MeanFieldView": {"model": M},
+    "widgets.MessageView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
 # Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.

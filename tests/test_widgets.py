@@ -72,6 +72,7 @@ VIEWS = {
     "VisitedView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.VisitedView(bmlab.toy()),
     "MeanFieldView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MeanFieldView(bmlab.toy()),
     "ChainsView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.ChainsView(bmlab.toy()),
+    "MessageView(BoltzmannMachine(n=3, couplings=3, T=1))": lambda: widgets.MessageView(bmlab.toy()),
     "LearningView(3 units, exact)": lambda: widgets.LearningView(climb(), steps=3),
     "DrawView(3 patterns, 6 x 6)": lambda: widgets.DrawView(),
     "PaintView(10 machines, 3 x 3)": lambda: widgets.PaintView(readers(), np.zeros(10)),
@@ -504,6 +505,25 @@ def test_neighbours_follow_each_other_round_the_unit_with_most_couplings():
     angle = np.arctan2(*(np.delete(view.places, 4, axis=0) - np.array(view.places[4])).T)
     order = np.array([0, 1, 2, 3, 5, 6, 7, 8])[np.argsort(angle)]
     assert view.middle == 4 and all(view.weights[i][j] for i, j in zip(order, np.roll(order, 1), strict=True))
+
+
+PROPAGATED = """
+const told = new Map(), { machine, T, root, rounds } = given;
+for (let t = 0; t < rounds; t++) for (const [i, j] of schedule(machine.weights, root))
+  told.set(`${i} ${j}`, messageOf(machine, T, told, i, j));
+answer(machine.biases.map((_, i) => Math.tanh(heardBy(machine, T, told, i))));
+"""
+
+
+@pytest.mark.parametrize("root", [0, 3])
+def test_one_round_of_messages_is_exact_on_a_tree_from_any_root_and_many_find_bethes_means_in_a_loop(root):
+    rng = np.random.default_rng(5)
+    for periodic, rounds, method in ((False, 1, bmlab.exact), (True, 200, bmlab.bethe)):
+        ring = bmlab.ising(6, coupling=0.7, periodic=periodic).dense_weights * rng.choice([-1, 1])
+        model = bmlab.BoltzmannMachine(ring, rng.normal(size=6), temperature=1.5)
+        machine = {"weights": ring.tolist(), "biases": model.biases.tolist()}
+        found = in_node(PROPAGATED, files=("propagation.js",), machine=machine, T=1.5, root=root, rounds=rounds)
+        assert np.allclose(found, method(model).mean, atol=1e-4)
 
 
 def test_a_disc_is_filled_to_the_height_of_its_probability():

@@ -6,7 +6,7 @@ from warnings import warn
 from ..validation import not_installed
 
 try:
-    from .beliefs import ConditionalView, MeanFieldView
+    from .beliefs import ConditionalView, MeanFieldView, MessageView
     from .chains import ChainsView
     from .drawing import DrawView
     from .exercises import blank, variant
@@ -31,6 +31,7 @@ __all__ = [
     "LearningView",
     "MachineView",
     "MeanFieldView",
+    "MessageView",
     "PaintView",
     "StatesView",
     "UpdateView",

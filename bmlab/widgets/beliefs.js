@@ -8,8 +8,8 @@ function filled(p) {
 }
 
 const HATCHED = [-0.6, 0, 0.6].map((d) => {  // what is not known
-  const [a, b] = [-1, 1].map((end) => (d + end * Math.sqrt(2 - d * d)) / 2 * RADIUS);
-  return `M${a} ${b - d * RADIUS}L${b} ${a - d * RADIUS}`;
+  const [a, b] = [-1, 1].map((end) => (d + end * Math.sqrt(1 - d * d)) * Math.SQRT1_2 * RADIUS);
+  return `M${a} ${b}L${b} ${a}`;
 }).join("");
 
 // What is sent of a machine, and the probability that each unit is +1 where those of all states are known.

@@ -1,8 +1,9 @@
-"""Machines whose discs are filled as far as their units are likely to be +1: conditional probabilities, mean field."""
+"""Machines whose discs are filled as far as their units are likely to be +1: probabilities, mean field, messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,67 @@ class MeanFieldView(BeliefView):
         return figure, sent
 
 
+class MessageView(BeliefView):
+    """Watch belief propagation on a machine of up to ten units: messages to the root and back, beside the exact means.
+
+    Unit 0 is the root at first.  On a tree each belief is exact; with the loop that the page offers, or on a machine
+    that has loops, it need not be.  Raises ValueError for more units.
+
+    >>> from bmlab.widgets import MessageView
+    >>> MessageView(bmlab.ising(4, periodic=False))
+    MessageView(BoltzmannMachine(n=4, couplings=3, T=1))
+    """
+
+    _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
+    alt = traitlets.Unicode(
+        "A machine in rows below its root: arrows of messages, what each unit then believes, and the exact means."
+    ).tag(sync=True)
+    bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
+
+    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        layers = depths(model)
+        leaves, middle = layers[-1], len(layers[-1]) // 2
+        pair = [leaves[middle - 1], leaves[middle]] if middle else []
+        sent = rows(layers[::-1]) | {
+            "headline": "What is heard comes along the lines, to the root and back",
+            "names": [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)],
+            "held": [int(unit == 0) for unit in range(model.n)],
+            "bridge": pair if pair and not model.dense_weights[pair[0], pair[1]] else [],
+        }
+        sent["labels"] = [
+            [0, RADIUS + 17, "middle"] if unit in leaves else [RADIUS + 8, -12, "start"] for unit in range(model.n)
+        ]
+        exact = 2 * chances(model, np.zeros(model.n)) - 1
+        figure, ax = sheet(sent, ["Run", "One message"], "Press a unit to make it the root.")
+        known = np.where(np.arange(model.n), np.nan, exact)  # half way: all messages have come to the root
+        network(ax, model, sent, (1 + known) / 2, [signed(exact[0], ".2f"), *[""] * (model.n - 1)])
+        places = np.array(sent["places"])
+        for unit, ((x, y), (dx, dy, anchor)) in enumerate(zip(places, sent["labels"], strict=True)):
+            side = "center" if anchor == "middle" else "left"
+            ax.text(x + dx, y + dy + 15, f"exact {signed(exact[unit], '.2f')}", ha=side, fontsize=9)
+        for above, layer in pairwise(layers):
+            for child in layer:
+                parent = next((unit for unit in above if model.dense_weights[unit, child]), child)
+                if parent == child:
+                    continue
+                step = places[parent] - places[child]
+                along = step / np.hypot(*step)
+                tip = (places[parent] + places[child]) / 2 + 11 * along + 8 * np.array([-along[1], along[0]])
+                style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+                ax.annotate("", tip, tip - 24 * along, arrowprops=style)
+        return figure, sent
+
+
+def depths(model: BoltzmannMachine) -> list[list[int]]:
+    """The units by their distance from unit 0; those that it does not reach come last."""
+    coupled, found, layers = model.dense_weights != 0, {0}, [[0]]
+    while len(found) < model.n:
+        near = [unit for unit in range(model.n) if unit not in found and coupled[unit, layers[-1]].any()]
+        layers.append(near or [unit for unit in range(model.n) if unit not in found])
+        found |= {*layers[-1]}
+    return layers
+
+
 def around(model: BoltzmannMachine) -> tuple[int, list[int]]:
     """The unit with the most couplings, and the others in an order in which neighbours follow each other."""
     coupled = model.dense_weights != 0
@@ -168,7 +230,7 @@ def rows(layers: Sequence[Sequence[int]]) -> dict[str, list]:
     for height, layer in enumerate(layers):
         y = HIGH / 2 if len(layers) == 1 else HIGH - 75 - (HIGH - 150) * height / (len(layers) - 1)
         for k, unit in enumerate(layer):
-            places[unit] = WIDE / 2 + (k - (len(layer) - 1) / 2) * min(150, (WIDE - 100) / len(layer)), y
+            places[unit] = WIDE / 2 + (k - (len(layer) - 1) / 2) * min(200, (WIDE - 100) / len(layer)), y
             labels[unit] = [0, RADIUS + 19 if height == 0 else -RADIUS - 10, "middle"]
     return {"places": places.tolist(), "labels": [labels[unit] for unit in sorted(labels)], "box": [WIDE, HIGH]}
 

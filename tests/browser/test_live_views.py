@@ -45,6 +45,9 @@ CELLS |= {
     "averages": "widgets.MeanFieldView(bmlab.toy())",
     "chains": CHAINS,
 }
+CELLS["messages"] = """W = np.zeros((5, 5))
+W[[1, 2, 3, 4], [0, 0, 1, 2]] = W[[0, 0, 1, 2], [1, 2, 3, 4]] = 1
+widgets.MessageView(bmlab.BoltzmannMachine(W, [0.5, 0, 0, 0, 0]))"""
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -300,6 +303,18 @@ def test_chains_disagree_where_it_is_cold_and_meet_where_it_is_hot(shown):
     assert slide(view, "temperature T", "End") == "5.0"
     until(notebook, view, "300 sweeps")
     assert float(text_of(view, ".bml-gap").split()[-1]) < 1.1
+
+
+def test_messages_are_exact_on_a_tree_and_not_in_a_loop(shown):
+    notebook, view = shown("messages")
+    for _ in range(8):
+        view.get_by_role("button", name="One message").click()
+    until(notebook, view, "8 messages, and every belief is the exact mean.")
+    view.get_by_role("button", name=re.compile("^unit 3")).press("Enter")
+    until(notebook, view, re.compile("unit 3 is the root"))
+    view.get_by_role("button", name="with a loop").click()
+    view.get_by_role("button", name="Run").click()
+    until(notebook, view, re.compile(r"settled after \d+ rounds; largest error 0\.[1-9]"))
 
 
 def test_the_climb_goes_on_and_back(shown):

@@ -35,6 +35,7 @@ MOVES = {  # view: what moves it with a key, and with the pointer
     "VisitedView": (".bml-slider input", "button:has-text('One turn')"),
     "MeanFieldView": (".bml-slider input", "button:has-text('One update')"),
     "ChainsView": (".bml-slider input", "button:has-text('Run')"),
+    "MessageView": (".bml-node", "button:has-text('One message')"),
     "LearningView": (".bml-slider input", "button:has-text('Step')"),
     "DrawView": ("canvas[role=application]", "button:has-text('Show it this')"),
     "PaintView": ("canvas[role=application]", "button:has-text('Clear')"),
