@@ -79,9 +79,9 @@ def network(
             f"errors must be ({model.n}, {model.n}), found {describe(errors)}; try standard_errors().weights"
         )
     few = model.n <= MAX_LABELLED_UNITS
-    names, inside = literal(model.names), not model.names and model.n <= 20 and not torus
+    names, inside = [_two_lines(name) for name in literal(model.names)], not model.names and model.n <= 20 and not torus
     pen = np.clip(150 / model.n, 15 if inside else 9, 28)
-    scale = _scale(ax, spots, bool(len(layers)) and not torus)
+    scale = _scale(ax, spots, bool(len(layers)) and not torus, 86 if "\n" in "".join(names) else 60)
     screen = spots * scale  # in points
     gap = min((np.hypot(*(screen[:i] - screen[i]).T).min() for i in range(1, model.n)), default=99)
     size = min(pen, (0.5 if few else 0.75) * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
@@ -116,7 +116,7 @@ def network(
         if inside:
             about: Any = {"ha": "center", "va": "center_baseline", "fontsize": min(10, 0.55 * size[i]), "zorder": 4}
             ax.text(spots[i][0], spots[i][1], str(i), color="white" if states[i] > 0 else ON_LIGHT, **about)
-        words = [_two_lines(name) for name in names[i : i + 1]]
+        words = names[i : i + 1]
         words += [f"b = {_two_digits(model.biases[i])}"] if few and model.biases[i] else []
         if words:
             about = {"fontweight": "bold" if names else "normal", "outward": screen[i] - screen.mean(axis=0)}
@@ -214,11 +214,11 @@ def _near(model):
     return place @ np.linalg.svd(place, full_matrices=False)[2].T  # the longer way lies
 
 
-def _scale(ax, spots, free):
-    """Points in a unit of x and of y; the limits leave room for discs and names."""
+def _scale(ax, spots, free, high):
+    """Points in a unit of x and of y; the limits leave room for discs and names, `high` of it above and below."""
     room = np.array([ax.bbox.width, ax.bbox.height]) * 72 / ax.figure.dpi
     spread = np.ptp(spots, axis=0)
-    scale = np.where(spread > 0, (room - [76, 60]).clip(40) / np.where(spread > 0, spread, 1), np.inf)
+    scale = np.where(spread > 0, (room - [76, high]).clip(40) / np.where(spread > 0, spread, 1), np.inf)
     if not free or not np.isfinite(scale).all():
         scale[:] = scale.min() if np.isfinite(scale.min()) else 40
     middle, half = (spots.max(axis=0) + spots.min(axis=0)) / 2, room / 2 / scale
