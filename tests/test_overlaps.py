@@ -139,6 +139,14 @@ def test_no_word_of_a_climb_is_struck(name):
     assert overlaps(CLIMBS[name]()) == []
 
 
+def test_no_name_of_a_bound_is_struck():
+    model = bmlab.medium().at(2)
+    proven = bmlab.Bracket(bmlab.Bounded(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
+    figure, ax = plt.subplots(figsize=(7, 2.7), layout="constrained")
+    plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax)
+    assert overlaps(plot.dress(figure)) == []
+
+
 def test_what_is_struck_is_found():
     figure, ax = plt.subplots()
     ax.plot([0, 1], [0, 1])

@@ -189,7 +189,8 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     ax.axvspan(lower, upper, color=FAINT, alpha=0.3, linewidth=0, zorder=0)
     for end, name, side in ((lower, proven.lower_by, "right"), (upper, proven.upper_by, "left")):
         ax.axvline(end, color=FAINT, linewidth=1, zorder=0)
-        ax.annotate(f" {name} ", (end, 1), xycoords=("data", "axes fraction"), ha=side, va="bottom")
+        place: Any = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "bottom"}
+        ax.annotate(f" {name} ", (end, 1), (0, 2), ha=side, **place)
     ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
     ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
     return ax

@@ -23,8 +23,13 @@ from ..model import BoltzmannMachine
 from ..plot.style import HATCHED, MAX_LABELLED_UNITS, literal
 
 # The colours that are not those of a method: the two signs of a weight, a unit that is down, and one that is not known.
-VIEW_COLOURS = {"apart": plot.APART, "together": plot.TOGETHER}
-VIEW_COLOURS |= {"minus": plot.MINUS, "open": plot.OPEN, "hatched": HATCHED}
+VIEW_COLOURS = {
+    "apart": plot.APART,
+    "together": plot.TOGETHER,
+    "minus": plot.MINUS,
+    "open": plot.OPEN,
+    "hatched": HATCHED,
+}
 CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
