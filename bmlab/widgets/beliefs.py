@@ -10,7 +10,7 @@ import numpy as np
 import traitlets
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch
+from matplotlib.patches import Circle
 from matplotlib.patheffects import withStroke
 
 from .. import plot
@@ -21,7 +21,7 @@ from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
 from ..plot.style import DASHED, literal, signed
 from .machine import ModelView
-from .pictures import two_layers
+from .pictures import put_buttons, two_layers
 from .view import script
 
 RADIUS = 26  # of a disc, as in beliefs.js: a view and its stored picture are drawn in one measure
@@ -267,16 +267,7 @@ def sheet(sent: dict[str, Any], buttons: Sequence[str], hint: str) -> tuple[Figu
     ax.set(xlim=(0, wide), ylim=(high + 40, 0), aspect="equal")
     ax.axis("off")
     plot.headline(ax, sent["headline"])
-    left = 0.0
-    for name in buttons:
-        width = 24 + 8 * len(name)
-        ax.add_patch(
-            FancyBboxPatch((left + 6, high + 10), width - 12, 16, "round,pad=6,rounding_size=6", fc="none", ec=plot.INK)
-        )
-        bold = "bold" if name == "Run" else "normal"
-        ax.text(left + width / 2, high + 18, name, ha="center", va="center", fontsize=10, fontweight=bold)
-        left += width + 8
-    ax.text(left + 4, high + 18, hint, va="center", fontsize=10)
+    put_buttons(ax, buttons, high + 10, hint)
     return figure, ax
 
 

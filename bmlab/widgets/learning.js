@@ -47,12 +47,12 @@ function mount(model, el) {
     };
     return { svg, draw };
   };
-  const clamped = matrix("clamped to the data", 1), free = matrix("free", 1), weights = matrix("weights");
+  const clamped = matrix("awake: the data", 1), free = matrix("asleep: the dreams", 1), weights = matrix("weights");
 
   // The moments against each other
   const scatter = axes(270, 250, {
     x: [-1.05, 1.05], y: [-1.05, 1.05], xticks: [-1, 0, 1], yticks: [-1, 0, 1],
-    xlabel: "clamped to the data", ylabel: "free", title: "Free moments against clamped ones",
+    xlabel: "awake (data)", ylabel: "asleep (dreams)", title: "Free moments against clamped ones",
   });
   scatter.line({ stroke: "var(--line)" }).setAttribute("d", scatter.path([[-1, -1], [1, 1]]));
   const squares = scatter.add("path", { fill: own, "fill-opacity": 0.8 });
@@ -62,7 +62,7 @@ function mount(model, el) {
     xs.map((x, k) => [x, ys[k]]).filter((point) => !point.includes(null)), shape);
 
   // The climb
-  const trace = make("div"), heading = make("p", { class: "bml-caption" }), numbers = note();
+  const trace = make("div"), heading = make("p", { class: "bml-note bml-step" }), numbers = note();
   const climb = () => {
     const known = frames.every((f) => f.log_likelihood !== null);
     const values = frames.map((f) => f[known ? "log_likelihood" : "mismatch"]);
@@ -141,8 +141,9 @@ function mount(model, el) {
     const now = picked ? pairs.findIndex(([i, j]) => i === picked[0] && j === picked[1]) : -1;
     pick(pairs[(now + moves[event.key] + pairs.length) % pairs.length]);
   });
-  const root = frame(el, "learning", heading, three,
-    note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), words,
+  const buttons = make("div", { class: "bml-buttons" });
+  const root = frame(el, "learning", make("p", { class: "bml-caption" }, model.get("headline")), three,
+    note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), buttons, heading, words,
     make("div", { class: "bml-pair" },
       make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),
       make("div", { class: "bml-column" }, trace)), numbers);
@@ -155,9 +156,9 @@ function mount(model, el) {
     show();
   });
   const run = player(root, step, { playing: false });
+  buttons.append(run.control, button("Step", () => { run.toggle(false); go(at + 1); }),
+    button("Back to the start", () => go(0)));
   root.append(
-    make("div", { class: "bml-buttons" }, run.control, button("Step", () => { run.toggle(false); go(at + 1); }),
-      button("Back to the start", () => go(0))),
     make("div", { class: "bml-controls" }, scrub.el,
       slider("steps a second", { min: 1, max: 60, step: 1, value: speed }, (v) => { speed = v; }).el));
   kernel.ask({ from: 0, to: AHEAD });

@@ -14,6 +14,7 @@ from .pictures import course
 from .view import View, script
 
 MAX_DRAWN_UNITS = 40  # the page draws a mark for each pair of them
+HEADLINE = "Do the dreams look like the data?"
 MAX_FRAMES = 2000  # steps of a climb: the page keeps all of them
 STILL_CHANGE = 1e-4  # of a weight in a step: smaller ones cannot be seen
 
@@ -33,8 +34,9 @@ class LearningView(View):
 
     _esm = script("learning.js")
     alt = traitlets.Unicode(
-        "Moments of the machine against those of the data at the first step and the last, and the climb between them."
+        "Squares of correlations, of the data and of the machine that learns them, its weights, and the climb so far."
     ).tag(sync=True)
+    headline = traitlets.Unicode().tag(sync=True)
     names = traitlets.List().tag(sync=True)
     method = traitlets.Unicode().tag(sync=True)
 
@@ -50,7 +52,10 @@ class LearningView(View):
         self._frames, self._end = [], ""
         self._take(taken)
         super().__init__(
-            course(taken), names=[str(x) for x in model.names or range(model.n)], method=taken[0].free.method
+            course(taken, HEADLINE),
+            headline=HEADLINE,
+            names=[str(x) for x in model.names or range(model.n)],
+            method=taken[0].free.method,
         )
         self.on_msg(lambda _, content, __: self.send(self._answer(content["from"], content["to"])))
 

@@ -3,17 +3,19 @@
 import base64
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Circle, FancyBboxPatch
+from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
 from .. import plot
 from ..arrays import states
+from ..estimate import dense_corr
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs import sweep
@@ -173,12 +175,51 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
     return figure
 
 
-def course(steps: Sequence[Step]) -> Figure:
-    """Draw the moments at the first step and the last, and the climb between them."""
-    figure, axes = subplots(1, 3, 8.4, 3.2)
-    has_likelihood = np.isfinite(steps[-1].log_likelihood.value)
-    plot.learning(steps, axes[0], "log_likelihood" if has_likelihood else "mismatch")
+def put_buttons(ax: Axes, names: Sequence[str], top: float, hint: str = "") -> None:
+    """Draw the buttons of a view in a row, the one that sets it going in bold, and what else one may press."""
+    left = 0.0
+    for name in names:
+        width = 24 + 8 * len(name)
+        box = FancyBboxPatch((left + 6, top), width - 12, 16, "round,pad=6,rounding_size=6", fc="none", ec=plot.INK)
+        ax.add_patch(box)
+        weight = "bold" if name == "Run" else "normal"
+        ax.text(left + width / 2, top + 8, name, ha="center", va="center", fontsize=10, fontweight=weight)
+        left += width + 8
+    ax.text(left + 4, top + 8, hint, va="center", fontsize=10)
+
+
+def course(steps: Sequence[Step], headline: str) -> Figure:
+    """Draw the correlations of the data and of the machine and its weights, after these steps, and the climb so far."""
+    last, figure = steps[-1], Figure(figsize=(8.4, 4.6), layout="constrained")
+    below = ["buttons", "curve", "curve"]
+    parts = figure.subplot_mosaic([["awake", "asleep", "weights"], below], height_ratios=[2.4, 1])
+    figure.suptitle(headline, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    names = [str(name) for name in last.model.names or range(last.model.n)]
+    squares = {"awake": last.clamped.corr, "asleep": last.free.corr, "weights": last.model.dense_weights}
+    for part, title in (("awake", "awake: the data"), ("asleep", "asleep: the dreams"), ("weights", "weights")):
+        matrix = dense_corr(squares[part])
+        pairs(parts[part], matrix, names, np.nanmax(np.abs(matrix)) or 1 if part == "weights" else 1)
+        parts[part].set_title(title, fontsize=10)
+    plot.learning(steps, parts["curve"], "log_likelihood" if np.isfinite(last.log_likelihood.value) else "mismatch")
+    parts["curve"].set_ylabel(parts["curve"].get_ylabel().replace(" (", "\n("))
+    parts["buttons"].set(xlim=(0, 240), ylim=(120, 0), aspect="equal")
+    parts["buttons"].axis("off")
+    put_buttons(parts["buttons"], ["Run", "Step"], 50)
     return figure
+
+
+def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> None:
+    """Draw a matrix as the page does: an orange square for +, a purple disc for -, as strong as the number is large."""
+    n = len(matrix)
+    for i, j in np.argwhere(np.isfinite(matrix) & ~np.eye(n, dtype=bool)):
+        cell: Any = Rectangle((j, i), 0.95, 0.95) if matrix[i, j] > 0 else Circle((j + 0.5, i + 0.5), 0.47)
+        cell.set(facecolor=VIEW_COLOURS["together" if matrix[i, j] > 0 else "apart"], linewidth=0)
+        cell.set_alpha(min(1, abs(matrix[i, j]) / largest))
+        ax.add_patch(cell)
+    ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
+    if n <= 20:
+        ax.set_xticks(np.arange(n) + 0.5, names, rotation=90, fontsize=7.5)
+        ax.set_yticks(np.arange(n) + 0.5, names, fontsize=7.5)
 
 
 def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:

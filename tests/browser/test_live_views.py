@@ -325,10 +325,10 @@ def test_the_climb_goes_on_and_back(shown):
     until(notebook, view, re.compile(r"Step [2-9]\d"))
     view.get_by_role("button", name="Pause").click()
     slide(view, "step", "Home")
-    assert view.locator(".bml-caption").inner_text() == "Step 0"
+    assert view.locator(".bml-step").inner_text() == "Step 0"
     at_first = text_of(view)
     view.get_by_role("button", name="Step", exact=True).click()
-    assert view.locator(".bml-caption").inner_text() == "Step 1" and text_of(view) != at_first
+    assert view.locator(".bml-step").inner_text() == "Step 1" and text_of(view) != at_first
 
 
 def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
