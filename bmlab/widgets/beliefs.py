@@ -91,7 +91,7 @@ class MeanFieldView(BeliefView):
 
     >>> from bmlab.widgets import MeanFieldView
     >>> MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
-    MeanFieldView(BoltzmannMachine(n=9, couplings=12, T=1))
+    MeanFieldView(BoltzmannMachine(n=9, couplings=12, sparse, T=1))
     """
 
     _esm = script("sampler.js", "graph.js", "beliefs.js", "averages.js")
@@ -150,7 +150,7 @@ class MessageView(BeliefView):
 
     >>> from bmlab.widgets import MessageView
     >>> MessageView(bmlab.ising(4, periodic=False))
-    MessageView(BoltzmannMachine(n=4, couplings=3, T=1))
+    MessageView(BoltzmannMachine(n=4, couplings=3, sparse, T=1))
     """
 
     _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
@@ -301,4 +301,4 @@ def network(
             continue
         dx, dy, anchor = sent["labels"][i]
         side = {"middle": "center", "start": "left", "end": "right"}[anchor]
-        ax.text(x + dx, y + dy, *literal([sent["names"][i]]), ha=side, va="baseline", fontsize=10)
+        ax.text(x + dx, y + dy, literal([sent["names"][i]])[0], ha=side, va="baseline", fontsize=10)

@@ -191,8 +191,8 @@ def put_buttons(ax: Axes, names: Sequence[str], top: float, hint: str = "") -> N
 def course(steps: Sequence[Step], headline: str) -> Figure:
     """Draw the correlations of the data and of the machine and its weights, after these steps, and the climb so far."""
     last, figure = steps[-1], Figure(figsize=(8.4, 4.6), layout="constrained")
-    below = ["buttons", "curve", "curve"]
-    parts = figure.subplot_mosaic([["awake", "asleep", "weights"], below], height_ratios=[2.4, 1])
+    places: Any = [["awake", "asleep", "weights"], ["buttons", "curve", "curve"]]
+    parts = figure.subplot_mosaic(places, height_ratios=[2.4, 1])
     figure.suptitle(headline, x=0.01, ha="left", fontsize=13, fontweight="bold")
     names = [str(name) for name in last.model.names or range(last.model.n)]
     squares = {"awake": last.clamped.corr, "asleep": last.free.corr, "weights": last.model.dense_weights}
