@@ -12,7 +12,12 @@ from .machine import ModelView
 from .pictures import page
 from .view import script
 
-FROM, WIDE, TOP, TALL = 40, 400, 12, 240  # pixels, as in chains.js: sweeps across, the average upwards
+CHART_LEFT, CHART_WIDTH, CHART_TOP, CHART_HEIGHT = (
+    40,
+    400,
+    12,
+    240,
+)  # pixels, as in chains.js: sweeps across, the average upwards
 CHAINS, SWEEPS = 12, 300  # half of the chains from all +1, the others from all -1
 
 
@@ -45,14 +50,28 @@ class ChainsView(ModelView):
         so_far = m.cumsum(axis=1) / np.arange(1, SWEEPS + 1)
         rhat = float(split_rhat(halves(m)))
         said = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
-        x, height = FROM + WIDE * np.arange(1, SWEEPS + 1) / SWEEPS, TOP + TALL / 2
-        chart.plot([FROM, FROM, FROM + WIDE], [TOP, TOP + TALL, TOP + TALL], color=plot.OPEN, linewidth=1)
+        x, height = CHART_LEFT + CHART_WIDTH * np.arange(1, SWEEPS + 1) / SWEEPS, CHART_TOP + CHART_HEIGHT / 2
+        chart.plot(
+            [CHART_LEFT, CHART_LEFT, CHART_LEFT + CHART_WIDTH],
+            [CHART_TOP, CHART_TOP + CHART_HEIGHT, CHART_TOP + CHART_HEIGHT],
+            color=plot.OPEN,
+            linewidth=1,
+        )
         for k, line in enumerate(so_far):
             up = k < CHAINS // 2
-            chart.plot(x, height - line * TALL / 2.2, "-" if up else "--", color=plot.PLUS if up else plot.INK, lw=1.2)
+            chart.plot(
+                x, height - line * CHART_HEIGHT / 2.2, "-" if up else "--", color=plot.PLUS if up else plot.INK, lw=1.2
+            )
         for value, text in ((1, "+1"), (0, "0"), (-1, "\N{MINUS SIGN}1")):
-            chart.text(FROM - 6, height - value * TALL / 2.2, text, fontsize=9, ha="right", va="center")
-        chart.text(FROM + WIDE, TOP + TALL + 14, f"{SWEEPS} sweeps", fontsize=9.5, ha="right", va="center")
+            chart.text(CHART_LEFT - 6, height - value * CHART_HEIGHT / 2.2, text, fontsize=9, ha="right", va="center")
+        chart.text(
+            CHART_LEFT + CHART_WIDTH,
+            CHART_TOP + CHART_HEIGHT + 14,
+            f"{SWEEPS} sweeps",
+            fontsize=9.5,
+            ha="right",
+            va="center",
+        )
         beside.text(0, 30, f"R-hat {said} at T = {model.temperature:g}", fontsize=14, fontweight="bold", va="center")
         beside.text(0, 66, "average magnetisation of each chain so far", fontsize=9.5, va="center")
         for y, style, colour, text in (

@@ -14,7 +14,7 @@ from .machine import ModelView
 from .pictures import disc, page
 from .view import script
 
-SIDE, LEFT, TOP = 320, 72, 46  # pixels: a side of the board, and where it begins; as in states.js
+BOARD_SIDE, BOARD_LEFT, BOARD_TOP = 320, 72, 46  # pixels: a side of the board, and where it begins; as in states.js
 
 
 class StatesView(ModelView):
@@ -62,8 +62,8 @@ def _units(model):
     """Where each unit stands, and its name: half of them left of the board, the others above it."""
     down, names = (model.n + 1) // 2, literal(model.names) or range(model.n)
     for i, name in enumerate(names):
-        along = SIDE * (i + 0.5) / down if i < down else SIDE * (i - down + 0.5) / (model.n - down)
-        yield (*((36, TOP - 6 + along) if i < down else (LEFT + along - 8, 22)), f"{name}")
+        along = BOARD_SIDE * (i + 0.5) / down if i < down else BOARD_SIDE * (i - down + 0.5) / (model.n - down)
+        yield (*((36, BOARD_TOP - 6 + along) if i < down else (BOARD_LEFT + along - 8, 22)), f"{name}")
 
 
 def _cells(ax, logs, left):
@@ -72,11 +72,14 @@ def _cells(ax, logs, left):
     rows, columns = 2 ** ((n + 1) // 2), 2 ** (n // 2)
     row, column = np.divmod(np.flatnonzero(left), columns)
     corners = np.array([[0, 0], [0.94, 0], [0.94, 0.94], [0, 0.94]])
-    places = (np.column_stack([column, row])[:, None] + corners) * SIDE / [columns, rows] + [LEFT, TOP]
+    places = (np.column_stack([column, row])[:, None] + corners) * BOARD_SIDE / [columns, rows] + [
+        BOARD_LEFT,
+        BOARD_TOP,
+    ]
     shades = PolyCollection(list(places), facecolor=plot.INK, linewidth=0)
     shades.set_alpha(list(0.2 + 0.8 * np.exp(logs[left] / 3)))
     ax.add_collection(shades, autolim=False)
-    ax.add_patch(Rectangle((LEFT, TOP), SIDE, SIDE, fc="none", ec=plot.OPEN))
+    ax.add_patch(Rectangle((BOARD_LEFT, BOARD_TOP), BOARD_SIDE, BOARD_SIDE, fc="none", ec=plot.OPEN))
 
 
 def _ladder(ax, n, held, log_z):

@@ -16,8 +16,14 @@ from .machine import ModelView
 from .pictures import page
 from .view import script
 
-FROM, WIDE, LINE, FLOOR, TALL = 20, 360, 40, 244, 120  # pixels, as in update.js: the line, and the bars below it
-U, TURNS = 0.6, 300  # of the stored picture: where u has fallen, and how many turns are counted
+LINE_LEFT, LINE_LENGTH, LINE_TOP, BARS_FLOOR, BARS_HEIGHT = (
+    20,
+    360,
+    40,
+    244,
+    120,
+)  # pixels, as in update.js: the line, and the bars below it
+FALLEN, COUNTED_TURNS = 0.6, 300  # of the stored picture: where u has fallen, and how many turns are counted
 
 
 class UpdateView(ModelView):
@@ -45,14 +51,14 @@ class UpdateView(ModelView):
         i, s = min(1, model.n - 1), np.where(np.arange(model.n) == 0, 1.0, -1.0)
         h = field_of(model, s)[i]
         p = 1 / (1 + np.exp(-2 * h / model.temperature))
-        s[i] = 1 if p > U else -1
+        s[i] = 1 if p > FALLEN else -1
         plot.network(model, machine, states=s, places="circle")
         name = literal(model.names)[i] if model.names else f"unit {i}"
         machine.plot(*circle(model.n)[i], "o", markersize=36, mfc="none", mec=plot.INK, zorder=1)
-        side, to = ("below", "+1") if p > U else ("above", "\N{MINUS SIGN}1")
+        side, to = ("below", "+1") if p > FALLEN else ("above", "\N{MINUS SIGN}1")
         turn.set_ylim(290, -50)
         words = f"It is the turn of {name}: field {signed(h, '+.2f')}, so p(+1) = {p:.3f}."
-        turn.text(0, -30, f"{words}\nu = {U:.3f} is {side}: {name} turns {to}.", fontsize=9.5, va="center")
+        turn.text(0, -30, f"{words}\nu = {FALLEN:.3f} is {side}: {name} turns {to}.", fontsize=9.5, va="center")
         _line(turn, p, side)
         _bars(turn, model, seed)
         return figure
@@ -60,31 +66,44 @@ class UpdateView(ModelView):
 
 def _line(ax, p, side):
     """Draw the line from 0 to 1, its cut, and u."""
-    cut = FROM + WIDE * p
-    ax.add_patch(Rectangle((FROM, LINE), WIDE, 20, fc=plot.MINUS, ec=plot.INK))
-    ax.add_patch(Rectangle((FROM, LINE), WIDE * p, 20, fc=plot.PLUS, ec=plot.INK))
+    cut = LINE_LEFT + LINE_LENGTH * p
+    ax.add_patch(Rectangle((LINE_LEFT, LINE_TOP), LINE_LENGTH, 20, fc=plot.MINUS, ec=plot.INK))
+    ax.add_patch(Rectangle((LINE_LEFT, LINE_TOP), LINE_LENGTH * p, 20, fc=plot.PLUS, ec=plot.INK))
     for x, text, colour in (
-        (FROM + WIDE * p / 2, "+1", "white"),
-        ((cut + FROM + WIDE) / 2, "\N{MINUS SIGN}1", "#222222"),
+        (LINE_LEFT + LINE_LENGTH * p / 2, "+1", "white"),
+        ((cut + LINE_LEFT + LINE_LENGTH) / 2, "\N{MINUS SIGN}1", "#222222"),
     ):
-        ax.text(x, LINE + 10.5, text, color=colour, fontsize=9.5, ha="center", va="center")
-    for x, text in ((FROM, "0"), (FROM + WIDE, "1"), (np.clip(cut, 98, 302), f"p(+1) = {p:.3f}")):
-        ax.text(x, LINE + 32, text, fontsize=9.5, ha="center", va="center")
-    ax.add_patch(Circle((FROM + WIDE * U, LINE - 7), 6, fc=plot.INK, ec="none"))
-    ax.text(FROM + WIDE * U - 12, LINE - 10, f"u = {U:.3f}, {side} the cut", fontsize=9.5, ha="right", va="center")
+        ax.text(x, LINE_TOP + 10.5, text, color=colour, fontsize=9.5, ha="center", va="center")
+    for x, text in ((LINE_LEFT, "0"), (LINE_LEFT + LINE_LENGTH, "1"), (np.clip(cut, 98, 302), f"p(+1) = {p:.3f}")):
+        ax.text(x, LINE_TOP + 32, text, fontsize=9.5, ha="center", va="center")
+    ax.add_patch(Circle((LINE_LEFT + LINE_LENGTH * FALLEN, LINE_TOP - 7), 6, fc=plot.INK, ec="none"))
+    ax.text(
+        LINE_LEFT + LINE_LENGTH * FALLEN - 12,
+        LINE_TOP - 10,
+        f"u = {FALLEN:.3f}, {side} the cut",
+        fontsize=9.5,
+        ha="right",
+        va="center",
+    )
 
 
 def _bars(ax, model, seed):
     """Draw how often each state came in some turns, in the outline of its probability."""
     rng, s, p = np.random.default_rng(seed), np.ones(model.n), probabilities(model)
     counts = np.zeros(len(p))
-    for k in range(TURNS):
+    for k in range(COUNTED_TURNS):
         s = sweep(model, s, rng.random(1), units=[k % model.n])
         counts[int((s > 0) @ 2 ** np.arange(model.n)[::-1])] += 1
-    step, scale = WIDE / len(p), TALL / p.max() / 1.25
+    step, scale = LINE_LENGTH / len(p), BARS_HEIGHT / p.max() / 1.25
     for k, state in enumerate(states(model.n)):
-        x = FROM + step * (k + 0.5)
-        for height, fill, edge in ((counts[k] / TURNS, plot.PLUS, "none"), (p[k], "none", plot.INK)):
-            ax.add_patch(Rectangle((x - 0.3 * step, FLOOR), 0.6 * step, -scale * height, fc=fill, ec=edge, lw=1.2))
-        plot.glyph(ax, state, (x, FLOOR + 24), size=min(30, 0.9 * step))
-    ax.text(FROM, FLOOR - TALL - 6, f"{TURNS} turns counted; outlines: exact", fontsize=9.5, va="center")
+        x = LINE_LEFT + step * (k + 0.5)
+        for height, fill, edge in ((counts[k] / COUNTED_TURNS, plot.PLUS, "none"), (p[k], "none", plot.INK)):
+            ax.add_patch(Rectangle((x - 0.3 * step, BARS_FLOOR), 0.6 * step, -scale * height, fc=fill, ec=edge, lw=1.2))
+        plot.glyph(ax, state, (x, BARS_FLOOR + 24), size=min(30, 0.9 * step))
+    ax.text(
+        LINE_LEFT,
+        BARS_FLOOR - BARS_HEIGHT - 6,
+        f"{COUNTED_TURNS} turns counted; outlines: exact",
+        fontsize=9.5,
+        va="center",
+    )

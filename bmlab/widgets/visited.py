@@ -13,8 +13,13 @@ from .machine import ModelView
 from .pictures import page
 from .view import script
 
-FROM, WIDE, FLOOR, TALL = 34, 300, 270, 220  # pixels, as in visited.js: the turns across, the sum upwards
-TURNS = 40  # of the stored picture, and of the page's before it makes room
+SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = (
+    34,
+    300,
+    270,
+    220,
+)  # pixels, as in visited.js: the turns across, the sum upwards
+WALK_TURNS = 40  # of the stored picture, and of the page's before it makes room
 
 
 class VisitedView(ModelView):
@@ -44,25 +49,30 @@ class VisitedView(ModelView):
         figure, (machine, chart) = page(self.headline, ["Run", "One turn", "Start anew"], (320, 300), (400, 300))
         rng, s, seen, last = np.random.default_rng(seed), -np.ones(model.n), {}, 0
         weights = np.exp(-model.energy(states(model.n)) / model.temperature)
-        for turn in range(TURNS):
+        for turn in range(WALK_TURNS):
             s = sweep(model, s, rng.random(1), units=[turn % model.n])
             last = int((s > 0) @ 2 ** np.arange(model.n)[::-1])
             seen.setdefault(last, turn)
         plot.network(model, machine, states=s, places="circle")
-        scale, total = TALL / weights.sum(), 0.0
+        scale, total = SUM_HEIGHT / weights.sum(), 0.0
         for k, (state, turn) in enumerate(seen.items()):
-            x, y, high = FROM + WIDE * turn / TURNS, FLOOR - scale * total, scale * weights[state]
-            block = Rectangle((x, y), FROM + WIDE - x, -high, fc=plot.COLOURS["visited"], ec="none")
+            x, y, high = SUM_LEFT + SUM_WIDTH * turn / WALK_TURNS, SUM_FLOOR - scale * total, scale * weights[state]
+            block = Rectangle((x, y), SUM_LEFT + SUM_WIDTH - x, -high, fc=plot.COLOURS["visited"], ec="none")
             block.set_alpha(0.9 if k % 2 else 0.6)
             chart.add_patch(block)
             if high > 26:
-                plot.glyph(chart, states(model.n)[state], (FROM + WIDE + 22, y - high / 2), size=24)
+                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=24)
             total += weights[state]
-        chart.plot([FROM, FROM + WIDE], [FLOOR - TALL] * 2, "--", color=plot.INK, linewidth=1.2)
-        chart.plot([FROM, FROM, FROM + WIDE], [FLOOR - TALL - 20, FLOOR, FLOOR], color=plot.OPEN, linewidth=1)
+        chart.plot([SUM_LEFT, SUM_LEFT + SUM_WIDTH], [SUM_FLOOR - SUM_HEIGHT] * 2, "--", color=plot.INK, linewidth=1.2)
+        chart.plot(
+            [SUM_LEFT, SUM_LEFT, SUM_LEFT + SUM_WIDTH],
+            [SUM_FLOOR - SUM_HEIGHT - 20, SUM_FLOOR, SUM_FLOOR],
+            color=plot.OPEN,
+            linewidth=1,
+        )
         for x, y, text, place in (
-            (FROM + 4, FLOOR - TALL - 10, f"exact: Z = {weights.sum():.2f}", "left"),
-            (FROM + WIDE, FLOOR + 14, f"{TURNS} turns", "right"),
+            (SUM_LEFT + 4, SUM_FLOOR - SUM_HEIGHT - 10, f"exact: Z = {weights.sum():.2f}", "left"),
+            (SUM_LEFT + SUM_WIDTH, SUM_FLOOR + 14, f"{WALK_TURNS} turns", "right"),
             (0, 14, f"{len(seen)} of {len(weights)} states visited: they add up to {total:.2f}", "left"),
         ):
             chart.text(x, y, text, fontsize=9.5, ha=place, va="center")
