@@ -22,7 +22,7 @@ from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
-from ..plot.style import HATCHED, MAX_LABELLED_UNITS, literal
+from ..plot.style import HATCHED, MAX_LABELLED_UNITS, ON_LIGHT, literal
 
 # The colours that are not those of a method: the two signs of a weight, a unit that is down, and one that is not known.
 VIEW_COLOURS = {
@@ -105,21 +105,13 @@ def page(headline: str, buttons: Sequence[str], *sizes: tuple[int, int], gap: in
         drawings.append(ax)
         left = left + w + gap if row == 1 and len(drawings) <= len(sizes) else 0
     drawings[0].text(0, 14, headline, fontsize=12, fontweight="bold", va="center")
-    place = 0.0
-    for k, text in enumerate(buttons):
-        width = 26 + 6.6 * len(text)
-        shape = FancyBboxPatch((place + 4, 8), width - 8, 22, boxstyle="round,pad=3", fc="none", ec=plot.OPEN)
-        drawings[-1].add_patch(shape)
-        drawings[-1].text(
-            place + width / 2, 19, text, fontsize=9.5, ha="center", va="center", weight="normal" if k else "bold"
-        )
-        place += width + 8
+    put_buttons(drawings[-1], buttons, 10)
     return figure, drawings[1:-1]
 
 
 def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
     """Draw a unit as graph.js does: blue +1, white -1, grey where it is open."""
-    fill, ink = {1: (plot.PLUS, "white"), -1: (plot.MINUS, "#222222"), 0: (plot.OPEN, "#222222")}[int(sign)]
+    fill, ink = {1: (plot.PLUS, "white"), -1: (plot.MINUS, ON_LIGHT), 0: (plot.OPEN, ON_LIGHT)}[int(sign)]
     ax.add_patch(Circle((x, y), radius, fc=fill, ec=plot.INK, lw=3 if sign else 1.2))
     ax.text(
         x, y + 0.5, {1: "+", -1: "\N{MINUS SIGN}", 0: ""}[int(sign)], color=ink, fontsize=11, ha="center", va="center"
@@ -177,7 +169,7 @@ def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: in
 
 def put_buttons(ax: Axes, names: Sequence[str], top: float, hint: str = "") -> None:
     """Draw the buttons of a view in a row, the one that sets it going in bold, and what else one may press."""
-    left = 0.0
+    left = 1.0
     for name in names:
         width = 24 + 8 * len(name)
         box = FancyBboxPatch((left + 6, top), width - 12, 16, "round,pad=6,rounding_size=6", fc="none", ec=plot.INK)

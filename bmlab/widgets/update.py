@@ -47,7 +47,7 @@ class UpdateView(ModelView):
 
     def draw(self, model, seed):
         """Draw the turn of the second unit, the first at +1 and the others at -1, and the counts of some turns."""
-        figure, (machine, turn) = page(self.headline, ["Run", "Next unit"], (320, 300), (400, 340))
+        figure, (machine, turn) = page(self.headline, ["Run", "Drop u"], (320, 300), (400, 340))
         i, s = min(1, model.n - 1), np.where(np.arange(model.n) == 0, 1.0, -1.0)
         h = field_of(model, s)[i]
         p = 1 / (1 + np.exp(-2 * h / model.temperature))
