@@ -19,7 +19,7 @@ from matplotlib.text import Text
 
 from bmlab import plot
 from bmlab.plot import figures
-from bmlab.plot.style import HATCHED
+from bmlab.plot.style import HATCHED, ON_LIGHT
 from bmlab.widgets.pictures import completed
 
 
@@ -473,6 +473,20 @@ def hatched(ax):
     """The cells (row, column) that are hatched."""
     (patch,) = [patch for patch in ax.patches if patch.get_hatch()]
     return patch.get_path().vertices.reshape(-1, 5, 2)[:, :4].mean(axis=1)[:, ::-1]
+
+
+@pytest.mark.parametrize("options", [{"kind": "weights"}, {"hatched": False}])
+def test_what_is_no_pixel_is_left_empty(options, ax):
+    plot.images([[1, np.nan, -1, np.nan]], ax, (2, 2), **options)
+    assert not [patch for patch in ax.patches if patch.get_hatch()]
+
+
+@pytest.mark.parametrize("colour", ["white", plot.MINUS, ON_LIGHT, (1, 1, 1)])
+def test_words_on_a_ground_of_their_own_keep_their_colour(colour):
+    figure = plt.figure()
+    words = figure.subplots().text(0, 0, "u", color=colour)
+    plot.dress(figure)
+    assert matplotlib.colors.same_color(words.get_color(), colour)
 
 
 def test_what_is_not_known_is_hatched_wherever_it_is_drawn(ax):

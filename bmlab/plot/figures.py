@@ -22,7 +22,7 @@ def dress(figure: Figure) -> Figure:
     >>> plot.dress(plt.figure()).get_facecolor()
     (0.0, 0.0, 0.0, 0.0)
     """
-    from matplotlib.colors import to_rgba_array
+    from matplotlib.colors import to_hex, to_rgba_array
     from matplotlib.text import Text
 
     figure.set_facecolor("none")
@@ -43,8 +43,9 @@ def dress(figure: Figure) -> Figure:
                 rgba = to_rgba_array(found())
                 if len(rgba) and (rgba[:, :3] == 0).all() and rgba[:, 3].any():
                     getattr(artist, "set_" + part)(INK)
+    on_own_ground = {INK.upper(), ON_LIGHT, "#FFFFFF"}
     for text in figure.findobj(Text):
-        if any(map(str.isalnum, text.get_text())) and text.get_color() not in (INK, ON_LIGHT, "white"):
+        if any(map(str.isalnum, text.get_text())) and to_hex(text.get_color()).upper() not in on_own_ground:
             text.set_color(readable(text.get_color()))
     return figure
 

@@ -25,11 +25,13 @@ def images(
     names: Sequence[str] = (),
     marked: ArrayLike | None = None,
     kind: str = "units",
+    hatched: bool = True,
 ) -> Axes:
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line: -limit white, +limit blue, nan hatched.
 
-    kind="weights" draws them from purple over nothing to orange.  names of the lines of images stand on their left;
-    pixels that are True in `marked` (N, pixels) carry a red dot.
+    kind="weights" draws them from purple over nothing to orange; nan is left empty there, and with hatched=False, where
+    it is no pixel.  names of the lines of images stand on their left; pixels that are True in `marked` (N, pixels)
+    carry a red dot.
 
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >
@@ -37,7 +39,8 @@ def images(
     sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
     shades = _map(check_choice("kind", kind, ("units", "weights")))
     ax.imshow(sheet, cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
-    _hatch(ax, _sheet("rows", np.isnan(np.asarray(rows, dtype=float)), shape, columns) == 1)
+    if hatched and kind == "units":
+        _hatch(ax, _sheet("rows", np.isnan(np.asarray(rows, dtype=float)), shape, columns) == 1)
     number, (height, width) = len(np.atleast_2d(rows)), sides(shape, np.shape(rows)[-1])
     down, right = np.divmod(np.arange(number), min(columns, number))
     frame = np.array([[0, 0], [width, 0], [width, height], [0, height], [0, 0], [np.nan, np.nan]]) - 0.5
