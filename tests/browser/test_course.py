@@ -24,6 +24,7 @@ FINISHED = f"""stops => {{
     return context.session?.kernel?.status === 'idle' && (
         cells.every(([count]) => count !== null) || stops && cells.some(([, , errors]) => errors.length > 0));
 }}"""
+ONE_TURN = re.compile("^(Drop u|One turn)$")
 VIEWS = r"widgets\.(?:explore|\w+View)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
@@ -47,10 +48,12 @@ def only_views(path):
 
 
 def move(view):
-    """Move the first slider by one step with a key; on paper turn a pixel, of buttons or units press one."""
+    """Take one turn; else move the first slider by one step; on paper turn a pixel, of buttons or units press one."""
     slider, paper = view.get_by_role("slider").first, view.get_by_role("application").first
-    unit = view.locator(".bml-node[role=button]").first
-    if paper.count():
+    unit, turn = view.locator(".bml-node[role=button]").first, view.get_by_role("button", name=ONE_TURN)
+    if turn.count():  # what the slider of these changes is how fast they run
+        turn.click()
+    elif paper.count():
         paper.press(" ")
     elif not slider.count() and unit.count():
         unit.press(" ")
