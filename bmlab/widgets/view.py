@@ -37,8 +37,9 @@ _latest: dict[str, tuple[str, list["View"]]] = {}  # cell -> its latest run, and
 
 
 def script(*names: str) -> str:
-    """Return one module from several files: a module of a widget cannot import another."""
-    return "\n".join((WIDGETS_FOLDER / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
+    """Return one module from several files, without their lines of comment: a module of a widget imports no other."""
+    texts = ((WIDGETS_FOLDER / name).read_text(encoding="utf-8") for name in ("alive.js", "shared.js", *names))
+    return "\n".join(line for text in texts for line in text.splitlines() if not line.lstrip().startswith("//"))
 
 
 class View(AnyWidget):
