@@ -127,19 +127,12 @@ def flows(
     place = np.empty((n, 2))
     place[order] = circle(n)
     for a, b in zip(*(net > net.max(initial=0) / 25).nonzero(), strict=True):
-        colour = INK if bright is None else PLUS if (a, b) in bright else FAINT
-        width = 1 if colour == FAINT else 1 + 5 * net[a, b] / net.max()
-        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": colour}
-        style |= {
-            "connectionstyle": "arc3,rad=0.15",
-            "linewidth": width,
-            "shrinkA": 24,
-            "shrinkB": 24,
-            "zorder": 1 if colour == FAINT else 2,
-        }
-        ax.annotate(
-            "", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 9 if colour == FAINT else 16}
-        )
+        faint = bright is not None and (a, b) not in bright
+        width = 1 if faint else 1 + 5 * net[a, b] / net.max()
+        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}"}
+        style |= {"color": FAINT if faint else INK if bright is None else PLUS, "zorder": 1 if faint else 2}
+        style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
+        ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 9 if faint else 16})
     for xy, state in zip(place, states, strict=True):
         glyph(ax, state, tuple(xy), model=model, size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")

@@ -19,7 +19,7 @@ from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
-from ..plot.style import DASHED, literal, signed
+from ..plot.style import DASHED, ON_LIGHT, literal, signed
 from .machine import ModelView
 from .pictures import put_buttons, two_layers
 from .view import script
@@ -56,7 +56,7 @@ class ConditionalView(BeliefView):
         "A machine with units held; each other disc is as blue as its unit is then likely to be +1."
     ).tag(sync=True)
 
-    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+    def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         layers, n, held = two_layers(model), model.n, np.zeros(model.n, int)
         if layers:
             low = len(layers[0])
@@ -100,13 +100,11 @@ class MeanFieldView(BeliefView):
     ).tag(sync=True)
     middle = traitlets.Int().tag(sync=True)
 
-    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+    def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         middle, others = around(model)
         places, high = np.full((model.n, 2), [180.0, 108]), 212
-        places[others] = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2) - [
-            0,
-            25,
-        ]  # no names, no room for them
+        around_it = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2)
+        places[others] = around_it - np.array([0, 25])  # without names, and the room for them
         sent = {
             "headline": "A unit among its neighbours, and among their averages",
             "names": [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)],
@@ -159,7 +157,7 @@ class MessageView(BeliefView):
     ).tag(sync=True)
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
-    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+    def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         layers = depths(model)
         leaves, middle = layers[-1], len(layers[-1]) // 2
         pair = [leaves[middle - 1], leaves[middle]] if middle else []
@@ -296,7 +294,7 @@ def network(
             mark = y + RADIUS * (1 - 2 * before[i])
             ax.plot([x - RADIUS, x - RADIUS + 8], [mark, mark], color=plot.INK, linewidth=2, zorder=5)
         halo = [withStroke(linewidth=2.5, foreground="white")]
-        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=9.5, color="#222222", path_effects=halo, zorder=6)
+        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=9.5, color=ON_LIGHT, path_effects=halo, zorder=6)
         if sent["labels"][i] is None:
             continue
         dx, dy, anchor = sent["labels"][i]

@@ -12,12 +12,8 @@ from .machine import ModelView
 from .pictures import page
 from .view import script
 
-CHART_LEFT, CHART_WIDTH, CHART_TOP, CHART_HEIGHT = (
-    40,
-    400,
-    12,
-    240,
-)  # pixels, as in chains.js: sweeps across, the average upwards
+# Pixels, as in chains.js: sweeps across, the average upwards.
+CHART_LEFT, CHART_WIDTH, CHART_TOP, CHART_HEIGHT = 40, 400, 12, 240
 CHAINS, SWEEPS = 12, 300  # half of the chains from all +1, the others from all -1
 
 
@@ -80,4 +76,4 @@ class ChainsView(ModelView):
         ):
             beside.plot([0, 30], [y, y], style, color=colour, lw=1.6)
             beside.text(38, y, text, fontsize=9.5, va="center")
-        return figure
+        return figure, {}

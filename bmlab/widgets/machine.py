@@ -31,7 +31,7 @@ class ModelView(View):
         if not 1 <= model.n <= self.max_units:
             raise ValueError(f"{name} shows from 1 up to {self.max_units} units, found {model.n}; try bmlab.toy()")
         self._shown = f"{name}({model!r})"
-        figure, sent = self._drawn(model, seed)
+        figure, sent = self.draw(model, seed)
         super().__init__(
             figure,
             weights=model.dense_weights.tolist(),
@@ -41,17 +41,9 @@ class ModelView(View):
             **{"names": [str(name) for name in model.names]} | sent,
         )
 
-    def _drawn(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+    def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         """Return the picture to store, and what else the page is sent."""
-        return self.draw(model, seed), self.more(model)
-
-    def draw(self, model: BoltzmannMachine, seed: int) -> Figure:
-        """Return the figure that is stored."""
         raise NotImplementedError
-
-    def more(self, model: BoltzmannMachine) -> dict[str, Any]:
-        """Return what else the page needs to know of a machine."""
-        return {}
 
     def __repr__(self):
         return self._shown
@@ -76,7 +68,4 @@ class MachineView(ModelView):
     low = traitlets.Int().tag(sync=True)
 
     def draw(self, model, seed):
-        return converging(model, seed)
-
-    def more(self, model):
-        return {"low": len((two_layers(model) or [[]])[0])}
+        return converging(model, seed), {"low": len((two_layers(model) or [[]])[0])}

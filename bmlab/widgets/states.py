@@ -36,9 +36,6 @@ class StatesView(ModelView):
     ).tag(sync=True)
     offset = traitlets.Float().tag(sync=True)
 
-    def more(self, model):
-        return {"offset": model.offset}
-
     def draw(self, model, seed):
         """Draw the board, three units held as in the most probable state, and how many states are left of it."""
         figure, (board, ladder) = page(self.headline, ["Run", "Free all units"], (400, 372), (340, 372))
@@ -55,7 +52,7 @@ class StatesView(ModelView):
                 board.text(x + 20, y, name, fontsize=9, va="center")
         log_z = [np.logaddexp.reduce(part) for part in (logs, logs[left])]
         _ladder(ladder, n, len(units), log_z)
-        return figure
+        return figure, {"offset": model.offset}
 
 
 def _units(model):

@@ -11,19 +11,15 @@ from ..arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
 from ..model import field_of
-from ..plot.style import circle, literal, signed
+from ..plot.style import ON_LIGHT, circle, literal, signed
 from .machine import ModelView
 from .pictures import page
 from .view import script
 
-LINE_LEFT, LINE_LENGTH, LINE_TOP, BARS_FLOOR, BARS_HEIGHT = (
-    20,
-    360,
-    40,
-    244,
-    120,
-)  # pixels, as in update.js: the line, and the bars below it
-FALLEN, COUNTED_TURNS = 0.6, 300  # of the stored picture: where u has fallen, and how many turns are counted
+# Pixels, as in update.js: the line, and the bars below it.
+LINE_LEFT, LINE_LENGTH, LINE_TOP, BARS_FLOOR, BARS_HEIGHT = 20, 360, 40, 244, 120
+# Of the stored picture: where u has fallen, and how many turns are counted.
+FALLEN, COUNTED_TURNS = 0.6, 300
 
 
 class UpdateView(ModelView):
@@ -61,7 +57,7 @@ class UpdateView(ModelView):
         turn.text(0, -30, f"{words}\nu = {FALLEN:.3f} is {side}: {name} turns {to}.", fontsize=9.5, va="center")
         _line(turn, p, side)
         _bars(turn, model, seed)
-        return figure
+        return figure, {}
 
 
 def _line(ax, p, side):
@@ -71,7 +67,7 @@ def _line(ax, p, side):
     ax.add_patch(Rectangle((LINE_LEFT, LINE_TOP), LINE_LENGTH * p, 20, fc=plot.PLUS, ec=plot.INK))
     for x, text, colour in (
         (LINE_LEFT + LINE_LENGTH * p / 2, "+1", "white"),
-        ((cut + LINE_LEFT + LINE_LENGTH) / 2, "\N{MINUS SIGN}1", "#222222"),
+        ((cut + LINE_LEFT + LINE_LENGTH) / 2, "\N{MINUS SIGN}1", ON_LIGHT),
     ):
         ax.text(x, LINE_TOP + 10.5, text, color=colour, fontsize=9.5, ha="center", va="center")
     for x, text in ((LINE_LEFT, "0"), (LINE_LEFT + LINE_LENGTH, "1"), (np.clip(cut, 98, 302), f"p(+1) = {p:.3f}")):

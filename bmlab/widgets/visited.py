@@ -13,12 +13,8 @@ from .machine import ModelView
 from .pictures import page
 from .view import script
 
-SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = (
-    34,
-    300,
-    270,
-    220,
-)  # pixels, as in visited.js: the turns across, the sum upwards
+# Pixels, as in visited.js: the turns across, the sum upwards.
+SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = 34, 300, 270, 220
 WALK_TURNS = 40  # of the stored picture, and of the page's before it makes room
 
 
@@ -40,9 +36,6 @@ class VisitedView(ModelView):
         sync=True
     )
     offset = traitlets.Float().tag(sync=True)
-
-    def more(self, model):
-        return {"offset": model.offset}
 
     def draw(self, model, seed):
         """Draw the blocks of the states that come in some turns."""
@@ -76,4 +69,4 @@ class VisitedView(ModelView):
             (0, 14, f"{len(seen)} of {len(weights)} states visited: they add up to {total:.2f}", "left"),
         ):
             chart.text(x, y, text, fontsize=9.5, ha=place, va="center")
-        return figure
+        return figure, {"offset": model.offset}
