@@ -28,8 +28,8 @@ def exponential_in_the_cold(w):
 
 @claim("03b-cold-a")  # the hole has most of the probability
 def no_energy_in_the_way(seed):
-    """Where the good state is one hole on a wide flat golf course, no energy is in the way, and yet the walk does not
-    find it"""
+    """Where the good state is a hole in a wide flat golf course, no energy barrier is in the way, and yet the walk does
+    not find it"""
     n = 12 + seed % 4
     course = golf_course(n, depth=1)
     start = np.append(np.random.default_rng(seed).choice([-1.0, 1.0], size=(20, n)), -np.ones((20, 1)), axis=1)
@@ -79,7 +79,7 @@ def a_mode_that_no_chain_has_found(seed):
 
 @claim("03-64")  # without the field in the first 20 sweeps hardly more chains fall the other way
 def the_field_hardly_counts(seed):
-    """A chain falls to one side within a few sweeps, when the small field hardly counts yet, and stays there for
+    """A chain falls to one side within a few sweeps, when the small bias hardly counts yet, and stays there for
     ever."""
     rng, share = np.random.default_rng(seed), []
     for field in (0.05, 0):
