@@ -63,7 +63,7 @@ def expected_weight(model, betas):
 
 @claim("03c-ais")
 def the_expected_weight(seed):
-    """**the expected importance weight is exactly Z over Z0, however short the schedule.**"""
+    """**the expected importance weight is exactly Z over Z0, however few the steps.**"""
     return 1e-9 - abs(expected_weight(glass(4, seed, 0.5), np.linspace(0, 1, 2 + seed % 4)))
 
 
@@ -85,7 +85,7 @@ def a_third_of_the_error(seed):
 
 @claim("03-83")
 def right_together(seed):
-    """With more steps value and error come right together"""
+    """With more steps value and error bar come right together"""
     cold = bmlab.medium().at(0.3) if seed == 0 else glass(10, seed, 0.3)
     log_z, stderr = annealed(cold, 1000, 200, np.random.default_rng(seed))
     return 4 - abs(log_z - bmlab.exact(cold).log_z.value) / stderr if stderr < 0.1 else -1
@@ -141,5 +141,5 @@ def sure_and_wrong(seed):
 
 @claim("03c-close")
 def exact_in_one_jump(seed):
-    """the mean importance weight is exact, however short the schedule"""
+    """the expected importance weight is exact, however few the steps"""
     return 1e-9 - abs(expected_weight(glass(2 + seed % 6, seed, [0.3, 1, 4][seed % 3]), [0, 1]))
