@@ -43,7 +43,7 @@ def she_becomes_surer(seed):
 
 @claim("04-66")  # six to thirteen units, each but the first coupled to one drawn from those before it
 def exact_on_a_tree(seed):
-    """On a tree the messages settle in one pass there and one back, and everything is exact."""
+    """On a tree the messages settle in one pass up and one down, and everything is exact."""
     rng, n = np.random.default_rng(seed), 6 + seed % 8
     W = np.zeros((n, n))
     for child in range(1, n):
@@ -123,7 +123,7 @@ def and_no_proof(seed):
 
 @claim("04b-zoo-why")  # milk and eight other questions
 def for_certain(seed):
-    """A bound says nothing or it says something for certain."""
+    """A bound proves a claim or says nothing."""
     columns = [3, *np.random.default_rng(seed).permutation(np.delete(np.arange(15), 3))[:8]]
     animals = summit(bmlab.data.zoo().data[:, columns], penalty=[0.03, 0.1][seed % 2])
     yes, no = (animals.clamp([0, 1], [1, state]) for state in (1, -1))
