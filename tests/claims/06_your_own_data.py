@@ -53,7 +53,7 @@ def an_empty_row_teaches_nothing(seed):
 
 @claim("06-63", [()])
 def clamped_to_nothing_is_free():
-    """Clamped to nothing is free, so its slope is zero."""
+    """With nothing clamped, the two phases are the same, so its slope is zero."""
     yield from an_empty_row_teaches_nothing.trials()
 
 
@@ -62,7 +62,7 @@ def clamped_to_nothing_is_free():
 
 @claim("06-12")
 def empty_rows_are_penalty(seed):
-    """**Three empty rows for each of the others do what four times the penalty does.**"""
+    """**Three empty rows for each other row do what four times the penalty does.**"""
     rng = np.random.default_rng(seed)
     rows = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=rng), 30 + seed, rng=rng)
     rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
