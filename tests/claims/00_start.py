@@ -62,8 +62,8 @@ def strong_friends_hold_longer(seed):
 
 @claim("00-turn3")  # any order of turns
 def six_stay_at_home(seed):
-    """of six who all pull each other by one half and begin at home, 93 % of the groups are still all at home, where
-    $p$ is 48 %."""
+    """Take six friends with a weight of one half between every two, all at home: after ten sweeps 93 % of the groups
+    are still all at home, where $p$ is 48 %."""
     six, turns = bmlab.BoltzmannMachine(0.5 * (np.ones((6, 6)) - np.eye(6)), np.zeros(6)), np.random.default_rng(seed)
     P = sweep_matrix(six, [[i] for i in turns.permutation(6)])
     home = np.flatnonzero((bmlab.states(6) == -1).all(1))[0]
@@ -82,7 +82,7 @@ def the_two_cancel(seed):
 
 @claim("00-20")
 def only_differences_count(seed):
-    """**only differences of energy count**, and each step of $T$ in energy costs a factor $e$"""
+    """**only differences of energy count**, and each $T$ of energy more divides the probability by $e$"""
     machine = glass(3 + seed % 6, seed, 0.5 + seed / 10)
     lifted = bmlab.BoltzmannMachine(machine.weights, machine.biases, machine.temperature, offset=seed - 7.0)
     p, energy = bmlab.probabilities(lifted), machine.energy(bmlab.states(machine.n))
@@ -98,8 +98,8 @@ def a_weight_rests_where_the_averages_agree(answers):
 
 @claim("00-56", five_questions())
 def two_clues_say_more_than_one(answers):
-    """In other sets of five questions, too, two clues together err less than one, on average by a factor of 1.5 or
-    more."""
+    """In other sets of five questions, too, two clues together give a smaller error than one, on average by a factor of
+    1.5 or more."""
     states, p, errors = bmlab.states(5), bmlab.probabilities(learned(answers).model), []
     for a, b, asked in permutations(range(5), 3):
         for clues in (1, 1), (1, -1), (-1, 1), (-1, -1):
