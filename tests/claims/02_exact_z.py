@@ -65,7 +65,7 @@ def the_largest_term_wins(seed):
 
 @claim("02-32", range(12, 61))
 def a_thousand_buys_ten(n):
-    """Each unit doubles the rows, and $2^{10} \\approx 1000$; the factor $n^2$ takes about one of the ten back."""
+    """Each unit doubles the rows, and $2^{10} \\approx 1000$; the factor $n^2$ costs about one of these ten."""
     more = np.linspace(0, 12, 12001)
     bought = more[np.searchsorted(2 * np.log2((n + more) / n) + more, np.log2(1000))]
     return 0.75 - abs(np.log2(1000) - bought - 1)
@@ -125,7 +125,7 @@ def right_to_rounding(seed):
 
 @claim("02-60", product(range(2, 13), (40, 90)))  # by the price that the plan found, in bits a unit
 def as_wide_as_the_lattice(width, length):
-    """In a lattice $L$ units wide it is about $L$."""
+    """In a lattice $L$ units wide, crossed column by column, the front has about $L$ units."""
     work = bmlab.plan(bmlab.ising((width, length), periodic=False)).work
     return 1.25 - abs(np.log2(work / (width * length)) - width)
 
