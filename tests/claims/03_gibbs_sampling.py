@@ -102,7 +102,7 @@ def only_the_pairs(seed):
 
 @claim("03-ex00a")  # a thousand sets of 55 right numbers of biased coins, ten means and 45 pairs, each of 1000
 def beyond_four_errors(seed):
-    """of 55 right numbers one is beyond that once in 300 runs"""
+    """with 55 right numbers, one is beyond that in one run of 300"""
     rng, m, pairs = np.random.default_rng(seed), np.linspace(-0.9, 0.9, 10), np.triu_indices(10)
     s = np.where(rng.random((1000, 1000, 10), dtype=np.float32) < (1 + m) / 2, 1, -1).astype(np.float32)
     right, found = np.where(np.eye(10), m, np.outer(m, m))[pairs], s.swapaxes(1, 2) @ s / 1000
@@ -145,7 +145,7 @@ def any_machine(seed, n):
 
 @claim("03-visited-read")  # at T = 1 it stands above the lowest by more than 2 %, and near T = 0 by less than one
 def the_energy_is_not_minimised(seed):
-    """A holds as $T \\to 0$ only: **above it, the energy is not minimised**"""
+    """A holds as $T \\to 0$ only: **at $T > 0$ the energy is not minimised**"""
     model = any_machine(seed, 8 + seed % 7)
     energies = np.sort(model.energy(bmlab.states(model.n)))
     above = [mean_energy(model.at(T)) - energies[0] for T in (1, (energies[1] - energies[0]) / 30)]
