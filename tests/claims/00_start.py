@@ -92,7 +92,7 @@ def only_differences_count(seed):
 
 @claim("00-49", five_questions())
 def a_weight_rests_where_the_averages_agree(answers):
-    """In other sets of five questions, too, all pairs are then within 0.01 of the data."""
+    """In nearly all other sets of five questions, too, all pairs are then within 0.01 of the data."""
     return 0.01 - np.abs(answers.T @ answers / len(answers) - learned(answers).free.corr).max()
 
 

@@ -87,7 +87,7 @@ def three_tables(seed):
     "02-57", range(6, 46)
 )  # multiply-adds of the three products, however one splits the units: their exponent over n
 def still_two_to_the_n(n):
-    """We have not escaped $2^n$ at all."""
+    """With this product we have not escaped $2^n$."""
     a, b = np.sort(np.random.default_rng(n).integers(1, n, size=2))
     x, y, z = 2.0 ** np.array([a, b - a, n - b])
     return np.log2(x * z * y + y * x * z + z * y * x) / n - 1
@@ -151,7 +151,8 @@ def few_states_matter_in_the_cold(seed):
 
 @claim("02-84")  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
 def a_symmetry_helps(seed):
-    """Beyond both, unless a symmetry helps (equal weights, say), we have to sample or approximate."""
+    """Beyond both, unless something else helps (equal weights, say, or no biases and no lines that cross), we have to
+    sample or approximate."""
     rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
     w = rng.normal()
     x, y = np.arange(-v, v + 1, 2), np.arange(-h, h + 1, 2)
