@@ -63,7 +63,7 @@ def some_machine(seed):
 
 @claim("01-front")  # other evenings, from other starts
 def the_climb_ends_where_the_pairs_agree(seed):
-    """The climb ends when every pair behaves in the machine as it does in the data."""
+    """The climb ends when every pair behaves alike with the data held and with nothing held."""
     rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
     _, slope = judged(rows, staircase(seed))
     return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max())
@@ -123,8 +123,8 @@ def no_model_passes_a_list_of_the_data(n):
 
 @claim("01-35")
 def the_slope_of_log_z_is_a_mean(seed):
-    """**$\\log Z$ knows all means and correlations; nudge a parameter, and the slope of $\\log Z$ is the
-    mean of what the parameter multiplies, over $T$.**"""
+    """**$\\log Z$ knows all means and correlations. Its slope along a parameter is the mean of what the parameter
+    multiplies, divided by $T$.**"""
     machine = some_machine(seed)
     T, phi = machine.temperature, features(machine.n)
     row = np.concatenate([machine.weights[np.triu_indices(machine.n, 1)], machine.biases])
@@ -183,7 +183,7 @@ def the_moments_match_and_the_distribution_does_not(seed):
 
 @claim("01-same")
 def the_amount_of_largest_entropy(seed):
-    """The amount is the one with the largest entropy, the most even one"""
+    """Its value is that of the distribution with the largest entropy, the most even one"""
     p = pattern_law(summit(staircase(seed)))[0]
     along = np.where(POSSIBLE, -1, 1) / 8
     amounts = [d for d in np.linspace(-1, 1, 401) if abs(d) > 0.004 and (p + d * along).min() >= 0]
@@ -219,7 +219,7 @@ def a_hidden_unit_may_curve_it_up(seed):
 
 @claim("01-z3")  # other animals of the same kind: the table drawn again with replacement, at other rates
 def a_weight_is_no_correlation(seed):
-    """Hair and teeth go together in the animals, and yet the weight between them is negative."""
+    """Hair and teeth go together in the animals, and yet the weight between them is negative"""
     zoo, rng = bmlab.data.zoo(), np.random.default_rng(seed)
     animals = zoo.data[:, [zoo.properties.index(q) for q in ("hair", "milk", "toothed")]]
     again = animals[rng.integers(len(animals), size=len(animals))]
@@ -251,7 +251,7 @@ def the_slope_lies_between(seed):
 
 @claim("01-78")  # the slope falls all the way
 def zero_at_the_summit_only(seed):
-    """And it is zero at the summit only, as $L$ has one summit."""
+    """And it is zero at the summit only, as $L$ curves down everywhere."""
     rows = np.tile(np.random.default_rng(seed).normal(size=6), (121, 1))
     rows[:, 1] = np.linspace(-3, 3, 121)
     return -np.diff(judged(rows, staircase(0))[1][:, 1]).max()
