@@ -32,7 +32,7 @@ def any_order(seed):
 
 @claim("03-ergodic")
 def comes_to_p(seed):
-    """**A sweep that keeps p and may lead, at once, from any state to any other comes to p.**"""
+    """**If a sweep keeps p and may lead from any state to any other, its walk comes to p.**"""
     model, P = any_order(seed)
     return 1e-9 - np.abs(np.linalg.matrix_power(P, 2**12) - bmlab.probabilities(model)).max() if P.min() > 0 else -1
 
@@ -89,7 +89,7 @@ def uncoupled_units_may(seed):
 
 @claim("03-ex00a")  # on the medium machine, with other coins, from coins too
 def only_the_pairs(seed):
-    """`together` passes on the means, with 2.0: only the pairs give it away."""
+    """Here `together` passes on the means, with 2.0: only the pairs give it away."""
     exact, pairs, rng = bmlab.exact(bmlab.medium()), np.triu_indices(10, 1), np.random.default_rng(seed)
     s = rng.choice([-1.0, 1.0], size=(1000, 10)) if seed % 2 else np.ones((1000, 10))
     for _ in range(100):
@@ -145,7 +145,7 @@ def any_machine(seed, n):
 
 @claim("03-visited-read")  # at T = 1 it stands above the lowest by more than 2 %, and near T = 0 by less than one
 def the_energy_is_not_minimised(seed):
-    """A holds as $T \\to 0$ only: **at $T > 0$ the energy is not minimised**"""
+    """The distribution does A as $T \\to 0$ only: **above that the energy is not minimised**"""
     model = any_machine(seed, 8 + seed % 7)
     energies = np.sort(model.energy(bmlab.states(model.n)))
     above = [mean_energy(model.at(T)) - energies[0] for T in (1, (energies[1] - energies[0]) / 30)]
@@ -154,7 +154,7 @@ def the_energy_is_not_minimised(seed):
 
 @claim("03-visited-read", [(seed, n) for seed in range(10) for n in (12, 20)])  # glasses, where it is cold, and warm
 def in_the_cold_few_states(seed, n):
-    """**In the cold few states carry $Z$, and the walks soon visit them.**"""
+    """**In the cold few states of such a glass carry $Z$, and the walks soon visit them.**"""
     cold, warm = (glass(n, seed, T) for T in (0.3, 1))
     parts = [
         np.exp(bmlab.visited(model, rng=seed, n_sweeps=10).log_z.lower - bmlab.exact(model).log_z.value)
