@@ -194,7 +194,7 @@ def none_worse_than_couples(seed):
 
 @claim("04-89", range(40))  # signs drawn anew change the error less than the same radius put into couples does
 def not_the_signs(seed):
-    """what counts is the size of each single weight"""
+    """what counts most is how much comes from one partner"""
     rng = np.random.default_rng(seed)
     n = int(2 * rng.integers(3, 8))
     weights = [1 - np.eye(n), np.eye(n) - 1, bmlab.sherrington_kirkpatrick(n, rng=rng).weights][seed % 3]
