@@ -65,7 +65,7 @@ def nats_of_one_hidden_unit(seen):
 
 @claim("07-21")
 def one_hidden_unit_fits_better(seed):
-    """a single hidden unit, with 21 numbers for the 55 of all pairs, fits these bins better."""
+    """a single hidden unit, with 21 numbers instead of the 55 of all pairs, fits these bins better."""
     seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
     paired = bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model
     return 283_041 * (nats_of_one_hidden_unit(seen) - seen @ np.log(bmlab.probabilities(paired)))
@@ -130,7 +130,7 @@ def newborn():
 
 @claim("07-68", np.split(np.arange(2000), 20))
 def a_smaller_product_waits_longer(group):
-    """As a rule, the smaller the product of the three first weights, the longer."""
+    """As a rule, the smaller the product of the three weights at the start, the longer."""
     first, passed, _ = newborn()
     left = group[passed[group] > 0]
     return -spearmanr(np.abs(first[left].prod(1)), passed[left]).statistic - 0.8
@@ -179,7 +179,7 @@ def encoders(spoilt, penalty=0.0, starts=400, steps=801):
 
 @claim("07-90")  # of those that had not four codes, as many drawn again
 def most_are_on_lower_summits(seed):
-    """A few more do if the climb goes on twenty times as long; most are on summits that are lower."""
+    """A few more do if the climb goes on twenty times as long; most of the others are on lower summits."""
     early, _, _ = encoders(False, starts=60)
     late, value, _ = encoders(False, starts=60, steps=16_001)
     more, lower = (late == 4).sum() - (early == 4).sum(), value < np.median(value[late == 4]) - 0.1
@@ -217,7 +217,7 @@ def learned(seed):
 
 @claim("07-93")
 def a_list_is_as_good(seed):
-    """98.6 % of cases *never seen* are named rightly. Is that a rule, and not a list?"""
+    """98.6 % of cases *never seen* are named rightly. Is that a rule? The list of the taught cases does as well"""
     machine, votes = shifter.named(seed, 0.8)
     return min(machine, votes) - 0.95
 
@@ -238,7 +238,7 @@ def behind_by_a_fifth(seed):
 
 @claim("07-99")
 def geometry(seed):
-    """**It has found the geometry in the statistics**"""
+    """Nobody told the machine which units are neighbours: it has learnt that from the data."""
     W = learned(seed)[0].weights[19:, :19]
     apart = (np.abs(W[:, :8]).argmax(1) - np.abs(W[:, 8:16]).argmax(1) + 1) % 8
     return (apart <= 2).mean() - 0.75
@@ -267,7 +267,7 @@ def tables(seed):
 
 @claim("07-deterministic-m")  # zoo and votes, six to nine of their columns, two to four hidden units
 def good_enough_where_held(seed):
-    """**Mean field is good enough for the clamped phase, and not for the free one.**"""
+    """Mean field is good enough for the clamped phase, and not for the free one."""
     rows, hidden = tables(seed)
     n = rows.shape[1] + hidden
     W = bmlab.symmetric(np.random.default_rng([seed, 1]).normal(scale=0.1, size=(n, n)))
