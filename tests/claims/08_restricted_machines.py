@@ -101,8 +101,8 @@ def no_faster_forgetting(seed):
 
 @claim("08-16")
 def the_closed_form_is_taken_whatever_was_asked(seed):
-    """`bmlab.clamped` looks whether the hidden units are coupled, and if not takes this road, whatever method you asked
-    for."""
+    """`bmlab.clamped` checks whether the hidden units are coupled, and if not uses this formula, whatever method you
+    asked for."""
     model, v, rng = layers(seed, 6, 4)
     data = rng.choice([-1.0, 1.0], size=(10, v))
     method = (bmlab.exact, bmlab.mean_field, bmlab.tap, partial(bmlab.gibbs, rng=rng, n_chains=2, n_sweeps=3))[seed % 4]
@@ -226,7 +226,7 @@ def ends(fold, seed, hidden, steps, penalty=0.02):
 
 @claim("08-79", FOLDS)  # equal numbers of parameters (2014 and 2080); the rival's penalty is the best of three
 def hidden_units_win_in_the_end(fold, seed):
-    """**Hidden units win, if you let them learn.**"""
+    """Hidden units win, if they learn for long enough."""
     rival = max(ends(fold, seed, 0, 1000, penalty) for penalty in (0.02, 0.05, 0.1))
     return ends(fold, seed, 30, 6000) - rival
 
