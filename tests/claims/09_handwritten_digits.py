@@ -83,7 +83,7 @@ def misread(learn, sheets, held):
 
 @claim("09-19")  # rank correlation of log Z and of how much too often a digit is seen
 def loudness_wins(seed):
-    """What has the larger $\\log Z$ is seen too often."""
+    """Digits with a larger $\\log Z$ are seen too often."""
     rows = halves(seed)
     machines, log_z = independent(TRAIN, rows)
     seen = np.bincount(log_p(machines, np.zeros(10), TRAIN[~rows]).argmax(axis=1), minlength=10)
