@@ -82,7 +82,7 @@ def the_projection_rule(seed):
 
 @claim("10-11")  # among any 500: four fifths of what the upper halves allow, and the best fit more than that
 def one_step_among_all_thousand(seed):
-    """attention restores 635 of them in one step, and the pattern that fits best alone 768."""
+    """attention restores 635 of them in one step; the one pattern that fits best is right for 768."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
     fits = np.where(SEEN, some, 0) @ some.T
     found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
@@ -185,7 +185,7 @@ def the_perfect_denoiser_copies(seed):
 
 @claim("10-43")  # most ends are near the curve, and few are copies, no more than of fresh points of the curve + 0.1
 def the_mistake_makes_new_things(seed):
-    """What makes new things is the mistake of the denoiser, not its perfection."""
+    """New points come from the errors of a denoiser; a perfect one copies."""
     (points, _, learnt), curve = drawings(seed), eight(np.linspace(0, 2 * np.pi, 2000))
     new, fresh = (np.mean(cdist(places, points).min(axis=1) > 0.02) for places in (learnt, curve))
     return min(np.mean(cdist(learnt, curve).min(axis=1) < 0.1) - 0.6, new - fresh + 0.15)
