@@ -42,7 +42,7 @@ def tree_with_messages(up):
 
 def carry():
     weights = np.array([[0, -0.5, 0.5, 1], [-0.5, 0, 0.5, 1], [0.5, 0.5, 0, -1], [1, 1, -1, 0]])
-    places = [[0, 2.2], [4.4, 2.2], [2.2, -0.8], [2.2, 1]]
+    places = [[0, 2.2], [6, 2.2], [3, -1.2], [3, 0.9]]
     machine = bmlab.BoltzmannMachine(weights, [-0.0239, 0.5, 0, 1], names=("x", "y", "z", "carry"))
     return machine, {"states": [1, 1, -1, 1], "places": places}
 
