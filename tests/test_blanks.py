@@ -3,9 +3,11 @@
 The slips are made of each blank's own solution (bmlab.widgets.edits, slips.py): there is no list of them for a blank.
 """
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import nbformat
 import numpy as np
@@ -105,6 +107,14 @@ def test_no_usual_slip_passes_and_each_gets_a_sentence(one):
         assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
         assert " 1 times" not in words and not re.search(r"and \S+ is right$", words), words
         print(f"{right.__name__}: {slip}: {words or 'the same function'}")
+
+
+def test_slips_are_made_of_a_source_alone():
+    """A traceback of IPython's ties the nodes that all trees share to the module that it shows."""
+    shared = ast.parse("x").body[0].value.ctx
+    shared.parent = Lock()  # as a module of 10,000 lines, it is not to be copied
+    assert ("has a minus where a plus belongs", "1 - x") in edited("1 + x")
+    del shared.parent
 
 
 @pytest.mark.parametrize("blank", TYPED)

@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from functools import cache
+from typing import Any, NamedTuple
 
 SWAPPED = {
     ast.Add: (ast.Sub, "has a minus where a plus belongs"),
@@ -50,28 +50,42 @@ def _edited(source):
     tree = ast.parse(source)
     right = ast.unparse(tree)
     known = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
-    for place, node in enumerate(ast.walk(tree)):
+    for place in list(places(tree)):
+        node = place.node
         for words, change in edits(node, known):
-            copy = deepcopy(tree)
-            twin = next(one for k, one in enumerate(ast.walk(copy)) if k == place)
-            changed = change(twin)
-            text = ast.unparse(ast.fix_missing_locations(Replace(twin, changed).visit(copy)))
+            place.put(change(node))
+            text = ast.unparse(tree)
+            place.put(node)
             if text != right:
                 yield words, text
 
 
-class Replace(ast.NodeTransformer):
-    """Put one node in the place of another."""
+class Place(NamedTuple):
+    """Where a node stands: in a field of its parent, or in a list that is one."""
 
-    def __init__(self, old: ast.AST, new: ast.AST):
-        self.old, self.new = old, new
+    node: ast.AST
+    parent: ast.AST | list
+    field: Any
 
-    def visit(self, node):
-        return self.new if node is self.old else self.generic_visit(node)
+    def put(self, other: ast.AST) -> None:
+        """Put a node there."""
+        if isinstance(self.parent, list):
+            self.parent[self.field] = other
+        else:
+            setattr(self.parent, self.field, other)
+
+
+def places(tree: ast.AST) -> Iterator[Place]:
+    """Yield the places of all nodes below a tree's root, in the order of ast.walk()."""
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            many = isinstance(value, list)
+            inside = [(value, k, one) for k, one in enumerate(value)] if many else [(node, field, value)]
+            yield from (Place(one, parent, key) for parent, key, one in inside if isinstance(one, ast.AST))
 
 
 def edits(node: ast.AST, known: set[str]) -> Iterator[tuple[str, Callable]]:
-    """Yield the slips that can be made at a node: words, and what makes the slip of the node's twin in a copy."""
+    """Yield the slips that can be made at a node: words, and what makes the slip of the node, which stays as it is."""
     if isinstance(node, ast.BinOp):
         lacks = LACKS.get(type(node.op), "lacks a part{}")
         yield lacks.format(called(node.right, known)), lambda one: one.left
