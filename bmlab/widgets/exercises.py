@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import lru_cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -239,8 +240,10 @@ def _tell(result):
     tests, (cell, about) = _checks(_notebook)["tests"], _tested(source)
     if cell:
         verdict, right = _verdict(about, error, shell.user_ns)
-        with suppress(OSError):  # a folder that may only be read
-            _write_done(_done() - {cell} | ({cell} if right else set()))
+        before = _done()
+        if right != (cell in before):
+            with suppress(OSError):  # a folder that may only be read
+                _write_done(before ^ {cell})
         points = tests[cell]["points"]
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
         ways = zip(("The course's own way", "Another way"), tests[cell]["ways"] if right else (), strict=False)
@@ -313,10 +316,15 @@ def _names(folder=Path()):
 def _checks(notebook, folder=Path()):
     """What a copy knows of its tests and blanks: NO_CHECKS where its file is missing or damaged."""
     try:
-        known = json.loads(zlib.decompress(Path(folder, CHECKS_FOLDER, f"{notebook}.checks").read_bytes()))
+        known = _unpacked(Path(folder, CHECKS_FOLDER, f"{notebook}.checks").read_bytes())
     except (OSError, ValueError, zlib.error):
         return NO_CHECKS
     return known if isinstance(known, dict) and known.keys() >= NO_CHECKS.keys() else NO_CHECKS
+
+
+@lru_cache(1)
+def _unpacked(data):
+    return json.loads(zlib.decompress(data))
 
 
 def _done(folder=Path()):
