@@ -114,8 +114,8 @@ OUTSIDE = {"sparse": [[2, 2], {"array": ["<f8", [1], "AAAAAAAA8D8="]}, {"array":
                       {"array": ["<i4", [3], "AAAAAAEAAAABAAAA"]}]}  # fmt: skip
 SAME_HASH = """
 from json import dumps
-keys = [{"tuple": [number * (2**61 - 1), 0]} for number in range(60_000)]
-ours["packed"] = lambda value: dumps({"dict": keys})
+keys, packed = [{"tuple": [number * (2**61 - 1), 0]} for number in range(60_000)], ours["packed"]
+ours["packed"] = lambda value: dumps({"dict": keys}) if value == 7 else packed(value)
 first = 7
 """
 FORGERIES = {
@@ -429,7 +429,7 @@ def attacked(tmp_path_factory):
     for student, (answers, *_) in ATTACKS.items():
         hand_in(folder / "returned", student.replace("*", "-").replace("/", "-"), "twice", answered(blank, answers))
     hand_in(folder / "returned", "Honest", "twice", answered(blank))
-    return folder, graded(folder, seconds=15, gigabytes=2, wall=60)
+    return folder, graded(folder, seconds=10, gigabytes=2, wall=30)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
@@ -869,6 +869,13 @@ def test_a_busy_machine_costs_nobody_marks():
     inside = Sandbox([], Limits(2, 2))
     assert not inside.request(run=["import time\ntime.sleep(3)"])["error"]
     assert inside.request(run=["while True: pass"])["error"]["kind"] == "TimeoutError"
+    inside.close()
+
+
+def test_a_test_without_an_end_is_stopped():
+    inside = Sandbox([], Limits(1, 2))
+    with pytest.raises(Ended, match="stopped after 1 processor seconds"):
+        inside.request(test=["while True: pass", [1]])
     inside.close()
 
 
