@@ -459,6 +459,21 @@ def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     assert colours[seen].max(axis=1).min() > 90  # the darkest pixel is the ink, and not black
 
 
+def test_the_smallest_words_are_those_that_are_seen(ax):
+    assert figures.letters(plt.figure()) is None
+    ax.set_axis_off()
+    ax.text(0, 0, "words", fontsize=11)
+    ax.text(0, 0, " ", fontsize=5)
+    ax.text(0, 0, "hidden", fontsize=6, visible=False)
+    plot.headline(ax, "What one sees", below="and how")
+    figures.png(ax.figure)
+    assert figures.letters(ax.figure) == 9.5
+    ax.set_axis_on()
+    ax.tick_params(labelsize=7)
+    figures.png(ax.figure)
+    assert figures.letters(ax.figure) == 7
+
+
 def test_a_table_of_answers_has_a_line_a_column_and_shows_what_is_missing(ax):
     frame = bmlab.data.yes_no(pd.DataFrame({"tea": ["y", "n", "y"], "milk": ["n", "y", None]})).data
     plot.answers(frame, ax)

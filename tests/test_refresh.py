@@ -68,7 +68,7 @@ def wide(output):
 def test_the_words_for_a_picture_are_kept_and_read_out(refreshed, cells):
     (picture,) = cells[3].outputs
     about = picture.metadata["image/png"]
-    assert set(picture.metadata) == {"image/png"} and set(about) == {"alt", "width", "height"}
+    assert set(picture.metadata) == {"image/png"} and set(about) == {"alt", "width", "height", "points"}
     assert about["alt"] == "A line that rises." and 2 * about["width"] == pytest.approx(wide(picture), abs=1)
     page, _ = HTMLExporter(template_name="classic").from_filename(refreshed)
     assert 'alt="A line that rises."' in page

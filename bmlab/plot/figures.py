@@ -72,7 +72,7 @@ def show(alt: str) -> None:
         html = f'<img alt="{escape(alt)}" width="{width}" src="data:image/png;base64,{picture}">'
         display({"text/html": html, "text/plain": alt}, raw=True)
     else:
-        about = {"image/png": {"alt": alt, "width": width, "height": height}}
+        about = {"image/png": {"alt": alt, "width": width, "height": height, "points": letters(plt.gcf())}}
         display({"image/png": picture, "text/plain": repr(plt.gcf())}, raw=True, metadata=about)
     plt.close()
 
@@ -90,6 +90,19 @@ def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
         image.quantize(128, Image.Quantize.FASTOCTREE).save(reduced, "png", optimize=True, pnginfo=texts)
         width, height = (side // 2 for side in image.size)
     return base64.b64encode(reduced.getvalue()).decode(), width, height
+
+
+def letters(figure: Figure) -> float | None:
+    """Return the size of the smallest words of a figure that is drawn, in points; None where it has no words.
+
+    It is stored with each picture: a front end that shows it smaller than at 100 % shows them smaller, too.
+    """
+    from matplotlib.text import Text
+
+    axes = [axis for ax in figure.axes if not ax.axison for axis in (ax.xaxis, ax.yaxis)]
+    hidden = {text for axis in axes for text in axis.findobj(Text)}
+    seen = {text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()} - hidden
+    return min((float(text.get_fontsize()) for text in seen), default=None)
 
 
 def request() -> dict:

@@ -22,6 +22,8 @@ what the cell says.</summary>
 {output}
 </details></div>"""
 
+SIZES_HTML = {"width": "width", "data-points": "points"}  # attributes of a picture, by what its metadata call them
+
 
 @contextmanager
 def predict(name: str) -> Iterator[None]:
@@ -64,8 +66,8 @@ def _shown(output: RichOutput) -> str:
     """Return what a cell displays as HTML: a picture with its words, a table, a text."""
     data, about = output.data, (output.metadata or {}).get("image/png", {})
     if "image/png" in data:
-        wide = f' width="{about["width"]}"' if "width" in about else ""
+        size = "".join(f' {name}="{about[key]}"' for name, key in SIZES_HTML.items() if about.get(key))
         return (
-            f'<img alt="{escape(about.get("alt", ""))}"{wide} src="data:image/png;base64,{data["image/png"].strip()}">'
+            f'<img alt="{escape(about.get("alt", ""))}"{size} src="data:image/png;base64,{data["image/png"].strip()}">'
         )
     return data.get("text/html") or f"<pre>{escape(data.get('text/plain', ''))}</pre>"

@@ -17,7 +17,7 @@ from IPython import get_ipython
 from matplotlib.figure import Figure
 
 from ..plot import COLOURS
-from ..plot.figures import cell_of_request, dress, png, request
+from ..plot.figures import cell_of_request, dress, letters, png, request
 from .pictures import VIEW_COLOURS
 
 try:
@@ -53,12 +53,13 @@ class View(AnyWidget):
 
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
-        picture, *self._size = png(dress(figure), Description=f"bmlab view {uuid4()}")
+        picture, width, height = png(dress(figure), Description=f"bmlab view {uuid4()}")
+        self._size = {"width": width, "height": height, "points": letters(figure)}
         super().__init__(picture=picture, colours=COLOURS | VIEW_COLOURS, **traits)
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):
-        words: dict[str, Any] = {"alt": self.alt, "width": self._size[0], "height": self._size[1]}
+        words: dict[str, Any] = {"alt": self.alt, **self._size}
         if self.alone:
             inherited = {"picture", "alt", *AnyWidget.class_traits(sync=True)}
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
