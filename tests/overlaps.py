@@ -65,7 +65,8 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
     Words within a disc have a ground of their own.
     """
     figure.set_dpi(100)
-    FigureCanvasAgg(figure).draw()
+    for _ in range(2):  # as savefig does: words that have moved change the layout
+        FigureCanvasAgg(figure).draw()
     found, seen = [], []
     for ax in figure.axes:
         (ends, wide), (centres, radii) = strokes_of(ax), points_of(ax)

@@ -74,18 +74,18 @@ NETWORKS = {  # a machine, how it is drawn, and how large, in inches: those of t
     "chain of ten": lambda: (joined(10, [(k, k + 1) for k in range(9)]), {}, (7, 1.5)),
     "named chain": lambda: (joined(5, [(k, k + 1) for k in range(4)], names=FIVE), {}, (5, 1.6)),
     "tree": lambda: (joined(7, [(k, (k - 1) // 2) for k in range(1, 7)], names=SEVEN), {}, (5.5, 3.2)),
-    "messages up": lambda: (*tree_with_messages(True), (5.5, 3.2)),
-    "messages down": lambda: (*tree_with_messages(False), (5.5, 3.2)),
+    "messages up": lambda: (*tree_with_messages(True), (5.2, 3.1)),
+    "messages down": lambda: (*tree_with_messages(False), (5.2, 3.1)),
     "star": lambda: (joined(6, [(0, k) for k in range(1, 6)], names=ZOO.properties[:6]), {}, (5, 3)),
     "five animals": lambda: (learnt(animals(FIVE), FIVE), {"sizes": [0.3, 0.5, 0.2, 0.1, 1]}, (5.5, 3.4)),
-    "zoo": lambda: (learnt(ZOO.data, ZOO.properties, 0.3), {"sizes": (1 + ZOO.data.mean(axis=0)) / 2}, (7.5, 5.5)),
+    "zoo": lambda: (learnt(ZOO.data, ZOO.properties, 0.3), {"sizes": (1 + ZOO.data.mean(axis=0)) / 2}, (5.2, 5.2)),
     "votes": lambda: (learnt(np.where(data.votes().data[:, 2:9] > 0, 1, -1), SEVEN), {"places": "circle"}, (3.3, 3.9)),
     "three votes": lambda: (
         joined(3, [(0, 1), (0, 2), (1, 2)], names=("budget", "freeze", "Contras")),
         {"states": [1, 0, 1], "clamped": [0, 2]},
         (4, 2.8),
     ),
-    "carry": lambda: (*carry(), (6, 3.6)),
+    "carry": lambda: (*carry(), (5.2, 3.4)),
     "competing": lambda: (*competing(), (4.5, 3.2)),
     "spin glass": lambda: (bmlab.sherrington_kirkpatrick(4, rng=3), {"places": "circle"}, (3.3, 3.9)),
     "pair": lambda: (joined(2, [(0, 1)], bias=1), {"messages": {(0, 1): "+0.46", (1, 0): "−0.21"}}, (3.3, 3.9)),
@@ -107,19 +107,27 @@ def test_no_name_and_no_number_of_a_network_is_struck(name):
     assert overlaps(network(name)) == []
 
 
-def climb(names, steps, **options):
+def three_panels(two_rows):
+    """Before, after and the climb: in a row, or the climb below, as the notebooks have it."""
+    if not two_rows:
+        return plt.subplots(1, 3, figsize=(8.4, 3.2))
+    figure = plt.figure(figsize=(5.2, 4.8))
+    return figure, [*figure.subplot_mosaic("AB;CC", height_ratios=[3, 2]).values()]
+
+
+def climb(names, steps, two_rows=True, **options):
     """Three panels that say how the machine of some animals learns."""
     plt.close("all")
     rows = animals(names)
     start = bmlab.BoltzmannMachine(np.zeros((len(names),) * 2), np.zeros(len(names)), names=tuple(names))
-    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3.2))
+    figure, axes = three_panels(two_rows)
     plot.learning(bmlab.fit(start, rows, steps=steps, rate=0.1).steps, axes, **options)
     return plot.dress(figure)
 
 
 def toy_climb():
     plt.close("all")
-    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3.2))
+    figure, axes = three_panels(True)
     evenings = bmlab.sample(bmlab.toy().at(0.7), 60, rng=0)
     plot.learning(bmlab.fit(bmlab.toy(), evenings, steps=40, rate=0.1).steps, axes)
     return plot.dress(figure)
@@ -128,6 +136,7 @@ def toy_climb():
 CLIMBS = {
     "toy": toy_climb,
     "five animals": lambda: climb(FIVE, 301, pair=(0, 1)),
+    "five animals, in a row": lambda: climb(FIVE, 301, two_rows=False, pair=(0, 1)),
     "five animals, at first": lambda: climb(FIVE, 2),
     "mismatch": lambda: climb(FIVE, 100, what="mismatch"),
     "zoo": lambda: climb(ZOO.properties, 40),
@@ -142,7 +151,7 @@ def test_no_word_of_a_climb_is_struck(name):
 def test_no_name_of_a_bound_is_struck():
     model = bmlab.medium().at(2)
     proven = bmlab.Bracket(bmlab.Bounded(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
-    figure, ax = plt.subplots(figsize=(7, 2.7), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.2, 2.5), layout="constrained")
     plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax)
     assert overlaps(plot.dress(figure)) == []
 

@@ -426,6 +426,9 @@ def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):
     ax.figure.set_layout_engine("constrained")
     ax.figure.canvas.draw()
     assert np.ptp([panel.get_position().bounds[1::2] for panel in axes], axis=0).max() < 1e-6  # one floor, one height
+    below = [*plt.figure(figsize=(5, 5)).subplot_mosaic("AB;CC").values()]
+    plot.learning(steps, below)
+    assert axes[2].get_box_aspect() == 1 and below[2].get_box_aspect() is None
 
 
 # looks

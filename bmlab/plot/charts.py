@@ -118,7 +118,7 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
     """Draw the log-likelihood, or what="mismatch", of each Step against its number, with its two ends written.
 
     On three Axes the first step and the last are drawn too, awake against asleep, and both name the same pair: `pair`,
-    or the one that is furthest from the data at first.
+    or the one that is furthest from the data at first.  The third is a square in a row with these, and wide below them.
 
     >>> fit = bmlab.fit(bmlab.toy(), bmlab.states(3), steps=5, rate=0.1)
     >>> plot.learning(fit.steps, plt.subplot())
@@ -141,7 +141,8 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
         labels = Labels(curve)
         for k, side in ((0, 1), (-1, -1)):
             labels.around(signed(values[k], ".2f"), (numbers[k], values[k]), 3, (side, 0))
-        curve.set(ylabel="", yticks=[], box_aspect=1)
+        row = [spec.rowspan if (spec := panel.get_subplotspec()) else None for panel in panels]
+        curve.set(ylabel="", yticks=[], box_aspect=1 if row[0] == row[2] else None)
         curve.margins(0.1, 0.15)
         headline(curve, "The fall" if what == "mismatch" else "The climb", quantity)
     return ax
@@ -192,7 +193,7 @@ def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
         place: Any = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "bottom"}
         ax.annotate(f" {name} ", (end, 1), (0, 2), ha=side, **place)
     ax.set(xlabel="log Z (nats)", yticks=range(len(estimates)), ylim=(len(estimates) - 0.5, -0.5))
-    ax.set_yticklabels([e.method + ("" if e.converged else " (not converged)") for e in estimates])
+    ax.set_yticklabels([e.method + ("" if e.converged else "\n(not converged)") for e in estimates])
     return ax
 
 

@@ -36,7 +36,8 @@ def dress(figure: Figure) -> Figure:
             ax.spines[side].set_visible(False)
         if title := ax.get_title():
             ax.set_title("")
-            headline(ax, ax.get_title(loc="left") or title)
+            if not ax.get_title(loc="left"):
+                headline(ax, title)
     for artist in figure.findobj():
         for part in ("color", "edgecolor", "facecolor", "markeredgecolor", "markerfacecolor"):
             if hasattr(artist, "set_" + part) and (found := getattr(artist, "get_" + part, None)):

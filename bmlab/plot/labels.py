@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CLEAR = 2.0  # points between words and what is not theirs
 STRUCK, BROKEN, AMBIGUOUS = 3.0, 1.0, 1.5  # what places cost that are not free; a point further away costs 1 / 12
 TURNS = np.pi / 8 * np.arange(16)
-GAPS, ALONG = (2, 7, 13, 20, 28), np.array([1 / 2, 1 / 3, 2 / 3, 0.42, 0.58, 0.27, 0.73, 0.2, 0.8])
+GAPS, ALONG = (2, 7, 13, 20, 28, 36, 44, 54), np.array([1 / 2, 1 / 3, 2 / 3, 0.42, 0.58, 0.27, 0.73, 0.2, 0.8])
 
 
 class Labels(Artist):
@@ -141,6 +141,7 @@ class _Others:
         fixed += [ax.get_legend().get_window_extent(renderer)] if ax.get_legend() else []
         self.fixed = np.array([(box.min + box.max, box.size) for box in fixed]).reshape(-1, 2, 2) * points / 2
         self.frame = ax.bbox.get_points() * points
+        self.beyond = 2 if ax.axison else 1  # numbers and the name of the axis are there
 
     def cost(self, middles, half, boxes, own, home):
         """What stands in the way of a box of this half size at each of its middles (K, 2), as a number (K,).
@@ -159,7 +160,7 @@ class _Others:
         taken = np.concatenate([self.fixed, boxes[np.isfinite(boxes[:, 0, 0])]])
         met = (np.abs(middles[:, None] - taken[:, 0]) < half + taken[:, 1] + CLEAR).all(axis=2)
         left = ((middles - half < self.frame[0]) | (middles + half > self.frame[1])).any(axis=1)
-        bad = (gap < CLEAR).sum(axis=1) + met.sum(axis=1) + left
+        bad = (gap < CLEAR).sum(axis=1) + met.sum(axis=1) + self.beyond * left
         return struck @ self.price + STRUCK * bad + AMBIGUOUS * strange
 
 
