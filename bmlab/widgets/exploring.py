@@ -19,7 +19,7 @@ from . import controls as control
 from .pictures import Easel
 from .view import View, script
 
-SIZE = 6.4, 3.8  # of the figure that a slider draws, inches
+SIZE = 5.2, 3.8  # of the figure that a slider draws, inches: words of ten points are read on a telephone, too
 
 
 def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
@@ -77,7 +77,7 @@ class Explorer(View):
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
         text = self._panel(ax, values)
-        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(text.strip(), 80)]).strip())
+        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(text.strip(), 70)]).strip())
         for strip, (name, stops) in zip(strips, self._stops.items(), strict=True):
             places = range(len(stops)) if len(stops) <= 12 else (0, len(stops) - 1)
             strip.plot([0, len(stops) - 1], [0, 0], color=plot.FAINT, linewidth=3, solid_capstyle="round")
@@ -85,7 +85,7 @@ class Explorer(View):
             strip.plot(starts[name], 0, "o", color=plot.PLUS, markersize=10)
             for k in {*places, starts[name]}:
                 style: Any = {"fontweight": "bold", "color": plot.PLUS} if k == starts[name] else {}
-                near = k in places and 0 < abs(k - starts[name]) < 0.06 * len(stops)  # the two would touch
+                near = k in places and 0 < abs(k - starts[name]) < 0.075 * len(stops)  # the two would touch
                 label = "" if near else control.text(stops[k])
                 strip.annotate(label, (k, 0), (0, -7), textcoords="offset points", ha="center", va="top", **style)
             strip.annotate(f"{name}  ", (0, 0), (-12, 0), textcoords="offset points", ha="right", va="center")
@@ -102,7 +102,7 @@ class Explorer(View):
             self._draw(ax=ax, **named)
         if not ax.get_title() and not ax.get_title(loc="left"):
             title = ", ".join(f"{name} = {control.text(value)}" for name, value in named.items())
-            ax.set_title(title if len(title) < 64 else title.replace(", ", ",\n"), fontsize=10)
+            ax.set_title(title if len(title) < 50 else title.replace(", ", ",\n"), fontsize=10)
         return printed.getvalue() + "".join(f"{warning.message}\n" for warning in given)
 
     def _answer(self, places, dense=False):

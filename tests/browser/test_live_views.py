@@ -158,7 +158,7 @@ def test_on_a_dense_display_explore_answers_a_step_at_once_and_gets_sharp_at_res
     )
     slide(view, "T")
     notebook.page.wait_for_timeout(1500)  # nothing comes after the second
-    assert notebook.page.evaluate("window.widths") == [[640, 640], [1280, 640]]
+    assert notebook.page.evaluate("window.widths") == [[520, 520], [1040, 520]]
 
 
 def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
