@@ -175,7 +175,7 @@ def the_radius_is_the_cause(seed):
 
 @claim("05-71", product(range(20), (0.5, 1, 3)))
 def flattery(seed, temperature):
-    """With nothing hidden, a model judged by its own mean field always looks better than it is."""
+    """With nothing hidden, a model judged by its own mean field never looks worse than it is."""
     model = glass(5 + seed % 8, seed, temperature)
     return bmlab.exact(model).log_z.value - bmlab.mean_field(model).log_z.value
 
@@ -251,7 +251,7 @@ def errors(true, rows, seed):
 
 @claim("only-visible")
 def maximum_likelihood_gains_little(seed):
-    """Judged by the weights of random machines, maximum likelihood gains next to nothing on it"""
+    """In the weights of random machines maximum likelihood gains next to nothing on it"""
     true = glass(10, seed, (0.7, 1, 2, 4)[seed % 4])
     both = np.array([errors(true, 10_000, [seed, draw]) for draw in range(10)])
     rule, most = np.sqrt(np.nanmean(both**2, axis=0))
@@ -270,7 +270,7 @@ def unseen(rule, penalty, seed):
 
 @claim("only-visible")  # each rule with its best penalty, and with the same
 def in_nats_it_gains(seed):
-    """judged in nats on unseen animals, a tenth of a nat.**"""
+    """in nats on unseen animals it gains a tenth of a nat.**"""
     splits = np.random.default_rng(seed).choice(40, 15, replace=False)
     worth = np.mean([[[unseen(rule, p, split) for p in (0.03, 0.06)] for rule in RULES] for split in splits], axis=0)
     gains = [likelihood - other for likelihood, other in (worth.max(axis=1), worth[:, 0])]
