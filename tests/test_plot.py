@@ -443,6 +443,13 @@ def test_a_headline_stands_left_above_the_words_below_it(ax):
     assert small.x0 == pytest.approx(ax.bbox.x0, abs=2)
 
 
+def test_a_headline_that_is_longer_than_the_figure_is_wide_goes_on_in_a_second_line(ax):
+    for words in ("It climbs", "It climbs " * 20):
+        plot.headline(ax, words, below="nats a pattern")
+        *_, width, _ = figures.png(plot.dress(ax.figure))
+        assert width <= 100 * ax.figure.get_figwidth() + 2
+
+
 def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     ax.plot([0, 1], "o", color="k", markerfacecolor="white")
     ax.bar([0], [1], color="black")

@@ -71,11 +71,13 @@ def literal(names: Sequence[Any]) -> list[str]:
 def headline(ax: Axes, text: str, below: str = "") -> Axes:
     """Say above the axes what one sees, and below it, smaller, what is needed to read it.
 
+    What is longer than the figure is wide goes on in a second line.
+
     >>> plot.headline(plt.subplot(), "Two states share the cold", below="probability of each state")
     <Axes: title={'left': 'Two states share the cold'}>
     """
     lines = below.count("\n") + 1 if below else 0
-    ax.set_title(text, loc="left", fontweight="bold", fontsize=11, pad=8 + 13 * lines)
+    ax.set_title(text, loc="left", fontweight="bold", fontsize=11, pad=8 + 13 * lines, wrap=True)
     if below:
         ax.annotate(below, (0, 1), (0, 7), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
     return ax
