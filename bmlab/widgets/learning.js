@@ -50,7 +50,7 @@ function mount(model, el) {
   const clamped = matrix("awake: the data", 1), free = matrix("asleep: the dreams", 1), weights = matrix("weights");
 
   // The moments against each other
-  const scatter = axes(270, 250, {
+  const scatter = axes(270, 180, {
     x: [-1.05, 1.05], y: [-1.05, 1.05], xticks: [-1, 0, 1], yticks: [-1, 0, 1],
     xlabel: "awake (data)", ylabel: "asleep (dreams)", title: "Free moments against clamped ones",
   });
@@ -62,13 +62,13 @@ function mount(model, el) {
     xs.map((x, k) => [x, ys[k]]).filter((point) => !point.includes(null)), shape);
 
   // The climb
-  const trace = make("div"), heading = make("p", { class: "bml-note bml-step" }), numbers = note();
+  const trace = make("div"), heading = make("b", { class: "bml-step" }), numbers = make("span");
   const climb = () => {
     const known = frames.every((f) => f.log_likelihood !== null);
     const values = frames.map((f) => f[known ? "log_likelihood" : "mismatch"]);
     const top = values.reduce((a, b) => Math.max(a, b)), low = known ? values.reduce((a, b) => Math.min(a, b)) : 0;
     const margin = (top - low || 1) * 0.08;
-    const chart = axes(440, 250, {
+    const chart = axes(440, 140, {
       x: [0, Math.max(frames.length - 1, 1)], y: [low - (known ? margin : 0), top + margin],
       xticks: [0, frames.length - 1], yticks: [low, top],
       xlabel: "step", ylabel: known ? "log p (nats)" : "mismatch", title: "The climb",
@@ -113,10 +113,10 @@ function mount(model, el) {
     weights.draw(f.weights);
     climb.move();
     look(f);
-    heading.textContent = `Step ${at}`;
     const known = f.log_likelihood !== null, last = at === frames.length - 1 ? end : "";
     const failed = f.converged ? "" : ";   the free phase has NOT CONVERGED";
-    numbers.textContent = (known ? `Log-likelihood ${signed(f.log_likelihood, 3)} nats a pattern;   ` : "") +
+    heading.textContent = `Step ${at}`;
+    numbers.textContent = ".   " + (known ? `Log-likelihood ${signed(f.log_likelihood, 3)} nats a pattern;   ` : "") +
       `largest mismatch ${f.mismatch.toFixed(3)}${failed}.   ${last}`;
   };
   const go = (to) => {
@@ -143,10 +143,10 @@ function mount(model, el) {
   });
   const buttons = make("div", { class: "bml-buttons" });
   const root = frame(el, "learning", make("p", { class: "bml-caption" }, model.get("headline")), three,
-    note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), buttons, heading, words,
+    note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), buttons,
     make("div", { class: "bml-pair" },
       make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),
-      make("div", { class: "bml-column" }, trace)), numbers);
+      make("div", { class: "bml-column" }, trace, make("p", { class: "bml-note" }, heading, numbers), words)));
   const kernel = asker(model, root, (answer) => {
     if (answer.from !== frames.length) return;
     frames.push(...answer.frames);
@@ -157,10 +157,8 @@ function mount(model, el) {
   });
   const run = player(root, step, { playing: false });
   buttons.append(run.control, button("Step", () => { run.toggle(false); go(at + 1); }),
-    button("Back to the start", () => go(0)));
-  root.append(
-    make("div", { class: "bml-controls" }, scrub.el,
-      slider("steps a second", { min: 1, max: 60, step: 1, value: speed }, (v) => { speed = v; }).el));
+    button("Back to the start", () => go(0)), scrub.el,
+    slider("steps a second", { min: 1, max: 60, step: 1, value: speed }, (v) => { speed = v; }).el);
   kernel.ask({ from: 0, to: AHEAD });
   return () => { run.stop(); kernel.stop(); };
 }

@@ -29,6 +29,13 @@ VIEWS = r"widgets\.(?:explore|\w+View)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
+# How high the opening is with what it asks one to do, and how much of the screen JupyterLab leaves for it.
+HEIGHTS = """() => {
+    const box = element => element.getBoundingClientRect(), view = box(document.querySelector('.bmlab'));
+    const task = [...document.querySelectorAll('.jp-RenderedMarkdown p')].find(p => p.innerText.startsWith('Do this'));
+    const room = box(document.querySelector('.jp-Notebook .jp-WindowedPanel-outer'));
+    return [Math.max(view.bottom, box(task).bottom) - Math.min(view.top, box(task).top), room.height];
+}"""
 
 
 def views_in(notebook):
@@ -132,7 +139,8 @@ def test_a_notebook_opens_as_it_is_stored_and_its_views_move(notebook, name):
     expected = views_in(notebook.open(f"notebooks/{name}"))
     assert not notebook.errors and not notebook.outside
     nbformat.write(only_views(ROOT / "notebooks" / name), notebook.folder / "notebooks" / f"views_{name}")
-    assert views_in(notebook.open(f"notebooks/views_{name}")) == expected
+    notebook.page.set_viewport_size({"width": 1440, "height": 900})
+    assert views_in(notebook.open(f"notebooks/views_{name}", "lab")) == expected
     notebook.command("notebook:clear-all-cell-outputs")
     assert all(count is None for count, *_ in notebook.page.evaluate(CELLS))
     notebook.run()
@@ -144,6 +152,10 @@ def test_a_notebook_opens_as_it_is_stored_and_its_views_move(notebook, name):
     views = notebook.page.locator(".bmlab")
     views.nth(expected - 1).wait_for()
     assert views.count() == expected > 0
+    views.first.scroll_into_view_if_needed()
+    notebook.page.locator(".jp-RenderedMarkdown p", has_text=re.compile("^Do this")).first.wait_for()
+    high, room = notebook.page.evaluate(HEIGHTS)
+    assert 0 < high < room
     for k in range(expected):
         view = views.nth(k)
         view.scroll_into_view_if_needed()
