@@ -500,6 +500,26 @@ def test_the_page_knows_each_unit_given_those_that_are_held(model):
         assert np.allclose(np.array(found)[open_units], (1 + mean) / 2)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [bmlab.toy(), bmlab.ising(5, periodic=False), bmlab.restricted(np.ones((3, 2)), np.zeros(3), np.zeros(2))],
+    ids=["circle", "chain", "rows"],
+)
+def test_a_live_machine_stands_where_its_stored_picture_has_it(model, monkeypatch):
+    figures = []
+    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or ("", 0, 0))
+    graph = widgets.MachineView(model).drawn
+    ax = figures[0].axes[1]
+    spots = [line.get_transform().transform(line.get_xydata()[0]) for line in ax.lines if line.get_marker() == "o"]
+    stored = (spots - ax.bbox.min) / ax.bbox.size * [320, 300]
+    assert np.allclose(stored * [1, -1] + [0, 300], np.array(graph["units"])[:, :2], atol=0.1)
+    assert len(graph["lines"]) == np.count_nonzero(model.dense_weights) / 2
+    written = [text for _, _, text, _ in graph["words"]]
+    assert len(written) == len({(x, y) for x, y, *_ in graph["words"]}) == len(ax.texts)
+    assert [text for text in written if text.startswith("unit")] and ("+0.5" in written) == (model.n == 3)
+    assert all(0 <= x <= 320 and 0 <= y <= 300 for x, y, *_ in graph["words"])
+
+
 def test_neighbours_follow_each_other_round_the_unit_with_most_couplings():
     view = widgets.MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
     angle = np.arctan2(*(np.delete(view.places, 4, axis=0) - np.array(view.places[4])).T)

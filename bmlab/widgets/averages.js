@@ -62,7 +62,7 @@ function mount(model, el) {
     for (; due >= 1; due--) update();
     show();
   };
-  const root = frame(el, "averages", make("p", { class: "bml-caption" }, model.get("headline")),
+  const root = frame(el, "averages", make("p", { class: "bml-headline" }, model.get("headline")),
     make("div", { class: "bml-pair" }, ...halves.map((half) => half.el)), line.svg, numbers);
   const run = player(root, step, { playing: false });
   root.append(make("div", { class: "bml-buttons" }, run.control,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,17 @@ from .. import plot
 from ..arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
+from ..infer.variational.belief_propagation import bethe
 from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
 from ..plot.style import DASHED, ON_LIGHT, literal, signed
 from .machine import ModelView
-from .pictures import put_buttons, two_layers
+from .pictures import Choice, Controls, Slider, page, two_layers
 from .view import script
 
 RADIUS = 26  # of a disc, as in beliefs.js: a view and its stored picture are drawn in one measure
 WIDE, HIGH = 720, 300
+SIDES = {"middle": "center", "start": "left", "end": "right"}  # of a word, as the page and Matplotlib name them
 
 
 class BeliefView(ModelView):
@@ -120,23 +122,28 @@ class MeanFieldView(BeliefView):
             s = sweep(model, s, rng.random(model.n))
             fields.append(model.field(s)[middle])
         m, exact = mean_field(model).mean, 2 * chances(model, np.zeros(model.n))[middle] - 1
-        figure, ax = sheet(sent | {"box": [WIDE, high + 163]}, ["Run", "One update"], "then change the temperature")
+        controls = [
+            "Run",
+            "One update",
+            Slider("temperature T", (model.temperature - 0.5) / 5.5, f"{model.temperature:g}"),
+        ]
+        figure, ax = sheet(sent | {"box": [WIDE, high + 202]}, controls)
         signs = [signed(x, "+.0f") for x in s]
         for shift, p, numbers in ((0, s, signs), (360, m, [signed(x, ".2f") for x in m])):
             network(ax, model, sent | {"places": (places + np.array([shift, 18])).tolist()}, (1 + p) / 2, numbers)
         reach = np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle]))
         left, right = plot.COLOURS["gibbs"], plot.COLOURS["mean field"]
-        ax.text(0, 6, "Units flip: the field jitters", fontsize=10)
-        ax.text(360, 6, "Only their means: the field settles", fontsize=10)
+        ax.text(0, 12, "Units flip: the field jitters", fontsize=10)
+        ax.text(360, 12, "Only their means: the field settles", fontsize=10)
         for shift, found, colour in ((0, fields, left), (360, [model.field(m)[middle]], right)):
             scale(ax, 60 + shift, 300 + shift, high + 58, reach, "field of the middle unit")
             at = 180 + shift + 120 * np.array(found) / reach
             ax.plot([at, at], [high + 54, high + 34], color=colour, alpha=0.3)
             ax.plot(at[-1], high + 44, "o", color=colour)
-        scale(ax, 60, 660, high + 136, 1, "mean of the middle unit")
+        scale(ax, 60, 660, high + 158, 1, "mean of the middle unit")
         for name, x in (("exact", exact), ("mean field", m[middle])):
-            ax.plot(360 + 300 * x, high + 124, plot.MARKERS[name], color=plot.COLOURS[name])
-            ax.text(360 + 300 * x, high + 111, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=9.5)
+            ax.plot(360 + 300 * x, high + 146, plot.MARKERS[name], color=plot.COLOURS[name])
+            ax.text(360 + 300 * x, high + 132, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=10)
         return figure, sent
 
 
@@ -167,27 +174,31 @@ class MessageView(BeliefView):
             "held": [int(unit == 0) for unit in range(model.n)],
             "bridge": pair if pair and not model.dense_weights[pair[0], pair[1]] else [],
         }
+        left = [x < WIDE / 2 - 1 for x, _ in sent["places"]]
         sent["labels"] = [
-            [0, RADIUS + 17, "middle"] if unit in leaves else [RADIUS + 8, -12, "start"] for unit in range(model.n)
+            [0, RADIUS + 17, "middle"]
+            if unit in leaves
+            else [-RADIUS - 8, -12, "end"]
+            if left[unit]
+            else [RADIUS + 8, -12, "start"]
+            for unit in range(model.n)
         ]
         exact = 2 * chances(model, np.zeros(model.n)) - 1
-        figure, ax = sheet(sent, ["Run", "One message"], "Press a unit to make it the root.")
-        known = np.where(np.arange(model.n), np.nan, exact)  # half way: all messages have come to the root
-        network(ax, model, sent, (1 + known) / 2, [signed(exact[0], ".2f"), *[""] * (model.n - 1)])
+        controls = ["Run", "One message"] + [Choice("machine", ("tree", "with a loop"))] * bool(sent["bridge"])
+        figure, ax = sheet(sent, controls, "Press a unit to make it the root.")
+        with warnings.catch_warnings(action="ignore"):
+            believed = bethe(model).mean  # when all messages are sent: on a tree these are the exact means
+        network(ax, model, sent, (1 + believed) / 2, [signed(mean, ".2f") for mean in believed])
         places = np.array(sent["places"])
         for unit, ((x, y), (dx, dy, anchor)) in enumerate(zip(places, sent["labels"], strict=True)):
-            side = "center" if anchor == "middle" else "left"
-            ax.text(x + dx, y + dy + 15, f"exact {signed(exact[unit], '.2f')}", ha=side, fontsize=9)
-        for above, layer in pairwise(layers):
-            for child in layer:
-                parent = next((unit for unit in above if model.dense_weights[unit, child]), child)
-                if parent == child:
-                    continue
-                step = places[parent] - places[child]
-                along = step / np.hypot(*step)
-                tip = (places[parent] + places[child]) / 2 + 11 * along + 8 * np.array([-along[1], along[0]])
-                style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
-                ax.annotate("", tip, tip - 24 * along, arrowprops=style)
+            side = SIDES[anchor]
+            ax.text(x + dx, y + dy + 18, f"exact {signed(exact[unit], '.2f')}", ha=side, fontsize=10)
+        for start, end in np.argwhere(model.dense_weights):
+            step = places[end] - places[start]
+            along = step / np.hypot(*step)
+            tip = (places[end] + places[start]) / 2 + 11 * along + 10 * np.array([-along[1], along[0]])
+            style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", tip, tip - 24 * along, arrowprops=style)
         return figure, sent
 
 
@@ -253,19 +264,13 @@ def scale(ax: Axes, left: float, right: float, y: float, reach: float, name: str
     """An axis from -reach to reach at the height y."""
     ax.plot([left, right], [y, y], color=plot.INK, linewidth=1)
     for x, tick in ((left, -reach), ((left + right) / 2, 0), (right, reach)):
-        ax.text(x, y + 12, signed(tick, "g"), ha="center", fontsize=9)
-    ax.text((left + right) / 2, y + 26, name, ha="center", fontsize=9.5)
+        ax.text(x, y + 20, signed(tick, "g"), ha="center", fontsize=10)
+    ax.text((left + right) / 2, y + 40, name, ha="center", fontsize=10)
 
 
-def sheet(sent: dict[str, Any], buttons: Sequence[str], hint: str) -> tuple[Figure, Axes]:
-    """An empty view: its headline above, its buttons below, and between them axes in the measure of the page."""
-    wide, high = sent["box"]
-    figure = Figure(figsize=(wide / 88, (high + 70) / 88), layout="constrained")
-    ax = figure.subplots()
-    ax.set(xlim=(0, wide), ylim=(high + 40, 0), aspect="equal")
-    ax.axis("off")
-    plot.headline(ax, sent["headline"])
-    put_buttons(ax, buttons, high + 10, hint)
+def sheet(sent: dict[str, Any], controls: Controls, hint: str = "") -> tuple[Figure, Axes]:
+    """An empty view: its headline above, what one presses below, and between them axes in the measure of the page."""
+    figure, (ax,) = page(sent["headline"], controls, sent["box"], hint=hint)
     return figure, ax
 
 
@@ -291,12 +296,14 @@ def network(
         rim = 3 if sent["held"][i] else 1.2
         ax.add_patch(Circle((x, y), RADIUS, facecolor="none", edgecolor=plot.INK, linewidth=rim, zorder=4))
         if before is not None:
+            side = 1 if (sent["labels"][i] or [0])[0] < 0 else -1  # where no name stands
             mark = y + RADIUS * (1 - 2 * before[i])
-            ax.plot([x - RADIUS, x - RADIUS + 8], [mark, mark], color=plot.INK, linewidth=2, zorder=5)
+            edge = x + side * np.sqrt(max(0, RADIUS**2 - (mark - y) ** 2))
+            ends = [edge, edge + 10 * side, edge + 10 * side], [mark, mark - 6, mark + 6]
+            ax.fill(*ends, color=plot.INK, edgecolor="white", linewidth=0.8, zorder=5)
         halo = [withStroke(linewidth=2.5, foreground="white")]
-        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=9.5, color=ON_LIGHT, path_effects=halo, zorder=6)
+        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=10, color=ON_LIGHT, path_effects=halo, zorder=6)
         if sent["labels"][i] is None:
             continue
         dx, dy, anchor = sent["labels"][i]
-        side = {"middle": "center", "start": "left", "end": "right"}[anchor]
-        ax.text(x + dx, y + dy, literal([sent["names"][i]])[0], ha=side, va="baseline", fontsize=10)
+        ax.text(x + dx, y + dy, literal([sent["names"][i]])[0], ha=SIDES[anchor], va="baseline", fontsize=10)

@@ -9,7 +9,7 @@ from .. import plot
 from ..infer.sampling.diagnostics import halves, split_rhat
 from ..infer.sampling.gibbs import sweep
 from .machine import ModelView
-from .pictures import page
+from .pictures import Slider, page
 from .view import script
 
 # Pixels, as in chains.js: sweeps across, the average upwards.
@@ -37,7 +37,12 @@ class ChainsView(ModelView):
 
     def draw(self, model, seed):
         """Draw what the chains report after each sweep, at the machine's own temperature."""
-        figure, (chart, beside) = page(self.headline, ["Run", "Start anew"], (450, 290), (300, 290))
+        figure, (chart, beside) = page(
+            self.headline,
+            ["Run", "Start anew", Slider("temperature T", (model.temperature - 1) / 4, f"{model.temperature:g}")],
+            (450, 290),
+            (300, 290),
+        )
         rng, s = np.random.default_rng(seed), np.repeat([1.0, -1.0], CHAINS // 2)[:, None] * np.ones(model.n)
         m = np.empty((CHAINS, SWEEPS))
         for k in range(SWEEPS):
@@ -59,21 +64,21 @@ class ChainsView(ModelView):
                 x, height - line * CHART_HEIGHT / 2.2, "-" if up else "--", color=plot.PLUS if up else plot.INK, lw=1.2
             )
         for value, text in ((1, "+1"), (0, "0"), (-1, "\N{MINUS SIGN}1")):
-            chart.text(CHART_LEFT - 6, height - value * CHART_HEIGHT / 2.2, text, fontsize=9, ha="right", va="center")
+            chart.text(CHART_LEFT - 6, height - value * CHART_HEIGHT / 2.2, text, fontsize=10, ha="right", va="center")
         chart.text(
             CHART_LEFT + CHART_WIDTH,
             CHART_TOP + CHART_HEIGHT + 14,
             f"{SWEEPS} sweeps",
-            fontsize=9.5,
+            fontsize=10,
             ha="right",
             va="center",
         )
-        beside.text(0, 30, f"R-hat {said} at T = {model.temperature:g}", fontsize=14, fontweight="bold", va="center")
-        beside.text(0, 66, "average magnetisation of each chain so far", fontsize=9.5, va="center")
+        beside.text(0, 30, f"R-hat {said}", fontsize=14, fontweight="bold", va="center")
+        beside.text(0, 76, "average magnetisation\nof each chain so far", fontsize=10, va="center")
         for y, style, colour, text in (
-            (92, "-", plot.PLUS, "from all +1"),
-            (114, "--", plot.INK, "from all \N{MINUS SIGN}1"),
+            (116, "-", plot.PLUS, "from all +1"),
+            (142, "--", plot.INK, "from all \N{MINUS SIGN}1"),
         ):
             beside.plot([0, 30], [y, y], style, color=colour, lw=1.6)
-            beside.text(38, y, text, fontsize=9.5, va="center")
+            beside.text(38, y, text, fontsize=10, va="center")
         return figure, {}

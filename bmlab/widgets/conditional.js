@@ -7,7 +7,11 @@ function mount(model, el) {
     fixed[i] = { 0: 1, 1: -1, "-1": 0 }[fixed[i]];
     show();
   });
-  drawing.units.forEach(({ before: line }, i) => line.setAttribute("d", `M${-RADIUS} ${RADIUS * (1 - 2 * before[i])}h8`));
+  // A mark on the rim, on the side where no name stands
+  drawing.units.forEach(({ before: mark }, i) => {
+    const side = (model.get("labels")[i] ?? [0])[0] < 0 ? 1 : -1, y = RADIUS * (1 - 2 * before[i]);
+    mark.setAttribute("d", `M${side * Math.sqrt(RADIUS ** 2 - y ** 2)} ${y}l${10 * side} -6v12z`);
+  });
   story.setAttribute("role", "status");
 
   let states;
@@ -51,14 +55,14 @@ function mount(model, el) {
     show();
   };
 
-  const root = frame(el, "conditional", make("p", { class: "bml-caption" }, model.get("headline")), drawing.svg, story);
+  const root = frame(el, "conditional", make("p", { class: "bml-headline" }, model.get("headline")), drawing.svg, story);
   let due = 0;
   const run = player(root, (seconds) => { if ((due += seconds) > 0.8) { due = 0; draw(); } }, { playing: false });
   const free = button("Free all", () => { run.toggle(false); fixed.fill(0); show(); });
   root.append(make("div", { class: "bml-buttons" },
     ...(low ? [run.control, button("Step", () => { run.toggle(false); draw(); })] : []), free));
   root.append(note([colourOf(model, "gibbs"), "●", "as blue as it is likely to be +1"],
-    ["var(--ink)", "–", "where nothing is held"], "Press a unit: held at +1, at −1, free."));
+    ["var(--ink)", "◀", "where nothing is held"], "Press a unit: held at +1, at −1, free."));
   show();
   return run.stop;
 }

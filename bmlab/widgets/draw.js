@@ -62,10 +62,17 @@ function mount(model, el) {
       "The address of this page has your patterns: copy it from the browser's bar.";
   });
 
-  // Its units and weights; a unit that is pressed is held in every dream
+  // Its units, and the weights of the one that is pointed at, or else of that with the largest; a unit that is pressed is
+  // held in every dream
+  let looked = 0, chosen = false;
+  const together = (i) => mind.machine.weights[i].reduce((sum, w) => sum + Math.abs(w), 0);
+  const strongest = () => {
+    const all = held.map((_, i) => together(i)), most = Math.max(...all);
+    if (!chosen && most > 1.1 * all[looked]) looked = all.indexOf(most);
+  };
   const weights = (canvas, cell) => {
-    const lines = mind.machine.weights.flatMap((row, i) => Array.from(row.slice(0, i), (w, j) => [i, j, w]));
-    network(canvas, [H, W], cell, lines, mind.dreams[0], tones, held);
+    const lines = Array.from(mind.machine.weights[looked], (w, j) => [looked, j, w]);
+    network(canvas, [H, W], cell, lines, mind.dreams[0], tones, held, looked);
   };
   const holding = () => held.some((x) => x);
   const hold = () => {
@@ -75,7 +82,7 @@ function mount(model, el) {
   };
   const HOW = ["held off in every dream", "free", "held on in every dream"];
   const web = brushed(held, (x) => x ? (x > 0 ? -1 : 0) : 1, hold, { size: 560, draw: weights, taps: true,
-    words: "space holds a cell", named: (i) => HOW[held[i] + 1] });
+    look: (i) => { [looked, chosen] = [i, true]; web.paint(); }, words: "space holds a cell", named: (i) => HOW[held[i] + 1] });
   web.canvas.classList.add("bml-web");
 
   // All of its dreams
@@ -123,6 +130,7 @@ function mount(model, el) {
     if (!tones.off || mind.steps % PACE === 0) {
       restyle();
       describe();
+      strongest();
     }
     if (holding()) {                   // a chain that has found a pattern stays in it: one a step begins anew
       mind.dreams[oldest] = mind.noise();
@@ -149,19 +157,20 @@ function mount(model, el) {
 
   const column = (name, title, ...children) => make("div", { class: `bml-${name}` },
     make("p", { class: "bml-caption" }, title), ...children);
-  const root = frame(el, "draw", probe, make("div", { class: "bml-dreamer" },
+  const root = frame(el, "draw", probe, make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-dreamer" },
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken, keep),
-    column("weights", "Its weights", web.canvas, web.spoken,
+    column("weights", "The weights of the cell you point at", web.canvas, web.spoken,
       make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt"),
       make("p", { class: "bml-note bml-scale" }, "0: none", make("span", { class: "bml-lane" }, share), "2: opposite"),
       note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
-    column("dreams", "It dreams", wall.canvas)));
+    column("dreams", "It dreams", wall.canvas, make("div", { class: "bml-buttons" }, signs, free))));
   const run = player(root, step), twoDigits = (v) => v.toFixed(2);
   const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
-  root.prepend(make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, heat.el));
+  root.querySelector(".bml-headline").after(
+    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, heat.el));
   root.append(
     make("p", { class: "bml-rule" }, "change of a weight = rate × ( ", halves[0], " − ", halves[1], " )"), words,
-    make("div", { class: "bml-buttons" }, signs, free, ...(address ? [send] : [])));
+    ...(address ? [make("div", { class: "bml-buttons" }, send)] : []));
   tones = now();
   arrange();
   // Who asks for less motion sees what comes of it.

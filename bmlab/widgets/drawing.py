@@ -39,8 +39,9 @@ class DrawView(View):
     alone = True
     _esm = script("sampler.js", "learner.js", "pad.js", "dreams.js", "draw.js")
     alt = traitlets.Unicode(
-        "Patterns, what a machine has learnt of them as weights between its cells, and thirty of its dreams."
+        "Patterns, what a machine has learnt of them as the weights of one cell, and thirty of its dreams."
     ).tag(sync=True)
+    headline = traitlets.Unicode("A machine learns what it is shown, and dreams").tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     patterns = traitlets.List().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
@@ -57,7 +58,7 @@ class DrawView(View):
                 f"for the shape {height, width}; pass shape=(height, width)"
             )
         super().__init__(
-            dreamt(data, *_learnt(data, seed), (height, width)),
+            dreamt(self.headline, data, *_learnt(data, seed), (height, width)),
             shape=[height, width],
             patterns=data.astype(int).tolist(),
             seed=seed,

@@ -37,8 +37,9 @@ function wallOf(count, [H, W], across, label) {
   return { canvas, hang };
 }
 
-// Units as discs, and lines between two of them that are as thick as their weight: lines are [i, j, weight].
-function network(canvas, [H, W], cell, lines, state, tones, held = []) {
+// Units as discs, and lines between two of them that are as thick as their weight: lines are [i, j, weight], and
+// dashed where they push apart.
+function network(canvas, [H, W], cell, lines, state, tones, held = [], looked = -1) {
   const middle = (i) => [(i % W + 0.5) * cell, (Math.floor(i / W) + 0.5) * cell];
   canvas.clearRect(0, 0, W * cell, H * cell);
   for (const [i, j, weight] of lines) {
@@ -46,18 +47,20 @@ function network(canvas, [H, W], cell, lines, state, tones, held = []) {
     if (strong < 0.06) continue;
     canvas.globalAlpha = Math.min(0.9, 0.1 + 2.2 * strong);
     [canvas.strokeStyle, canvas.lineWidth] = [weight > 0 ? tones.together : tones.apart, Math.min(8, 0.2 + 5 * strong)];
+    canvas.setLineDash(weight > 0 ? [] : [9, 5]);
     canvas.beginPath();
     canvas.moveTo(...middle(i));
     canvas.lineTo(...middle(j));
     canvas.stroke();
   }
   canvas.globalAlpha = 1;
+  canvas.setLineDash([]);
   state.forEach((x, i) => {
     canvas.beginPath();
     canvas.arc(...middle(i), 0.17 * cell, 0, 7);
     canvas.fillStyle = (held[i] || x) > 0 ? tones.on : tones.off;
     canvas.fill();
-    [canvas.strokeStyle, canvas.lineWidth] = held[i] ? [tones.ink, 5] : [tones.on, 1];
+    [canvas.strokeStyle, canvas.lineWidth] = held[i] || i === looked ? [tones.ink, held[i] ? 5 : 3] : [tones.on, 1];
     canvas.stroke();
   });
 }

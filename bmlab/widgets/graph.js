@@ -1,14 +1,5 @@
-// A machine as a graph, its units in a circle, or, where it has two layers, the first `low` in a row below.
+// A machine as a graph, where Python has drawn it: units, lines and words stand as in the stored picture.
 const word = (x, y, text, more = {}) => make("svg:text", { x, y, "text-anchor": "middle", ...more }, text);
-
-// A long name in two lines.
-function lines(x, y, text, more) {
-  const words = text.split(" "), half = Math.ceil(words.length / 2);
-  if (text.length <= 12 || half === words.length) return word(x, y, text, more);
-  const line = (from, to, dy) => make("svg:tspan", { x, dy }, words.slice(from, to).join(" "));
-  const all = { x, y: y - 7, "text-anchor": "middle", ...more };
-  return make("svg:text", all, line(0, half, 0), line(half, words.length, 15));
-}
 
 // The units of a state as small discs within `size`: in their circle, or in a line where there is no room for one.
 function discs(n, x, y, size) {
@@ -45,33 +36,27 @@ function pressable(pressed, ...children) {
   return make("svg:g", { tabindex: 0, role: "button", onclick: press, onkeydown: press }, ...children);
 }
 
-function graph({ weights, biases, low }, names, colours, pressed) {
-  const n = biases.length, few = n <= 4, radius = few ? 24 : 16;
-  const largest = Math.max(...weights.flat().map(Math.abs)) || 1;
-  const wide = names.some((name) => name.length > 12) ? 40 : 0;
-  const svg = make("svg:svg", { viewBox: `${-wide} 0 ${320 + 2 * wide} 300`, role: "group",
+// Units are [x, y, radius], words [x, y, text, whether bold]; a line has [x, y, x, y] of each of its pieces, and is
+// broken below words.
+function graph({ box: [wide, high], units: places, lines, words }, colours, pressed) {
+  const svg = make("svg:svg", { viewBox: `0 0 ${wide} ${high}`, role: "group", class: "bml-graph",
     "aria-label": "The machine" });
-  const row = (k, many) => 160 + (k - (many - 1) / 2) * Math.min(64, 280 / many);
-  const place = (i, r) => low ? [i < low ? row(i, low) : row(i - low, n - low), 150 + (i < low ? 0.9 : -0.9) * r]
-    : [160 + r * Math.sin(2 * Math.PI * i / n), 150 - r * Math.cos(2 * Math.PI * i / n)];
-  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) {
-    const w = weights[i][j], [x1, y1] = place(i, 100), [x2, y2] = place(j, 100);
-    if (w) svg.append(make("svg:line", { x1, y1, x2, y2, stroke: w > 0 ? colours.together : colours.apart,
-      "stroke-width": 0.5 + 6 * Math.abs(w) / largest, "stroke-opacity": 0.85,
-      "stroke-dasharray": w > 0 ? "none" : "9 5" }));
-    if (w && few) svg.append(word((x1 + x2) / 2, (y1 + y2) / 2 + 4, signed(w, 1, "+"), { class: "bml-halo" }));
+  for (const { pieces, width, apart } of lines) {
+    svg.append(make("svg:path", { d: pieces.map(([x1, y1, x2, y2]) => `M${x1} ${y1}L${x2} ${y2}`).join(""), fill: "none",
+      stroke: apart ? colours.apart : colours.together, "stroke-width": width,
+      "stroke-dasharray": apart ? `${2.2 * width} ${1.2 * width}` : "none" }));
   }
-  const units = biases.map((bias, i) => {
-    const [x, y] = place(i, 100), [bx, by] = place(i, 100 + radius + 20);
-    const ring = make("svg:circle", { cx: x, cy: y, r: radius + 5, class: "bml-ring" });
-    const disc = make("svg:circle", { cx: x, cy: y, r: radius, class: "bml-unit" }), sign = word(x, y + 5, "");
+  const units = places.map(([cx, cy, r], i) => {
+    const ring = make("svg:circle", { cx, cy, r: r + 5, class: "bml-ring" });
+    const disc = make("svg:circle", { cx, cy, r, class: "bml-unit" }), sign = word(cx, cy + 5, "");
     const g = pressable(() => pressed(i), ring, disc, sign);
-    const name = names[i] + (few && bias ? `, b = ${signed(bias, 1, "+")}` : "");
-    const anchor = low ? "middle" : bx < 130 ? "end" : bx > 190 ? "start" : "middle";
-    const below = Math.abs(by - 150) < 9 ? y + radius + 16 : by > 150 ? Math.min(by + 22, 297) : by;
-    svg.append(g, few ? word(Math.max(70, Math.min(bx, 250)), below, name, { class: "bml-soft" })
-      : lines(bx, by + 4, name, { class: "bml-soft", "text-anchor": anchor }));
+    svg.append(g);
     return { g, disc, sign };
   });
+  for (const [x, y, text, bold] of words) {
+    const rows = text.split("\n"), first = y + 5 - 9 * (rows.length - 1);
+    svg.append(make("svg:text", { "text-anchor": "middle", "font-weight": bold ? 700 : 400, class: "bml-name" },
+      ...rows.map((row, k) => make("svg:tspan", { x, y: first + 18 * k }, row))));
+  }
   return { svg, units };
 }

@@ -142,7 +142,7 @@ function mount(model, el) {
     pick(pairs[(now + moves[event.key] + pairs.length) % pairs.length]);
   });
   const buttons = make("div", { class: "bml-buttons" });
-  const root = frame(el, "learning", make("p", { class: "bml-caption" }, model.get("headline")), three,
+  const root = frame(el, "learning", make("p", { class: "bml-headline" }, model.get("headline")), three,
     note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), buttons,
     make("div", { class: "bml-pair" },
       make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),

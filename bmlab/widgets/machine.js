@@ -1,6 +1,6 @@
 // A small machine as a graph: units flip one by one, and the counted states approach their exact probabilities.
 function mount(model, el) {
-  const machine = Object.fromEntries(["weights", "biases", "low"].map((key) => [key, model.get(key)]));
+  const machine = Object.fromEntries(["weights", "biases"].map((key) => [key, model.get(key)]));
   const colours = model.get("colours");
   const n = machine.biases.length, next = uniforms(model.get("seed")), fixed = new Array(n).fill(0);
   const s = Array.from({ length: n }, () => next() < 0.5 ? 1 : -1), SHOWN = Math.min(2 ** n, 16);
@@ -8,7 +8,7 @@ function mount(model, el) {
   let T = model.get("temperature"), rate = 2, due = 0, unit = -1, age = 0, plain = true;
   let exact, counts, total, order;
 
-  const { svg, units } = graph(machine, names, colours, (i) => clamp(i));
+  const { svg, units } = graph(model.get("drawn"), colours, (i) => clamp(i));
 
   // The bars: press one to set its state
   const row = 224 / SHOWN, thick = Math.min(row * 0.28, 8), from = Math.max(52, 9 * n + 12), wide = 400 - from - 8;
@@ -120,14 +120,14 @@ function mount(model, el) {
   };
 
   const key = note(["var(--ink)", "■", "exact"], [colours.gibbs, "■", "counted"],
-    SHOWN < 2 ** n ? `the ${SHOWN} most probable of ${2 ** n} states` + (machine.low ? "" : "; signs go clockwise")
+    SHOWN < 2 ** n ? `the ${SHOWN} most probable of ${2 ** n} states, a sign for each unit`
       : "probability of each state");
   const shape = corners && choice("Show", ["bars", "cube"], 0, (k) => {
     bars.style.display = k ? "none" : "";
     corners.svg.style.display = k ? "" : "none";
   });
   if (corners) corners.svg.style.display = "none";
-  const root = frame(el, "machine", make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
+  const root = frame(el, "machine", make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
     make("div", { class: "bml-column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
     story, numbers);
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
@@ -141,11 +141,10 @@ function mount(model, el) {
   const go = (k) => { [rate, due] = [rates[k], 0]; pace.set(k); };
   root.append(
     make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
-      button("Count anew", restart)),
+      button("Count anew", restart), choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el),
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),
-    choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el,
     note("Press a unit to hold it at +1, again for −1, again to free it: the bars become conditional. " +
       "Press a bar to set its state."));
   restart();

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import traitlets
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
+from .. import plot
+from ..arrays import states
+from ..infer.exact.exact_sampling import probabilities
 from ..model import BoltzmannMachine, check_model
+from ..plot.style import MAX_LABELLED_UNITS, signed
 from ..validation import check_count
-from .pictures import converging, two_layers
+from .pictures import Slider, drawn, page, turns
 from .view import View, script
+
+# Pixels, as in machine.js: the bars, the most probable state above.
+BARS_WIDTH, BARS_HEIGHT, MOST_ROWS, COUNTED_TURNS = 400, 224, 16, 1000
 
 
 class ModelView(View):
@@ -52,7 +62,7 @@ class ModelView(View):
 class MachineView(ModelView):
     """Show a machine of up to ten units as a graph, its units flipping, and counted against exact probabilities.
 
-    Units stand in a circle, the two layers of a restricted machine in two rows.
+    Units stand in a circle, those of a chain in a line, of a tree in levels, of a restricted machine in two rows.
     Orange couplings pull together, dashed purple ones push apart.  Press a unit to hold it at +1, at -1, or to free it.
     Raises ValueError for more units.
 
@@ -62,10 +72,42 @@ class MachineView(ModelView):
     """
 
     _esm = script("sampler.js", "graph.js", "cube.js", "machine.js")
-    alt = traitlets.Unicode(
-        "A machine as a graph, and how often each state came beside its exact probability, after 10 and 10,000 states."
-    ).tag(sync=True)
-    low = traitlets.Int().tag(sync=True)
+    headline = traitlets.Unicode("Units take turns, and the counts become the probabilities").tag(sync=True)
+    alt = traitlets.Unicode("A machine as a graph, and how often each state came beside its exact probability.").tag(
+        sync=True
+    )
+    drawn = traitlets.Dict().tag(sync=True)
 
     def draw(self, model, seed):
-        return converging(model, seed), {"low": len((two_layers(model) or [[]])[0])}
+        """Draw the machine, one state of it, and the counts of some turns."""
+        controls = [
+            "Run",
+            "One update",
+            "Count anew",
+            Slider("temperature T", (model.temperature - 0.1) / 4.9, f"{model.temperature:.2f}"),
+        ]
+        figure, (machine, bars) = page(self.headline, controls, (320, 300), (BARS_WIDTH, 262))
+        s = np.where(np.arange(model.n) == 0, 1.0, -1.0)
+        graph = drawn(model, machine, states=s)
+        p, counts = probabilities(model), turns(model, s, COUNTED_TURNS, seed)
+        _bars(bars, p, counts / COUNTED_TURNS, model.n)
+        return figure, {"drawn": graph}
+
+
+def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
+    """Draw the exact probability of each state and its share of the turns, and below them what is which."""
+    order = np.argsort(-p, kind="stable")[:MOST_ROWS]
+    row, left = BARS_HEIGHT / len(order), max(52, 9 * n + 12)
+    thick, scale = min(0.28 * row, 8), (BARS_WIDTH - left - 8) / max(p.max(), shares.max())
+    for k, state in enumerate(order):
+        y = row * (k + 0.5) + 10
+        for top, length, colour in ((y - thick, p[state], plot.INK), (y, shares[state], plot.PLUS)):
+            ax.add_patch(Rectangle((left, top), scale * length, thick, fc=colour, ec="none"))
+        if n <= MAX_LABELLED_UNITS:
+            plot.glyph(ax, states(n)[state], (left - 24, y), size=15)
+        else:
+            signs = "".join(signed(x, "+d")[0] for x in states(n)[state].astype(int))
+            ax.text(left - 6, y, signs, family="monospace", fontsize=10, ha="right", va="center_baseline")
+    for x, words, colour in ((52, "exact", plot.INK), (132, f"counted in {COUNTED_TURNS:,} turns", plot.PLUS)):
+        ax.add_patch(Rectangle((x, 246), 12, 12, fc=colour, ec="none"))
+        ax.text(x + 18, 252, words, fontsize=10, va="center_baseline")

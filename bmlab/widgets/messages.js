@@ -71,7 +71,7 @@ function mount(model, el) {
     run.toggle(false);
     begin();
   }).el] : [];
-  const frameOf = frame(el, "messages", make("p", { class: "bml-caption" }, model.get("headline")), drawing.svg, story);
+  const frameOf = frame(el, "messages", make("p", { class: "bml-headline" }, model.get("headline")), drawing.svg, story);
   const run = player(frameOf, step, { playing: false });
   run.control.addEventListener("click", () => { if (at === queue.length) { begin(); run.toggle(true); } });
   frameOf.append(make("div", { class: "bml-buttons" }, run.control,

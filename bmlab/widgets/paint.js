@@ -31,7 +31,7 @@ function mount(model, el) {
     const lane = make("span", { class: "bml-lane" }, bar), share = make("span", { class: "bml-share" });
     return { row: make("div", { class: "bml-reader" }, make("b", {}, name), small, lane, share), small, bar, share };
   });
-  const verdict = make("p", { class: "bml-caption", role: "status" });
+  const verdict = make("p", { class: "bml-headline", role: "status" });
   const read = () => rows.forEach(({ row, small, bar, share }, k) => {
     stamp(small, answer.means[k].map((m) => mix(colours.minus, INK, (m + 1) / 2)));
     bar.style.width = 100 * answer.p[k] + "%";

@@ -3,26 +3,25 @@
 import base64
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
+from itertools import pairwise
+from textwrap import wrap
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
 from .. import plot
-from ..arrays import states
 from ..estimate import dense_corr
-from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..machines import ising
 from ..model import BoltzmannMachine
-from ..plot.style import HATCHED, MAX_LABELLED_UNITS, ON_LIGHT, literal
+from ..plot.style import DASHED, HATCHED, ON_LIGHT, literal, signed
 
 # The colours that are not those of a method: the two signs of a weight, a unit that is down, and one that is not known.
 VIEW_COLOURS = {
@@ -32,6 +31,7 @@ VIEW_COLOURS = {
     "open": plot.OPEN,
     "hatched": HATCHED,
 }
+WEAKEST = 0.06  # a weight that is drawn between pixels, as in dreams.js
 CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
@@ -87,26 +87,150 @@ def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figu
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def page(headline: str, buttons: Sequence[str], *sizes: tuple[int, int], gap: int = 20) -> tuple[Figure, list[Axes]]:
-    """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, buttons.
+def inside(ax: Axes, left: float, top: float, width: float, height: float) -> Axes:
+    """Return new axes over a part of those of a page, in its pixels."""
+    low, high = ax.figure.transFigure.inverted().transform(
+        ax.transData.transform([(left, top + height), (left + width, top)])
+    )
+    return ax.figure.add_axes((*low, *(high - low)))
 
-    The axes have the coordinates of the page's drawings, from their upper left corner, 100 pixels an inch.
+
+class Slider(NamedTuple):
+    """A slider below a drawing: its name, where its thumb stands from 0 to 1, and what that is."""
+
+    name: str
+    at: float
+    value: str
+
+
+class Choice(NamedTuple):
+    """Buttons below a drawing of which one is pressed, the first."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+Controls = Sequence[str | Slider | Choice]
+WIDEST = 540  # pixels of a still: letters of 10 points are then still 9 on a telephone, which shows it 500 wide
+LETTER = 8.1  # pixels of a letter of 10 points, on average
+
+
+def page(
+    headline: str, controls: Controls, *sizes: tuple[float, float], gap: int = 20, hint: str = ""
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, what one presses.
+
+    The axes have the coordinates of the page's drawings, from their upper left corner.  Where these are wider than a
+    still may be, they are drawn smaller, and words as large as ever.
     """
     wide, tall = sum(w for w, _ in sizes) + gap * (len(sizes) - 1), max(h for _, h in sizes)
-    figure, heights, drawings, left = Figure(layout="constrained"), (26, tall + 6, 36), [], 0
-    figure.set_size_inches(wide / 100, sum(heights) / 100)
-    figure.set_layout_engine("none")
-    for w, h in [(wide, heights[0]), *sizes, (wide, heights[2])]:
-        row = (len(drawings) > 0) + (len(drawings) > len(sizes))
-        top = 1 - sum(heights[:row]) / sum(heights)
-        ax = figure.add_axes((left / wide, top - h / sum(heights), w / wide, h / sum(heights)))
-        ax.set(xlim=(0, w), ylim=(h, 0))
+    part = min(1, WIDEST / wide)
+    lines, rows = wrap(headline, int(wide * part / 9.4)), _in_rows(controls, wide * part)
+    hints = wrap(hint, int(wide * part / LETTER))
+    heights = (8 + 18 * len(lines), (tall + 6) * part, 4 + 34 * len(rows) + 18 * len(hints))
+    figure = Figure(figsize=(wide * part / 100, sum(heights) / 100), layout="constrained")
+    figure.set_layout_engine("none")  # so remembered, dress() chooses no other
+
+    def axes(left, top, width, height, drawn):
+        across, down = wide * part, sum(heights)
+        ax = figure.add_axes((left / across, 1 - (top + height) / down, width / across, height / down))
+        ax.set(xlim=(0, width / drawn), ylim=(height / drawn, 0))
         ax.set_axis_off()
-        drawings.append(ax)
-        left = left + w + gap if row == 1 and len(drawings) <= len(sizes) else 0
-    drawings[0].text(0, 14, headline, fontsize=12, fontweight="bold", va="center")
-    put_buttons(drawings[-1], buttons, 10)
-    return figure, drawings[1:-1]
+        return ax
+
+    axes(0, 0, wide * part, heights[0], 1).text(0, 2, "\n".join(lines), fontsize=11, fontweight="bold", va="top")
+    drawings, left = [], 0.0
+    for w, h in sizes:
+        drawings.append(axes(left * part, heights[0], w * part, h * part, part))
+        left += w + gap
+    below = axes(0, heights[0] + heights[1], wide * part, heights[2], 1)
+    for k, row in enumerate(rows):
+        for control, x in row:
+            _put(below, control, x, 20 + 34 * k)
+    below.text(0, 8 + 34 * len(rows), "\n".join(hints), fontsize=10, va="top")
+    return figure, drawings
+
+
+def _in_rows(controls, wide):
+    """The controls in rows of at most this many pixels, each with where it begins."""
+    rows, left = [[]], 0.0
+    for control in controls:
+        if rows[-1] and left + _width(control) > wide:
+            rows.append([])
+            left = 0
+        rows[-1].append((control, left))
+        left += _width(control) + 8
+    return rows
+
+
+def _width(control: str | Slider | Choice) -> float:
+    if isinstance(control, Slider):
+        return LETTER * len(control.name + control.value) + 90
+    if isinstance(control, Choice):
+        return LETTER * len(control.name) + sum(_width(value) + 6 for value in control.values)
+    return 22 + LETTER * len(control)
+
+
+def _put(ax, control, x, y):
+    """Draw what one presses; the button that sets a view going is bold."""
+    if isinstance(control, str):
+        _button(ax, control, x, y, weight="bold" if control == "Run" else "normal")
+        return
+    ax.text(x, y, control.name, fontsize=10, va="center_baseline")
+    x += LETTER * len(control.name) + 8
+    if isinstance(control, Choice):
+        for k, value in enumerate(control.values):
+            _button(ax, value, x, y, pressed=k == 0)
+            x += _width(value) + 6
+        return
+    ax.plot([x, x + 64], [y, y], color=plot.FAINT, linewidth=2.5, solid_capstyle="round")
+    at = min(max(control.at, 0), 1)
+    ax.plot([x, x + 64 * at], [y, y], color=plot.INK, linewidth=2.5, solid_capstyle="round")
+    ax.plot(x + 64 * at, y, "o", color=plot.INK, markersize=9)
+    ax.text(x + 76, y, control.value, fontsize=10, va="center_baseline")
+
+
+def _button(ax, name, x, y, pressed=False, weight="normal"):
+    fill, ink = (plot.INK, "white") if pressed else ("none", plot.INK)
+    style = "round,pad=6,rounding_size=6"
+    ax.add_patch(FancyBboxPatch((x + 7, y - 7), _width(name) - 14, 14, style, fc=fill, ec=plot.INK))
+    about: Any = {"ha": "center", "va": "center_baseline", "fontsize": 10, "fontweight": weight}
+    ax.text(x + _width(name) / 2, y, name, color=ink, **about)
+
+
+def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
+    """Draw a machine as plot.network does, and return where its units, lines and words are in the page's pixels.
+
+    The page puts them there too: a view and its stored picture are one drawing.
+    """
+    figure: Any = ax.figure
+    size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
+    layers = two_layers(model)
+    named = BoltzmannMachine(
+        model.weights, model.biases, model.temperature, names=model.names or [f"unit {i}" for i in range(model.n)]
+    )
+    tree = np.count_nonzero(model.dense_weights) == 2 * (model.n - 1)
+    plot.network(named, ax, layers=layers, places=None if layers or tree else "circle", **options)
+    FigureCanvasAgg(figure).draw()
+    pixel = size[0] / ax.bbox.width  # of the page, in a dot of the figure
+    point = pixel * figure.dpi / 72
+
+    def placed(points):
+        return ((np.atleast_2d(points) - ax.bbox.min) * [1, -1] * pixel + [0, size[1]]).round(1).tolist()
+
+    units, lines = [], []
+    for line in ax.lines:
+        spots = line.get_transform().transform(line.get_xydata())
+        if line.get_marker() == "o":
+            units.append([*placed(spots)[0], round(point * line.get_markersize() / 2, 1)])
+            continue
+        pieces = [a + b for a, b in pairwise(placed(spots)) if np.isfinite(a + b).all()]
+        lines.append({"pieces": pieces, "width": round(point * line.get_linewidth(), 1), "apart": line.is_dashed()})
+    words = []
+    for text in ax.texts:
+        box = text.get_window_extent()
+        words.append([*placed(np.add(box.min, box.max) / 2)[0], text.get_text(), text.get_fontweight() == "bold"])
+    return {"box": size.tolist(), "units": units, "lines": lines, "words": words}
 
 
 def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
@@ -141,62 +265,37 @@ def two_layers(model: BoltzmannMachine) -> list[range]:
     return [range(low), range(low, model.n)] if low and not model.dense_weights[low:, low:].any() else []
 
 
-def converging(model: BoltzmannMachine, seed: int, totals=(10, 10_000), most: int = 16) -> Figure:
-    """Draw the machine, and the counts of 10 and of 10,000 states beside the exact probabilities."""
-    rng, chains, p = np.random.default_rng(seed), 10, probabilities(model)
-    figure = Figure(figsize=(9, 3.9), layout="constrained")
-    parts = figure.subplot_mosaic([["machine", 0], ["machine", 1]], width_ratios=[1, 1.7])
-    layers = two_layers(model)
-    plot.network(model, parts["machine"], layers=layers, places=None if layers else "circle")
-    order = np.argsort(-p, kind="stable")[:most]
-    for row, total in enumerate(totals):
-        ax = parts[row]
-        s = rng.choice([-1.0, 1.0], (chains, model.n))
-        counts = np.zeros(len(p))
-        for _ in range(total // chains):
-            s = sweep(model, s, rng.random(s.shape))
-            np.add.at(counts, ((s > 0) @ 2 ** np.arange(model.n)[::-1]).astype(int), 1)
-        bars = {"exact": p[order], "counted": counts[order] / total}
-        if model.n < MAX_LABELLED_UNITS:
-            plot.states(states(model.n)[order], ax, bars, model=model)
-        else:
-            for shift, (name, heights) in zip((-0.2, 0.2), bars.items(), strict=True):
-                ax.bar(np.arange(len(order)) + shift, heights, 0.36, color=plot.COLOURS.get(name, plot.PLUS))
-            ax.set(xticks=[], xlabel=f"the {len(order)} most probable of {len(p)} states; grey: exact, blue: counted")
-        plot.headline(ax, f"{total:,} states counted")
-    return figure
-
-
-def put_buttons(ax: Axes, names: Sequence[str], top: float, hint: str = "") -> None:
-    """Draw the buttons of a view in a row, the one that sets it going in bold, and what else one may press."""
-    left = 1.0
-    for name in names:
-        width = 24 + 8 * len(name)
-        box = FancyBboxPatch((left + 6, top), width - 12, 16, "round,pad=6,rounding_size=6", fc="none", ec=plot.INK)
-        ax.add_patch(box)
-        weight = "bold" if name == "Run" else "normal"
-        ax.text(left + width / 2, top + 8, name, ha="center", va="center", fontsize=10, fontweight=weight)
-        left += width + 8
-    ax.text(left + 4, top + 8, hint, va="center", fontsize=10)
+def turns(model: BoltzmannMachine, start: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Return how often each state came in so many turns of Gibbs sampling, a unit a turn."""
+    rng, s, counts = np.random.default_rng(seed), np.array(start, dtype=float), np.zeros(2**model.n)
+    for k in range(count):
+        s = sweep(model, s, rng.random(1), units=[k % model.n])
+        counts[int((s > 0) @ 2 ** np.arange(model.n)[::-1])] += 1
+    return counts
 
 
 def course(steps: Sequence[Step], headline: str) -> Figure:
     """Draw the correlations of the data and of the machine and its weights, after these steps, and the climb so far."""
-    last, figure = steps[-1], Figure(figsize=(8.4, 4.6), layout="constrained")
-    places: Any = [["awake", "asleep", "weights"], ["buttons", "curve", "curve"]]
-    parts = figure.subplot_mosaic(places, height_ratios=[2.4, 1])
-    figure.suptitle(headline, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    last, side = steps[-1], 230
+    controls = ["Run", "Step", "Back to the start", Slider("step", 1, f"{len(steps) - 1}")]
+    figure, (ax,) = page(headline, controls, (3 * side + 80, side + 206))
     names = [str(name) for name in last.model.names or range(last.model.n)]
-    squares = {"awake": last.clamped.corr, "asleep": last.free.corr, "weights": last.model.dense_weights}
-    for part, title in (("awake", "awake: the data"), ("asleep", "asleep: the dreams"), ("weights", "weights")):
-        matrix = dense_corr(squares[part])
-        pairs(parts[part], matrix, names, np.nanmax(np.abs(matrix)) or 1 if part == "weights" else 1)
-        parts[part].set_title(title, fontsize=10)
-    plot.learning(steps, parts["curve"], "log_likelihood" if np.isfinite(last.log_likelihood.value) else "mismatch")
-    parts["curve"].set_ylabel(parts["curve"].get_ylabel().replace(" (", "\n("))
-    parts["buttons"].set(xlim=(0, 240), ylim=(120, 0), aspect="equal")
-    parts["buttons"].axis("off")
-    put_buttons(parts["buttons"], ["Run", "Step"], 50)
+    titled = {
+        "awake: the data": last.clamped.corr,
+        "asleep: the dreams": last.free.corr,
+        "weights": last.model.dense_weights,
+    }
+    for k, (title, values) in enumerate(titled.items()):
+        left = 20 + k * (side + 30)
+        part = inside(ax, left, 34, side, side)
+        matrix = dense_corr(values)
+        pairs(part, matrix, names, np.nanmax(np.abs(matrix)) or 1 if title == "weights" else 1)
+        ax.text(left, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
+    curve = inside(ax, 110, side + 76, 3 * side - 60, 92)
+    plot.learning(steps, curve, "log_likelihood" if np.isfinite(last.log_likelihood.value) else "mismatch")
+    ends = np.round(curve.get_ylim(), 2)
+    ax.text(110, side + 58, f"{curve.get_ylabel()}, step by step", fontsize=10, va="center_baseline")
+    curve.set(xlabel="", ylabel="", yticks=curve.get_ylim(), yticklabels=[signed(end, ".2f") for end in ends])
     return figure
 
 
@@ -209,40 +308,52 @@ def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> Non
         cell.set_alpha(min(1, abs(matrix[i, j]) / largest))
         ax.add_patch(cell)
     ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
-    if n <= 20:
-        ax.set_xticks(np.arange(n) + 0.5, names, rotation=90, fontsize=7.5)
-        ax.set_yticks(np.arange(n) + 0.5, names, fontsize=7.5)
+    for spine in ax.spines.values():
+        spine.set(visible=True, color=plot.FAINT)
+    if n <= 6:
+        ax.set_yticks(np.arange(n) + 0.5, names, fontsize=10)
 
 
-def dreamt(patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
-    """Draw patterns, the weights learnt from them as lines between the pixels, and dreams."""
-    figure, (axes,) = subplots(1, 3, 9, 3.7)
-    plot.images(patterns[:4], axes[0], shape, columns=1 if len(patterns) < 4 else 2)
-    plot.images(dreams, axes[2], shape, columns=6)
-    row, column = np.divmod(np.arange(weights.shape[0]), shape[1])
-    i, j = np.nonzero(np.tril(weights))
-    strong, places = abs(weights[i, j]), np.column_stack([column, row])
-    ends = np.where(weights[i, j] > 0, VIEW_COLOURS["together"], VIEW_COLOURS["apart"])
-    lines = LineCollection(list(places[np.column_stack([i, j])]), linewidths=3 * strong, colors=list(ends))
-    lines.set_alpha(list(strong.clip(0, 0.8)))
-    axes[1].add_collection(lines)
-    axes[1].plot(column, row, "o", color=plot.INK, markersize=3)
-    axes[1].set(aspect="equal", ylim=(shape[0] - 0.5, -0.5), xticks=[], yticks=[])
-    axes[1].axis("off")
-    for ax, title in zip(axes, ("It is shown", "Its weights", "It dreams"), strict=True):
-        plot.headline(ax, title)
-        ax.set_anchor("N")
+def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
+    """Draw patterns, the weights learnt from them between one pixel and all others, and dreams."""
+    controls = ["Run", "Teach", "Unlearn", "Start again", "Show it this"]
+    figure, (shown, web, wall) = page(headline, controls, *[(s, 330) for s in (150, 320, 320)])
+    for ax, title in ((shown, "It is shown"), (web, "The weights of one cell"), (wall, "It dreams")):
+        ax.text(0, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
+
+    def sheet(ax, rows, wide, columns):
+        plot.images(rows, inside(ax, 0, 34, wide, 290), shape, columns=columns).set_anchor("NW")
+
+    sheet(shown, patterns[:6], 150, 1 if len(patterns) < 4 else 2)
+    sheet(wall, dreams, 320, 5)
+    height, width = shape
+    cell = 290 / max(shape)
+    row, column = np.divmod(np.arange(height * width), width)
+    x, y = (column + 0.5) * cell, 34 + (row + 0.5) * cell
+    one = np.abs(weights).sum(axis=0).argmax()
+    for other in np.flatnonzero(np.abs(weights[one]) > WEAKEST):
+        w = weights[one, other]
+        style: Any = {"color": plot.TOGETHER} if w > 0 else {"color": plot.APART, "linestyle": DASHED}
+        web.plot(x[[one, other]], y[[one, other]], linewidth=min(6, 0.4 + 6 * abs(w)), zorder=1, **style)
+    signs = np.sign(dreams[0])
+    for k in range(height * width):
+        fill, rim = plot.PLUS if signs[k] > 0 else plot.MINUS, 2.5 if k == one else 0.8
+        web.add_patch(Circle((x[k], y[k]), 0.2 * cell, fc=fill, ec=plot.INK, lw=rim, zorder=2))
     return figure
 
 
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
-    figure, axes = subplots(1, 3, 9, 3)
+    controls, sizes = ["Ink", "Paper", "Unknown", "Rest is paper", "Clear"], [(230, 270), (230, 270), (290, 270)]
+    read = f"It reads {literal(names)[p.argmax()]}, with probability {p.max():.2f}"
+    figure, axes = page(read, controls, *sizes, hint="Hatched: not known, and to be completed.")
     known = np.where(np.asarray(start) == 0, np.nan, start)
-    for ax, image, title in zip(axes[0, :2], (known, mean), ("Known (hatched: unknown)", "Expected"), strict=True):
-        plot.images(image, ax, shape)
-        plot.headline(ax, title)
-    axes[0, 2].bar(literal(names), p, color=plot.COLOURS["mean field"])
-    axes[0, 2].set(ylim=(0, 1), yticks=[0, 1])
-    plot.headline(axes[0, 2], "Probability of each class")
+    for ax, title in zip(axes, ("Known", "Expected", "Probability"), strict=True):
+        ax.text(0, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
+    for ax, image in zip(axes[:2], (known, mean), strict=True):
+        plot.images(image, inside(ax, 0, 34, 230, 230), shape).set_anchor("NW")
+    bars = inside(axes[2], 30, 34, 240, 230)
+    bars.barh(range(len(p)), p, color=plot.COLOURS["mean field"])
+    bars.set(xlim=(0, 1), xticks=[], ylim=(len(p) - 0.5, -0.5))
+    bars.set_yticks(range(len(p)), literal(names))
     return figure

@@ -47,9 +47,9 @@ class StatesView(ModelView):
         for i, (x, y, name) in enumerate(_units(model)):
             disc(board, x, y, 15, held[i])
             if i < (n + 1) // 2:
-                board.text(x, y + 25, name, fontsize=9, ha="center", va="center")
+                board.text(x, y + 28, name, fontsize=10, ha="center", va="center")
             else:
-                board.text(x + 20, y, name, fontsize=9, va="center")
+                board.text(x + 20, y, name, fontsize=10, va="center")
         log_z = [np.logaddexp.reduce(part) for part in (logs, logs[left])]
         _ladder(ladder, n, len(units), log_z)
         return figure, {"offset": model.offset}
@@ -81,11 +81,12 @@ def _cells(ax, logs, left):
 
 def _ladder(ax, n, held, log_z):
     """Draw how many states are left for each number of units that are held, and what log Z of them is."""
-    ax.text(0, 26, f"{2 ** (n - held):,} of {2**n:,} states are left", fontsize=13, fontweight="bold", va="center")
-    ax.text(0, 54, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
-    ax.text(0, 74, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
+    words = f"{2 ** (n - held):,} of {2**n:,}\nstates are left"
+    ax.text(0, 26, words, fontsize=12, fontweight="bold", va="center")
+    ax.text(0, 65, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
+    ax.text(0, 84, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
     for k in range(n + 1):
         y, now, many, weight = 106 + 24 * k, k == held, 2 ** (n - k), "bold" if k == held else "normal"
         ax.add_patch(Rectangle((68, y - 8), max(1, 210 * 2.0**-k), 16, fc=plot.PLUS if now else plot.OPEN))
-        ax.text(62, y, f"{k} held", fontsize=9, ha="right", va="center", fontweight=weight)
-        ax.text(74 + 210 * 2.0**-k, y, f"{many:,}", fontsize=9, va="center", fontweight=weight)
+        ax.text(62, y, f"{k} held", fontsize=10, ha="right", va="center", fontweight=weight)
+        ax.text(74 + 210 * 2.0**-k, y, f"{many:,}", fontsize=10, va="center", fontweight=weight)

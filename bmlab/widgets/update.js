@@ -6,7 +6,7 @@ function mount(model, el) {
   const exact = enumerate(machine, T, new Array(n).fill(0)), counts = new Float64Array(2 ** n);
   let unit = Math.min(1, n - 1), u = null, total = 0, due = 0, rate = 0.5;
 
-  const { svg, units } = graph({ ...machine, low: 0 }, names, colours, (i) => { s[i] = -s[i]; u = null; show(); });
+  const { svg, units } = graph(model.get("drawn"), colours, (i) => { s[i] = -s[i]; u = null; show(); });
 
   // The line and the bars below it, as in update.py
   const FROM = 20, WIDE = 360, LINE = 40, FLOOR = 244, TALL = 120, step = WIDE / 2 ** n;

@@ -9,11 +9,10 @@ from matplotlib.patches import Circle, Rectangle
 from .. import plot
 from ..arrays import states
 from ..infer.exact.exact_sampling import probabilities
-from ..infer.sampling.gibbs import sweep
 from ..model import field_of
-from ..plot.style import ON_LIGHT, circle, literal, signed
+from ..plot.style import ON_LIGHT, literal, signed
 from .machine import ModelView
-from .pictures import page
+from .pictures import Slider, drawn, page, turns
 from .view import script
 
 # Pixels, as in update.js: the line, and the bars below it.
@@ -41,23 +40,28 @@ class UpdateView(ModelView):
         "The line from 0 to 1 is cut at p(+1) of a unit, u has fallen on it; below, how often each state came."
     ).tag(sync=True)
 
+    drawn = traitlets.Dict().tag(sync=True)
+
     def draw(self, model, seed):
         """Draw the turn of the second unit, the first at +1 and the others at -1, and the counts of some turns."""
-        figure, (machine, turn) = page(self.headline, ["Run", "Drop u"], (320, 300), (400, 340))
+        figure, (machine, turn) = page(
+            self.headline, ["Run", "Drop u", Slider("turns a second", 0, "0.5")], (320, 300), (400, 340)
+        )
         i, s = min(1, model.n - 1), np.where(np.arange(model.n) == 0, 1.0, -1.0)
         h = field_of(model, s)[i]
         p = 1 / (1 + np.exp(-2 * h / model.temperature))
         s[i] = 1 if p > FALLEN else -1
-        plot.network(model, machine, states=s, places="circle")
+        graph = drawn(model, machine, states=s)
         name = literal(model.names)[i] if model.names else f"unit {i}"
-        machine.plot(*circle(model.n)[i], "o", markersize=36, mfc="none", mec=plot.INK, zorder=1)
+        ring = machine.lines[-model.n + i]
+        machine.plot(*ring.get_data(), "o", markersize=ring.get_markersize() + 8, mfc="none", mec=plot.INK, zorder=1)
         side, to = ("below", "+1") if p > FALLEN else ("above", "\N{MINUS SIGN}1")
         turn.set_ylim(290, -50)
-        words = f"It is the turn of {name}: field {signed(h, '+.2f')}, so p(+1) = {p:.3f}."
-        turn.text(0, -30, f"{words}\nu = {FALLEN:.3f} is {side}: {name} turns {to}.", fontsize=9.5, va="center")
+        words = f"It is the turn of {name}: field {signed(h, '+.2f')},\nso p(+1) = {p:.3f}. u = {FALLEN:.3f} is {side}:"
+        turn.text(0, -24, f"{words}\n{name} turns {to}.", fontsize=10, va="center")
         _line(turn, p, side)
         _bars(turn, model, seed)
-        return figure, {}
+        return figure, {"drawn": graph}
 
 
 def _line(ax, p, side):
@@ -69,15 +73,15 @@ def _line(ax, p, side):
         (LINE_LEFT + LINE_LENGTH * p / 2, "+1", "white"),
         ((cut + LINE_LEFT + LINE_LENGTH) / 2, "\N{MINUS SIGN}1", ON_LIGHT),
     ):
-        ax.text(x, LINE_TOP + 10.5, text, color=colour, fontsize=9.5, ha="center", va="center")
+        ax.text(x, LINE_TOP + 10.5, text, color=colour, fontsize=10, ha="center", va="center")
     for x, text in ((LINE_LEFT, "0"), (LINE_LEFT + LINE_LENGTH, "1"), (np.clip(cut, 98, 302), f"p(+1) = {p:.3f}")):
-        ax.text(x, LINE_TOP + 32, text, fontsize=9.5, ha="center", va="center")
+        ax.text(x, LINE_TOP + 35, text, fontsize=10, ha="center", va="center")
     ax.add_patch(Circle((LINE_LEFT + LINE_LENGTH * FALLEN, LINE_TOP - 7), 6, fc=plot.INK, ec="none"))
     ax.text(
         LINE_LEFT + LINE_LENGTH * FALLEN - 12,
-        LINE_TOP - 10,
+        LINE_TOP - 13,
         f"u = {FALLEN:.3f}, {side} the cut",
-        fontsize=9.5,
+        fontsize=10,
         ha="right",
         va="center",
     )
@@ -85,21 +89,17 @@ def _line(ax, p, side):
 
 def _bars(ax, model, seed):
     """Draw how often each state came in some turns, in the outline of its probability."""
-    rng, s, p = np.random.default_rng(seed), np.ones(model.n), probabilities(model)
-    counts = np.zeros(len(p))
-    for k in range(COUNTED_TURNS):
-        s = sweep(model, s, rng.random(1), units=[k % model.n])
-        counts[int((s > 0) @ 2 ** np.arange(model.n)[::-1])] += 1
+    p, counts = probabilities(model), turns(model, np.ones(model.n), COUNTED_TURNS, seed)
     step, scale = LINE_LENGTH / len(p), BARS_HEIGHT / p.max() / 1.25
     for k, state in enumerate(states(model.n)):
         x = LINE_LEFT + step * (k + 0.5)
         for height, fill, edge in ((counts[k] / COUNTED_TURNS, plot.PLUS, "none"), (p[k], "none", plot.INK)):
             ax.add_patch(Rectangle((x - 0.3 * step, BARS_FLOOR), 0.6 * step, -scale * height, fc=fill, ec=edge, lw=1.2))
-        plot.glyph(ax, state, (x, BARS_FLOOR + 24), size=min(30, 0.9 * step))
+        plot.glyph(ax, state, (x, BARS_FLOOR + 24), size=min(22, 0.5 * step))
     ax.text(
         LINE_LEFT,
         BARS_FLOOR - BARS_HEIGHT - 6,
         f"{COUNTED_TURNS} turns counted; outlines: exact",
-        fontsize=9.5,
+        fontsize=10,
         va="center",
     )

@@ -10,7 +10,7 @@ from .. import plot
 from ..arrays import states
 from ..infer.sampling.gibbs import sweep
 from .machine import ModelView
-from .pictures import page
+from .pictures import Slider, drawn, page
 from .view import script
 
 # Pixels, as in visited.js: the turns across, the sum upwards.
@@ -36,17 +36,20 @@ class VisitedView(ModelView):
         sync=True
     )
     offset = traitlets.Float().tag(sync=True)
+    drawn = traitlets.Dict().tag(sync=True)
 
     def draw(self, model, seed):
         """Draw the blocks of the states that come in some turns."""
-        figure, (machine, chart) = page(self.headline, ["Run", "One turn", "Start anew"], (320, 300), (400, 300))
+        figure, (machine, chart) = page(
+            self.headline, ["Run", "One turn", "Start anew", Slider("turns a second", 0, "2")], (320, 300), (400, 300)
+        )
         rng, s, seen, last = np.random.default_rng(seed), -np.ones(model.n), {}, 0
         weights = np.exp(-model.energy(states(model.n)) / model.temperature)
         for turn in range(WALK_TURNS):
             s = sweep(model, s, rng.random(1), units=[turn % model.n])
             last = int((s > 0) @ 2 ** np.arange(model.n)[::-1])
             seen.setdefault(last, turn)
-        plot.network(model, machine, states=s, places="circle")
+        graph = drawn(model, machine, states=s)
         scale, total = SUM_HEIGHT / weights.sum(), 0.0
         for k, (state, turn) in enumerate(seen.items()):
             x, y, high = SUM_LEFT + SUM_WIDTH * turn / WALK_TURNS, SUM_FLOOR - scale * total, scale * weights[state]
@@ -54,7 +57,7 @@ class VisitedView(ModelView):
             block.set_alpha(0.9 if k % 2 else 0.6)
             chart.add_patch(block)
             if high > 26:
-                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=24)
+                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=18)
             total += weights[state]
         chart.plot([SUM_LEFT, SUM_LEFT + SUM_WIDTH], [SUM_FLOOR - SUM_HEIGHT] * 2, "--", color=plot.INK, linewidth=1.2)
         chart.plot(
@@ -64,9 +67,9 @@ class VisitedView(ModelView):
             linewidth=1,
         )
         for x, y, text, place in (
-            (SUM_LEFT + 4, SUM_FLOOR - SUM_HEIGHT - 10, f"exact: Z = {weights.sum():.2f}", "left"),
+            (SUM_LEFT + 4, SUM_FLOOR - SUM_HEIGHT - 14, f"exact: Z = {weights.sum():.2f}", "left"),
             (SUM_LEFT + SUM_WIDTH, SUM_FLOOR + 14, f"{WALK_TURNS} turns", "right"),
-            (0, 14, f"{len(seen)} of {len(weights)} states visited: they add up to {total:.2f}", "left"),
+            (0, 8, f"{len(seen)} of {len(weights)} states add up to {total:.2f}", "left"),
         ):
-            chart.text(x, y, text, fontsize=9.5, ha=place, va="center")
-        return figure, {"offset": model.offset}
+            chart.text(x, y, text, fontsize=10, ha=place, va="center")
+        return figure, {"offset": model.offset, "drawn": graph}
