@@ -233,7 +233,7 @@ def straight(sheets, C, seed):
 
 @claim("09-contest-k")  # the rival's settings are those of the contest
 def straight_borders_stay(seed):
-    """these add up one number a pixel, so they draw straight borders, and gain nothing."""
+    """these add up one number a pixel, so they draw straight borders, and gain little or nothing."""
     gain = all_wrong(independent, TRAIN, seed) - all_wrong(independent, SHEETS, seed)
     return 10 - max(gain, straight(TRAIN[None], 0.1, seed) - straight(SHEETS, 0.01, seed))
 
