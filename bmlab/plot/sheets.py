@@ -29,16 +29,18 @@ def images(
 ) -> Axes:
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line: -limit white, +limit blue, nan hatched.
 
-    kind="weights" draws them from purple over nothing to orange; nan is left empty there, and with hatched=False, where
-    it is no pixel.  names of the lines of images stand on their left; pixels that are True in `marked` (N, pixels)
-    carry a red dot.
+    kind="weights" draws orange squares, and purple discs for what is negative, which a print in grey tells apart; nan
+    is left empty there, and with hatched=False, where it is no pixel.  names of the lines of images stand on their
+    left; pixels that are True in `marked` (N, pixels) carry a red dot.
 
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >
     """
     sheet, limit = _sheet("rows", rows, shape, columns), check_positive("limit", limit)
     shades = _map(check_choice("kind", kind, ("units", "weights")))
-    ax.imshow(sheet, cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
+    below = sheet < 0 if kind == "weights" else np.zeros(sheet.shape, dtype=bool)
+    ax.imshow(np.where(below, 0, sheet), cmap=shades, vmin=-limit, vmax=limit, interpolation="nearest")
+    _discs(ax, below, shades((sheet[below] / limit + 1) / 2))
     if hatched and kind == "units":
         _hatch(ax, _sheet("rows", np.isnan(np.asarray(rows, dtype=float)), shape, columns) == 1)
     number, (height, width) = len(np.atleast_2d(rows)), sides(shape, np.shape(rows)[-1])
@@ -82,6 +84,17 @@ def _hatch(ax, cells):
         ax.add_patch(
             PathPatch(Path(spots.reshape(-1, 2), codes), facecolor=OPEN, edgecolor=HATCHED, hatch=HATCH, linewidth=0)
         )
+
+
+def _discs(ax, cells, colours):
+    """A disc in each cell (rows, columns) that is True."""
+    from matplotlib.collections import EllipseCollection
+
+    if cells.any():
+        spots, size = np.argwhere(cells)[:, ::-1], np.full(cells.sum(), 0.94)
+        about: Any = {"units": "xy", "offsets": spots, "offset_transform": ax.transData}
+        discs = EllipseCollection(size, size, 0 * size, facecolors=colours, linewidths=0, **about)
+        ax.add_collection(discs, autolim=False)
 
 
 def _map(kind):

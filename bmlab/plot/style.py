@@ -17,7 +17,7 @@ ON_LIGHT = "#222222"  # words on a unit that is white or grey
 PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 HATCH, HATCHED = "//////", "#838E98"  # over OPEN: a unit or pixel that is not known
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
-SHADES = ("#1B4965", "#3F88C5", "#86B8DD")  # cold, T = 1, hot; or any three in order: dark to light
+SHADES = ("#4A5FB5", "#2F83BF", "#3A9FC4")  # cold, T = 1, hot; or any three in order, dark to light: 3:1 on any ground
 METHODS = {
     "exact": ("black", "o"),
     "gibbs": ("#0072B2", "s"),
