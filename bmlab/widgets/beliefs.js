@@ -50,8 +50,12 @@ function beliefs({ weights, places, names }, model, title, pressed) {
     const g = make("svg:g", { transform: `translate(${x} ${y})`, class: "bml-node", ...how },
       make("svg:circle", { r: RADIUS + 5, class: "bml-ring" }), disc, fill, hatch, before, rim, number);
     svg.append(g);
-    if (anchor !== "none") svg.append(word(x + dx, y + dy, names[i], { "text-anchor": anchor, class: "bml-halo" }));
-    return { g, fill, hatch, before, number, place: [x, y] };
+    // A line of words at a unit, the name or what stands below it, in the measure of its letters
+    const under = anchor === "middle" && dy > 0, start = under ? 11 : 0;
+    const write = (line, text, kind) => svg.appendChild(word(x + dx, y + dy - start, text, { "text-anchor": anchor,
+      dy: `${start / 12 + 1.25 * line}em`, class: `bml-halo ${kind}` }));
+    if (anchor !== "none") write(0, names[i], "");
+    return { g, fill, hatch, before, number, write, place: [x, y] };
   });
   // p from 0 to 1, or null where it is not known
   const show = (i, p, words, { kind = "", says = "" } = {}) => {

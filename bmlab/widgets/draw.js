@@ -71,7 +71,7 @@ function mount(model, el) {
     if (!chosen && most > 1.1 * all[looked]) looked = all.indexOf(most);
   };
   const weights = (canvas, cell) => {
-    const lines = Array.from(mind.machine.weights[looked], (w, j) => [looked, j, w]);
+    const lines = Array.from(mind.machine.weights[looked], (w, j) => [looked, j, 2.5 * w]);
     network(canvas, [H, W], cell, lines, mind.dreams[0], tones, held, looked);
   };
   const holding = () => held.some((x) => x);

@@ -7,10 +7,7 @@ function mount(model, el) {
   story.setAttribute("role", "status");
   const drawing = beliefs(machine, model, "The machine", (i) => { root = i; begin(); run.toggle(true); });
   const dot = make("svg:circle", { r: 8, fill: colour, class: "bml-walker" });
-  const sure = drawing.units.map(({ place: [x, y] }, i) => {
-    const [dx, dy, anchor] = model.get("labels")[i];
-    return drawing.svg.appendChild(word(x + dx, y + dy + 15, "", { "text-anchor": anchor, class: "bml-soft bml-halo" }));
-  });
+  const sure = drawing.units.map(({ write }) => write(1, "", "bml-soft"));
   drawing.svg.append(dot);
   // An arrow beside the line from i to j
   const arrow = (i, j) => {

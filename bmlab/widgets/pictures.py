@@ -112,6 +112,7 @@ class Choice(NamedTuple):
 
 Controls = Sequence[str | Slider | Choice]
 WIDEST = 540  # pixels of a still: letters of 10 points are then still 9 on a telephone, which shows it 500 wide
+RING = 6  # pixels that the page keeps free round a unit
 LETTER = 8.1  # pixels of a letter of 10 points, on average
 
 
@@ -229,7 +230,11 @@ def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
     words = []
     for text in ax.texts:
         box = text.get_window_extent()
-        words.append([*placed(np.add(box.min, box.max) / 2)[0], text.get_text(), text.get_fontweight() == "bold"])
+        (at,), named = placed(np.add(box.min, box.max) / 2), text.get_fontweight() == "bold"
+        if named:  # further out, by the ring of who has a turn
+            out = np.subtract(at, min(units, key=lambda unit: np.hypot(*np.subtract(at, unit[:2])))[:2])
+            at = (at + RING * out / np.hypot(*out)).round(1).tolist()
+        words.append([*at, text.get_text(), named])
     return {"box": size.tolist(), "units": units, "lines": lines, "words": words}
 
 
