@@ -1,15 +1,20 @@
-"""Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets."""
+"""Live views of machines in the notebook; needs the extra [lab].  Imported by name only: from bmlab import widgets.
 
+A view is imported when it is first named: matplotlib takes most of a second, and whoever grades needs no picture.
+"""
+
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from ..validation import not_installed
+from .exercises import blank, variant
 
-try:
+if TYPE_CHECKING:
     from .beliefs import ConditionalView, MeanFieldView, MessageView
     from .chains import ChainsView
     from .drawing import DrawView
-    from .exercises import blank, variant
     from .exploring import explore
     from .lattice import LatticeView
     from .learning import LearningView
@@ -19,9 +24,6 @@ try:
     from .states import StatesView
     from .update import UpdateView
     from .visited import VisitedView
-except ModuleNotFoundError as missing:
-    raise not_installed("bmlab.widgets", missing.name or "traitlets", '"bmlab[lab]"', missing) from None
-
 
 __all__ = [
     "ChainsView",
@@ -41,6 +43,24 @@ __all__ = [
     "predict",
     "variant",
 ]
+HOMES = {"ConditionalView": "beliefs", "MeanFieldView": "beliefs", "MessageView": "beliefs", "DrawView": "drawing"}
+HOMES |= {"PaintView": "painting", "explore": "exploring", "predict": "predicting"}
+HOMES |= {name: name.removesuffix("View").lower() for name in __all__ if name.endswith("View") and name not in HOMES}
 
+for library in ("traitlets", "IPython", "matplotlib"):
+    if find_spec(library) is None:
+        raise not_installed("bmlab.widgets", library, '"bmlab[lab]"', ModuleNotFoundError(name=library))
+if find_spec("anywidget") is None:
+    warn('Live views are still pictures here: anywidget is missing; pip install "bmlab[lab]"', stacklevel=2)
 if missing := [name for name in ("numba", "tqdm", "sklearn", "pandas") if find_spec(name) is None]:
     warn(f'Some notebooks need {", ".join(missing)}, not installed here; pip install "bmlab[lab]"', stacklevel=2)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -24,7 +24,6 @@ from ..files import write_bytes
 from .answers import READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
 from .hints import named_in_test
 from .judging import CASES, Untried, judge
-from .view import WIDGETS_FOLDER
 
 Numbers = TypeVar("Numbers")
 CHECKS_FOLDER = "tables"  # in the folder of the copies
@@ -373,4 +372,4 @@ def _bar(notebook, folder=Path()):
 
 
 def _script():
-    return f"<script>{(WIDGETS_FOLDER / 'first_guesses.js').read_text('utf-8')}</script>"
+    return f"<script>{Path(__file__).with_name('first_guesses.js').read_text('utf-8')}</script>"

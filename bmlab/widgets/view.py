@@ -7,7 +7,6 @@ cannot: there the output offers the view itself beside the picture, and a front 
 """
 
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,7 +22,6 @@ from .pictures import VIEW_COLOURS
 try:
     from anywidget import AnyWidget  # pyright: ignore
 except ModuleNotFoundError:
-    warnings.warn('Live views are still pictures here: anywidget is missing; pip install "bmlab[lab]"', stacklevel=2)
 
     class AnyWidget(traitlets.HasTraits):  # pyright: ignore
         """What a view is without anywidget: its stored picture."""
