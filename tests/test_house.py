@@ -1,6 +1,5 @@
 """The house: what is declared, locked, offered and written must agree."""
 
-import ast
 import os
 import re
 import shutil
@@ -147,12 +146,6 @@ def test_a_workflow_calls_what_exists_and_may_change_nothing(path):
 # What make offers
 
 
-def test_make_alone_lists_every_command_with_a_word_of_help():
-    lines = make("--no-print-directory").stdout.splitlines()
-    listed = {line.split()[1] for line in lines if re.match(r"make [\w-]+ +\w+", line)}
-    assert listed == targets() and len(lines) == len(listed)
-
-
 def test_the_lab_listens_on_loopback_only_and_keeps_its_token():
     assert "-m bmlab --sources --no-browser" in make("-n", "lab", "SOURCES=1", "LAB_FLAGS=--no-browser").stdout
     options = lab_options(["--no-browser"])
@@ -280,20 +273,3 @@ def test_the_energy_of_clamped_units_is_put_back_in_one_place():
     for file in (ROOT / "bmlab").rglob("*.py"):
         divided = re.findall(r"offset\)? / \w+\.temperature", file.read_text("utf-8"))
         assert len(divided) == (file.name == "model.py"), file
-
-
-def constants(file):
-    """Yield the names in capitals that a module defines."""
-    for node in ast.parse(file.read_text("utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        names = [part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)]
-        yield from (name for name in names if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
-
-
-@pytest.mark.parametrize(("package", "count"), [("bmlab", 100), ("teaching/bmlab_teaching", 50)])
-def test_a_constant_of_a_package_has_one_name_and_a_name_one_constant(package, count):
-    homes = {}
-    for file in sorted((ROOT / package).rglob("*.py")):
-        for name in constants(file):
-            homes.setdefault(name, []).append(file.relative_to(ROOT).as_posix())
-    assert len(homes) > count and {name: files for name, files in homes.items() if len(files) > 1} == {}

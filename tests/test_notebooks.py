@@ -166,10 +166,6 @@ def test_every_picture_is_followed_by_prose(notebook):
             assert following and following.cell_type == "markdown", cell.id
 
 
-def test_no_code_cell_ends_in_a_semicolon(notebook):
-    assert not [cell.id for cell in code_cells(notebook) if cell.source.rstrip().endswith(";")]
-
-
 def test_nothing_is_downloaded_or_installed(notebook):
     for cell in code_cells(notebook):
         assert not re.search(DOWNLOADS, cell.source), cell.id

@@ -36,17 +36,6 @@ def test_no_picture_stands_twice_in_the_course():
     assert not duplicates([found for path in FILES for found in pictures_of(path)])
 
 
-def test_a_picture_that_is_shifted_recoloured_or_redrawn_is_told_from_its_copy():
-    drawn = Image.new("RGBA", (300, 200))
-    drawn.paste("black", (20, 20, 120, 180))
-    copy = drawn.resize((450, 300))
-    moved, blue = Image.new("RGBA", (300, 200)), Image.new("RGBA", (300, 200))
-    moved.paste("black", (80, 20, 180, 180))
-    blue.paste("#0072B2", (20, 20, 120, 180))
-    named = [("drawn", drawn), ("copy", copy), ("moved", moved), ("blue", blue)]
-    assert duplicates(named) == [("drawn", "copy")]
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_notebook_weighs_less_than_a_photograph(path):
     assert path.stat().st_size < 1_500_000

