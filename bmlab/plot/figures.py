@@ -35,7 +35,7 @@ def dress(figure: Figure) -> Figure:
         for side in {"top", "right"} & {*ax.spines}:
             ax.spines[side].set_visible(False)
         if title := ax.get_title():
-            ax.set_title("")
+            ax.title.set_text("")  # set_title() would take the room that a headline has made
             if not ax.get_title(loc="left"):
                 headline(ax, title)
     for artist in figure.findobj():
