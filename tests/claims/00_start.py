@@ -62,7 +62,7 @@ def strong_friends_hold_longer(seed):
 
 @claim("00-turn3")  # any order of turns
 def six_stay_at_home(seed):
-    """Take six friends with a weight of one half between every two, all at home: after ten sweeps 93 % of the groups
+    """Take six friends, all at home, with weights of one half between them: after ten sweeps 93 % of the groups
     are still all at home, where $p$ is 48 %."""
     six, turns = bmlab.BoltzmannMachine(0.5 * (np.ones((6, 6)) - np.eye(6)), np.zeros(6)), np.random.default_rng(seed)
     P = sweep_matrix(six, [[i] for i in turns.permutation(6)])
