@@ -36,7 +36,7 @@ def page() -> str:
 def frames() -> list[Image.Image]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        shown = browser.new_page(viewport={"width": 852, "height": 520}, color_scheme="light")
+        shown = browser.new_page(viewport={"width": 852, "height": 556}, color_scheme="light")
         shown.clock.install(time=0)
         shown.set_content(page())
         shown.locator(".bmlab").wait_for()
