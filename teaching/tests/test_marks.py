@@ -350,7 +350,7 @@ def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
     """One right, three with one slip each, and one who attacks; of 4 points that are not given by hand."""
     demo = Path(__file__).resolve().parents[1] / "demo"
     (tmp_path / "warm").mkdir()
-    grading.grade(demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=Limits(50))
+    grading.grade(demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=Limits(20))
     lines = lines_of(tmp_path)
     assert {line["student"]: line["two_coins"] for line in lines.values()} == DEMO
     blank = student_version(demo / "notebooks/two_coins.ipynb")
