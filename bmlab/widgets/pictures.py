@@ -257,7 +257,7 @@ def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: in
     model = ising((size, size), field=field)
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
     chains.sweep(sweeps, beta=1 / temperatures)
-    figure, axes = subplots(1, 3, 9, 3.5)
+    figure, axes = subplots(1, 3, 5.2, 2.5)
     for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
         plot.images(s, ax, (size, size))
         plot.headline(ax, f"T = {temperature:.3g}", below=f"magnetisation {s.mean():+.2f}")
