@@ -36,6 +36,7 @@ EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 HOME = "https://github.com/bmlab/bmlab"
 LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" One-word
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
 THINK = """<div class="bmlab-think"><label>A place to think <span>(kept by this browser)</span> \
@@ -256,7 +257,7 @@ def services(path: Path, repository: str, hub: str = "") -> list[tuple[str, str]
 
 
 def linked(text: str, path: Path) -> str:
-    """Lead links to what is no page of the site to the project's home."""
+    """Lead links to what is no page of the site to the project's home, and to a heading by its name there."""
 
     def lead(found):
         target = (path.parent / found[2]).resolve()
@@ -267,7 +268,7 @@ def linked(text: str, path: Path) -> str:
             return found[0]
         return f"{found[1]}{HOME}/blob/main/{inside}"
 
-    return LINK.sub(lead, text)
+    return HEADING.sub(lambda found: found[0].lower(), LINK.sub(lead, text))
 
 
 DOCS = [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
