@@ -5,7 +5,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from judges import couples, off, pair, ring, scaled, summit
+from judges import couples, crowd, off, pair, ring, scaled, summit
 from judges import other_glass as glass
 from referee import claim
 from scipy.optimize import minimize
@@ -192,16 +192,46 @@ def none_worse_than_couples(seed):
     return worst_of_couples() * (1 + 1e-3) - worst_found(2 + seed % 6, 100 + seed)
 
 
-@claim("04-89", range(40))  # signs drawn anew change the error less than the same radius put into couples does
-def not_the_signs(seed):
+@claim("04-89", product(range(20), (0.1, 0.3, 0.6)))  # signs drawn anew change less than couples of that radius do
+def not_the_signs(seed, x):
     """what counts most is how much comes from one partner"""
     rng = np.random.default_rng(seed)
     n = int(2 * rng.integers(3, 8))
     weights = [1 - np.eye(n), np.eye(n) - 1, bmlab.sherrington_kirkpatrick(n, rng=rng).weights][seed % 3]
     signs = np.triu(rng.choice([-1, 1], (n, n)), 1)
     tried = weights, weights * (signs + signs.T), couples(n // 2)
-    errors = [missed(scaled(w, np.zeros(n), 0.3)) for w in tried]
+    errors = [missed(scaled(w, np.zeros(n), x)) for w in tried]
     return np.log(errors[2] / errors[0]) - abs(np.log(errors[1] / errors[0]))
+
+
+CROWDS = tuple(product((50, 100, 200, 400), (-3, -1, 0.3, 0.6, 0.8, 0.95, 1.1, 1.5, 2), (0, 0.001, 0.05, 0.2)))
+
+
+def of_a_crowd(n, pull, bias):
+    """How far mean field's mean and correlation are off, the answers of nine starts, and the least curvature there."""
+    model, mean, together = crowd(n, pull, bias)
+    answer = bmlab.mean_field(model, starts=9)
+    wrong = abs(answer.mean - mean).max(), abs(answer.corr - together)[np.triu_indices(n, 1)].max()
+    curvature = np.linalg.eigvalsh(np.diag(1 / (1 - answer.mean**2)) - model.weights)[0]
+    return wrong, answer.info["fixed points"], curvature
+
+
+@claim(
+    "04-answer", CROWDS
+)  # no unit depends on another by more than 2 %, but for what repels; above and below T critical
+def one_valley_and_no_strong_tie(n, pull, bias):
+    """**A product is good enough where there is one valley, not too flat, and no unit depends much on any particular
+    other.**"""
+    wrong, valleys, curvature = of_a_crowd(n, pull, bias)
+    if len(valleys) == 1 and curvature > 0.2:
+        yield 0.05 - max(wrong)
+
+
+@claim("04-94", product((50, 100, 200, 400), (1.3, 1.5, 2), (0, 0.001)))  # and each answer is far off
+def weak_weights_make_two_valleys(n, pull, bias):
+    """Many weak weights that pull one way can still make two valleys."""
+    wrong, valleys, _ = of_a_crowd(n, pull, bias)
+    return min(np.ptp(valleys[:, 0]) - 1, max(wrong) - 0.1)
 
 
 @claim("04-answer")  # twenty times the biases, as in exercise 3

@@ -3,7 +3,7 @@
 from functools import cache
 
 import numpy as np
-from scipy.special import comb, log_softmax
+from scipy.special import comb, log_softmax, softmax
 
 import bmlab
 
@@ -45,6 +45,14 @@ def ring(n):
 def couples(k):
     """The weights of k couples side by side."""
     return np.kron(np.eye(k), 1 - np.eye(2))
+
+
+def crowd(n, pull, bias=0.0):
+    """All n units tied to all by pull / (n - 1) at T = 1; the exact mean and correlation, sums of n + 1 terms."""
+    pull, m = pull / (n - 1), 2 * np.arange(n + 1) - n
+    share = softmax(log_ways(n) + pull * m**2 / 2 + bias * m)
+    machine = bmlab.BoltzmannMachine(pull * (1 - np.eye(n)), np.full(n, bias))
+    return machine, share @ m / n, (share @ m**2 - n) / (n * (n - 1))
 
 
 def golf_course(n, depth):
