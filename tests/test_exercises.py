@@ -6,10 +6,11 @@ they are graded is tested in teaching/tests.
 
 import ast
 import html
+import pickle
 import re
 import zipfile
 from copy import deepcopy
-from functools import cache
+from functools import cache, lru_cache, wraps
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,6 +48,7 @@ SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 MATRICES = ("transition_matrix", "side_by_side")
+FIT = bmlab.fit
 GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
 
 
@@ -111,6 +113,31 @@ def asked_once(transition_matrix):
         return known[key].copy()
 
     return asked
+
+
+@lru_cache(200)
+def fitted_once(asked):
+    """What fit() answers to pickled arguments, of which nobody can write on a part."""
+    given, named = pickle.loads(asked)
+    return FIT(*given, **named)
+
+
+@pytest.fixture(autouse=True)
+def fits(monkeypatch):
+    """Answers and tests climb from the same starts again and again: the same question is answered once."""
+
+    @wraps(FIT)
+    def fit(*given, **named):
+        kinds = (*given, *named.values())
+        if "checkpoint" in named or any(isinstance(one, np.random.Generator) or callable(one) for one in kinds):
+            return FIT(*given, **named)
+        try:
+            asked = pickle.dumps((given, named))
+        except Exception:
+            return FIT(*given, **named)
+        return fitted_once(asked)
+
+    monkeypatch.setattr(bmlab, "fit", fit)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import nbformat
 import pytest
-from test_exercises import FILES, GRADED, NOTEBOOKS, OWN, answer_cells, code, exercise, namespace
+from test_exercises import FILES, GRADED, NOTEBOOKS, OWN, answer_cells, code, exercise, fits, namespace  # noqa: F401
 from wrong_answers import WRONG
 
 from bmlab.widgets import variant
