@@ -61,7 +61,7 @@ def errors(beta, rows, seeds):
 
 def draw(table, rows, path):
     """Draw the errors against the strength."""
-    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.2, 3.6), layout="constrained")
     for name in METHODS:
         ax.loglog(BETAS, [row[name] for row in table], label=name, color=plot.COLOURS.get(name, plot.COLOURS["exact"]))
     ax.axhline(1, color=plot.FAINT)
@@ -72,9 +72,9 @@ def draw(table, rows, path):
     ax.set_xlabel("strength of the weights, beta")
     ax.set_ylabel("relative error of the weights")
     plot.at_lines(ax)
-    below = f"{UNITS} units, {rows:,} samples; a prediction of zeros errs by 1, and tap on mean field's line"
+    below = f"{UNITS} units, {rows:,} samples; a prediction of zeros errs by 1,\nand tap is on mean field's line"
     plot.headline(ax, "Closed forms fail where weights are strong", below=below)
-    plot.dress(figure).savefig(path, dpi=144)
+    plot.dress(figure).savefig(path, dpi=200)
 
 
 def main():
