@@ -5,6 +5,7 @@ they are graded is tested in teaching/tests.
 """
 
 import ast
+import atexit
 import html
 import pickle
 import re
@@ -154,6 +155,7 @@ def shell(request, tmp_path, monkeypatch):
         shell.run_cell(WATCH.format(name))
     yield shell
     InteractiveShell.clear_instance()
+    atexit.unregister(shell.atexit_operations)  # each of a hundred shells would collect all garbage at the end
 
 
 def below(shell, *sources):
