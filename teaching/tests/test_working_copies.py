@@ -1,5 +1,6 @@
 """The student's working copies: without solutions, never overwritten, and no exercise stops Run All."""
 
+import atexit
 import base64
 import json
 import os
@@ -213,6 +214,7 @@ def studied(tmp_path, monkeypatch):
             Path(name).write_bytes(content)
         InteractiveShell.clear_instance()
         shell = InteractiveShell.instance()
+        atexit.unregister(shell.atexit_operations)  # each shell would collect all garbage at the end
         shell.run_cell("from bmlab import widgets\nfrom bmlab.widgets import exercises\nexercises.watch('one')")
         return shell
 
