@@ -179,7 +179,7 @@ def in_the_cold_few_states(seed, n, T):
     "03-visited-read"
 )  # a star, whose hub goes down from random states: all up is missed, in one run of five at least
 def elsewhere_nearly_all_is_missed(seed):
-    """Elsewhere they may miss nearly all of it, and the sum does not say so."""
+    """Elsewhere they may miss nearly all of it, and the sum does not say so"""
     leaves = 20 + seed % 4
     star = bmlab.restricted(np.ones((1, leaves)), [0.4 - 0.62 * leaves], np.full(leaves, 0.7)).at(0.1)
     runs = [bmlab.visited(star, rng=5 * seed + k, n_sweeps=100) for k in range(5)]
