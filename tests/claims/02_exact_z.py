@@ -123,6 +123,49 @@ def right_to_rounding(seed):
 # Few couplings, two sides
 
 
+def width(W):
+    """The largest front in the best of all orders; each connected piece that is gone has a front of its own."""
+
+    def front(gone, unit):
+        piece, seen = [unit], {unit}
+        for one in piece:
+            near = {int(k) for k in np.flatnonzero(W[one])} - seen
+            seen |= near
+            piece += [k for k in near if gone >> k & 1]
+        return len(seen) - len(piece)
+
+    best = [0]
+    for gone in range(1, 2 ** len(W)):
+        units = [k for k in range(len(W)) if gone >> k & 1]
+        best.append(min(max(best[gone - 2**k], front(gone, k)) for k in units))
+    return best[-1]
+
+
+def of_known_width():
+    """Trees, one with three legs, of front 2 if pieces share one; rings, crowds, lattices and two layers."""
+    legs = np.zeros((7, 7))
+    legs[[0, 1, 0, 3, 0, 5], [1, 2, 3, 4, 5, 6]] = 1
+    yield legs + legs.T, 1
+    for seed in range(16):
+        tree, rng = np.zeros((9, 9)), np.random.default_rng(seed)
+        tree[range(1, 9), [rng.integers(k) for k in range(1, 9)]] = 1
+        yield tree + tree.T, 1
+    for n in (5, 8):
+        yield bmlab.ising(n).weights.toarray(), 2
+        yield 1 - np.eye(n), n - 1
+    for sides in ((2, 4), (3, 3)):
+        yield bmlab.ising(sides, periodic=False).weights.toarray(), min(sides)
+    for layers in ((2, 5), (4, 4)):
+        one = bmlab.restricted(np.ones(layers), np.zeros(layers[0]), np.zeros(layers[1])).weights
+        yield (one.toarray() if hasattr(one, "toarray") else one), min(layers)
+
+
+@claim("02-60", of_known_width())
+def the_largest_front_is_the_width(weights, known):
+    """The largest front, if one goes in the best order, is the **width** of the machine (its *treewidth*)"""
+    return 0.5 - abs(width(weights) - known)
+
+
 @claim("02-60", product(range(2, 13), (40, 90)))  # by the price that the plan found, in bits a unit
 def as_wide_as_the_lattice(width, length):
     """In a lattice $L$ units wide, crossed column by column, the front has about $L$ units."""
