@@ -68,7 +68,7 @@ STATED = [
     Stated(
         0.3, r"spectral radius (?:of \$?W/T\$? )?(?:is )?(?:below|of) (\d\.\d+)", 5
     ),  # tests/claims/04_mean_field.py
-    Stated(default(bmlab.exact, "max_seconds") / 60, r"`exact` refuses what takes more than (\w+) minutes", 1),
+    Stated(default(bmlab.exact, "max_seconds") / 60, r"refuses what takes more than (\w+) minutes", 1),
     Stated(
         "infer.exact.matrix_products:PART_UNITS",
         r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
