@@ -19,6 +19,8 @@ def draws(algorithm, size, rng):
         return elimination.draw(order, elimination.eliminate(MODEL, order)[1], size, rng)
     if algorithm == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
+    if algorithm == "matrix products in parts":
+        return matrix_products.draw_by_parts(MODEL, 3, size, rng)
     return cutset_conditioning.draw_by_cutset(MODEL, cutset_conditioning.cutset_of(MODEL.weights), size, rng)
 
 
@@ -41,7 +43,9 @@ def law_samples(algorithm, model=MODEL):
     assert chi_square_is_plausible(counts[bins].sum(1), p[bins].sum(1))
 
 
-@pytest.mark.parametrize("algorithm", ["variable elimination", "matrix products", "cutset conditioning"])
+@pytest.mark.parametrize(
+    "algorithm", ["variable elimination", "matrix products", "matrix products in parts", "cutset conditioning"]
+)
 def test_samples_follow_the_probabilities(algorithm):
     law_samples(algorithm)
 
