@@ -5,6 +5,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import bmlab
+from bmlab.infer.sampling import averages
 from bmlab.infer.sampling.averages import average
 from bmlab.infer.sampling.diagnostics import agreement, effective_size, mean_and_stderr
 
@@ -76,3 +77,20 @@ def test_from_32_groups_on_the_error_is_their_spread():
 def test_one_chain_that_never_moved_is_no_evidence():
     """Of several that began elsewhere it is some."""
     assert np.isnan(agreement(np.ones((2, 1, 8)))).all() and agreement(np.ones((2, 3, 8))) == (1, 24)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("n_chains", [64, 100, 333])
+def test_of_many_chains_r_hat_looks_at_some_evenly_spread(n_chains, monkeypatch):
+    """Half of the chains stay up, the others down: the first alone agree.  Chains that mix tell of as many draws."""
+
+    def ran():
+        start = np.repeat([1.0, -1.0], [n_chains // 2, n_chains - n_chains // 2])[:, None] * np.ones(9)
+        apart = bmlab.gibbs(bmlab.ising((3, 3)), rng=0, start=start, n_sweeps=100)
+        assert apart.info["rhat"] > 2 and not apart.converged
+        return bmlab.gibbs(bmlab.medium(), rng=0, n_chains=n_chains, n_sweeps=200).info
+
+    of_all = ran()
+    monkeypatch.setattr(averages, "RHAT_UNITS", 0)
+    of_some = ran()
+    assert max(of_all["rhat"], of_some["rhat"]) < 1.1 and 1 / 2 < of_some["ess"] / of_all["ess"] < 2
