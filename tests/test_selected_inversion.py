@@ -31,6 +31,12 @@ def test_it_is_the_inverse_at_its_places(seed):
     assert is_positive_definite(factor) == (np.linalg.eigvalsh(a.toarray()).min() > 0)
 
 
+@pytest.mark.parametrize("n", [2, 4, 6])
+def test_there_is_no_factor_without_pivoting_where_a_pivot_is_zero(n):
+    """Pairs that are nothing but coupled: the matrix has an inverse, and its first pivot is 0 in any order."""
+    assert factorize(sparse.csc_array(np.kron(np.eye(n // 2), [[0.0, 1.0], [1.0, 0.0]]))) is None
+
+
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_sparse_and_dense_machines_respond_alike():
     """Also where trees hang on loops, which are put back one leaf after the other, at temperatures that lock them."""

@@ -18,13 +18,14 @@ from ...progress_bars import with_progress
 
 
 def factorize(matrix: scipy.sparse.csc_array) -> scipy.sparse.linalg.SuperLU | None:
-    """Return LU without pivoting, so that U's diagonal has as many signs as the matrix; None where it is singular."""
+    """Return LU without pivoting, so that U's diagonal has as many signs as the matrix; None where a pivot is 0."""
     try:
-        return scipy.sparse.linalg.splu(
+        factor = scipy.sparse.linalg.splu(
             matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )
     except RuntimeError:
         return None
+    return factor if np.array_equal(factor.perm_r, factor.perm_c) else None  # at a 0 SuperLU takes another row
 
 
 def selected_inverse(
