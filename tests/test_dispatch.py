@@ -48,9 +48,7 @@ def law_algorithms(model):
 
 
 @settings(deadline=None, max_examples=60)
-@given(
-    st.integers(2, 12), st.sampled_from([0.1, 0.3, 0.6, 1.0]), st.sampled_from([0.05, 0.3, 1, 5, 20]), st.booleans()
-)
+@given(st.integers(2, 12), st.sampled_from([0.1, 0.3, 0.6, 1.0]), st.sampled_from([0.05, 0.3, 1, 5, 20]), st.booleans())
 def test_every_algorithm_is_right(n, density, temperature, biased):
     law_algorithms(random_machine(n, temperature, density=density, bias=biased))
 
