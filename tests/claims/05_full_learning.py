@@ -155,7 +155,7 @@ def it_believes_it_has_arrived(seed):
 
 @claim("05-71")
 def the_radius_comes_to_rest(seed):
-    """It comes to rest near 1; the summit has 2.74."""
+    """That of mean field's machine comes to rest near 1; the summit has 2.74."""
     at_rest, at_top = radius(by_mean_field(table(seed, 15)).model), radius(top(seed, 15))
     return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
 
@@ -228,7 +228,7 @@ def its_sign_is_luck(seed):
 
 @claim("05-without", product(range(5), (0.5, 0.7, 1, 4)))
 def pseudolikelihood_in_the_limit(seed, temperature):
-    """in the limit of many data its maximum is the true machine."""
+    """in the limit of many data its maximum is that machine."""
     true = glass(8 + seed, seed, temperature)
     every_pair = ~np.eye(true.n, dtype=bool)
     found = maximise_pseudolikelihood(bmlab.states(true.n), bmlab.probabilities(true), 0.0, every_pair).model
@@ -270,7 +270,7 @@ def unseen(rule, penalty, seed):
 
 @claim("only-visible")  # each rule with its best penalty, and with the same
 def in_nats_it_gains(seed):
-    """**On unseen animals maximum likelihood gains a tenth of a nat on it.**"""
+    """**On unseen animals maximum likelihood is better than pseudolikelihood by a tenth of a nat.**"""
     splits = np.random.default_rng(seed).choice(40, 15, replace=False)
     worth = np.mean([[[unseen(rule, p, split) for p in (0.03, 0.06)] for rule in RULES] for split in splits], axis=0)
     gains = [likelihood - other for likelihood, other in (worth.max(axis=1), worth[:, 0])]
@@ -335,7 +335,7 @@ def right_where_one_valley_is_left(n, pull, sign):
     "05-raced"
 )  # other tables, glasses and temperatures of ties; mean field from five starts, 1000 sweeps of 100 chains
 def each_wins_once(seed):
-    """**With brute force as one loop over the states, each of the three wins once.**"""
+    """**With brute force as one loop over the states, each of the three wins once**"""
     animals, cold = summit(table(seed, 15), PENALTY), glass(20, seed, 0.3)
     true, product = bmlab.exact(cold), bmlab.mean_field(cold, starts=5)
     visited, plain = bmlab.visited(cold, rng=seed), bmlab.gibbs(cold, rng=seed)
