@@ -168,13 +168,13 @@ def exact_at_both_ends(seed):
 
 @claim("04-89", range(160))  # the awkward ones, and the worst that a search finds
 def below_three_tenths(k):
-    """**Where the spectral radius of $W/T$ is below 0.3, mean field errs by less than 0.03.**"""
+    """**As far as we know, mean field errs by less than 0.03 where the spectral radius of $W/T$ is below 0.3.**"""
     return 0.03 - (missed(AWKWARD[k]) if k < 140 else worst_found(2 + k % 4, k - 140))
 
 
 @claim("04-89", AWKWARD)
 def a_bound_that_loses_little(model):
-    """Its bound on $\\log Z$ is then less than 0.03 nats a unit too low."""
+    """Mean field's bound on $\\log Z$ is then less than 0.03 nats a unit too low."""
     gap = bmlab.exact(model).log_z.value - bmlab.mean_field(model).log_z.value
     return 0.03 - gap / model.n
 
