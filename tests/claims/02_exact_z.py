@@ -30,7 +30,7 @@ def table_log_z(machine):
 
 @claim("02-15")  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
 def how_large_one_of_them_is(seed):
-    """What matters is how *large* one of them is"""
+    """Of a thousand, what matters is how *large* one is"""
     machine = glass(3 + seed % 13, seed)
     x = -machine.energy(bmlab.states(machine.n))
     with np.errstate(over="ignore"):
@@ -194,7 +194,7 @@ def few_states_matter_in_the_cold(seed):
 
 @claim("02-84")  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
 def a_symmetry_helps(seed):
-    """Beyond both, unless something else helps (equal weights, say, or no biases and no lines that cross), we have to
+    """Beyond both, unless something else helps (equal weights, say, or no biases and couplings that can be drawn without crossing), we have to
     sample or approximate."""
     rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
     w = rng.normal()
