@@ -150,7 +150,7 @@ def any_machine(seed, n):
 
 @claim("03-visited-read")  # at T = 1 it stands above the lowest by more than 2 %, and near T = 0 by less than one
 def the_energy_is_not_minimised(seed):
-    """The distribution does A as $T \\to 0$ only: **above that the energy is not minimised**"""
+    """Only as $T \\to 0$ does the distribution do A: **at any $T > 0$ the energy is not minimised**"""
     model = any_machine(seed, 8 + seed % 7)
     energies = np.sort(model.energy(bmlab.states(model.n)))
     above = [mean_energy(model.at(T)) - energies[0] for T in (1, (energies[1] - energies[0]) / 30)]
