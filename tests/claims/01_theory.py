@@ -63,7 +63,7 @@ def some_machine(seed):
 
 @claim("01-front")  # other evenings, from other starts
 def the_climb_ends_where_the_pairs_agree(seed):
-    """The climb ends when every pair behaves alike with the data held and with nothing held."""
+    """The climb ends, if it ends, when every pair behaves alike clamped and free."""
     rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
     _, slope = judged(rows, staircase(seed))
     return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max())
@@ -82,7 +82,7 @@ def a_unit_needs_its_field(seed):
 
 @claim("01-12")
 def the_lost_two_looks_like_heat(seed):
-    """It does not crash; it looks just like a temperature that is twice as high."""
+    """Nothing crashes: it looks just like a temperature that is twice as high."""
     machine = some_machine(seed).at(1)
     law = stationary(sweep_matrix(machine, factor=1))
     far, near = (misplaced(law, bmlab.probabilities(machine.at(T))) for T in (1, 2))
@@ -117,7 +117,7 @@ def the_pull_of_a_held_unit(seed):
 
 @claim("01-35", (3, 4, 5))  # up to two hidden units, ten times the training of the notebook
 def no_model_passes_a_list_of_the_data(n):
-    """No model can pass $-1.2799$, which belongs to a list of the four patterns with their frequencies."""
+    """No model can pass $-1.2799$, the score of a mere list of the four patterns with their frequencies."""
     yield from -stats.entropy(staircase(0)) - climbed(starts(n, n, 1.0, 10), staircase(0), 8000)[1].max(axis=0)
 
 
