@@ -85,7 +85,7 @@ def the_two_cancel(seed):
 
 @claim("00-20")
 def only_differences_count(seed):
-    """**only differences of energy count**, and each $T$ of energy more divides the probability by $e$"""
+    """**Only differences of energy count: $T$ more energy divides the probability by $e$.**"""
     machine = glass(3 + seed % 6, seed, 0.5 + seed / 10)
     lifted = bmlab.BoltzmannMachine(machine.weights, machine.biases, machine.temperature, offset=seed - 7.0)
     p, energy = bmlab.probabilities(lifted), machine.energy(bmlab.states(machine.n))
@@ -95,7 +95,7 @@ def only_differences_count(seed):
 
 @claim("00-49", SETS)  # in one of them the steps are too long, and the averages swing
 def a_weight_rests_where_the_averages_agree(k):
-    """In nearly all other sets of five questions, too, all pairs are then within 0.01 of the data."""
+    """In nearly all other sets of five questions, too, all pairs are then, after 300 steps, within 0.01 of the data."""
     return 0.01 - learned()[2][k]
 
 
