@@ -194,8 +194,8 @@ def few_states_matter_in_the_cold(seed):
 
 @claim("02-84")  # two layers, all weights equal: (v + 1)(h + 1) terms in place of all states
 def a_symmetry_helps(seed):
-    """Beyond both, unless something else helps (equal weights, say, or no biases and couplings that can be drawn without crossing), we have to
-    sample or approximate."""
+    """Beyond both, unless something else helps (equal weights, say, or no biases and couplings that can be drawn
+    without crossing), we have to sample or approximate."""
     rng, (v, h) = np.random.default_rng(seed), (4 + seed % 6, 3 + seed % 7)
     w = rng.normal()
     x, y = np.arange(-v, v + 1, 2), np.arange(-h, h + 1, 2)
