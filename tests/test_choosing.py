@@ -191,6 +191,10 @@ def test_theories_can_be_doubted():
     symmetric = crowd(16, 4.0)  # from m = 0 every theory stays there, between the phases
     with patch("bmlab.choosing.VALLEY_STARTS", 1):
         assert "has not converged" in try_bethe(symmetric, "moments").doubt
+    for rho, reliable in ((0.99, True), (1.0, False), (1.5, False), (40.0, False)):
+        with patch("bmlab.choosing.amplification", return_value=rho):
+            trial = try_bethe(weak(), "moments")
+        assert (trial.error > 0 and not trial.doubt) if reliable else (np.isnan(trial.error) and "rho" in trial.doubt)
 
 
 @every_want

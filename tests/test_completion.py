@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_contract import law_errors_add, machine
 
@@ -106,3 +107,12 @@ def test_units_may_be_told_by_name():
         conditional(model, {"egg": 1}, {})
     with pytest.raises(ValueError, match=r"units must not repeat, found 'eggs' twice"):
         complete(model, {"eggs": 1, 2: 1})
+
+
+def test_a_unit_without_a_column_is_missing_in_every_row():
+    model = replace(MODEL, names=tuple("abcdefghij"))
+    seen = pd.DataFrame(bmlab.states(3)[[0, 3, 6]], columns=list("hbe"))
+    whole = np.full((3, 10), np.nan)
+    whole[:, [7, 1, 4]] = seen
+    assert (complete(model, seen).mean == complete(model, whole).mean).all()
+    assert (complete(model, seen.iloc[1]).mean == complete(model, whole[1]).mean).all()

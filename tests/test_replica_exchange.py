@@ -153,6 +153,15 @@ def test_a_start_with_other_temperatures_or_another_number_of_ladders_is_refused
     with pytest.raises(ValueError, match="start has 4 ladders, n_ladders is 5; leave n_ladders out"):
         run(GLASS, start=state, n_ladders=5)
     assert len(run(GLASS, start=state, n_ladders=4, n_sweeps=50).state.s) == 4
+    of_another = run(bmlab.toy(), n_ladders=4, n_sweeps=50).state
+    for wrong in (
+        of_another,
+        state._replace(s=state.s[:, 1:]),
+        state._replace(s=state.s[0]),
+        state._replace(s=0 * state.s),
+    ):
+        with pytest.raises(ValueError, match=r"start must be the `state` of a temper\(\) answer for 10 units, found"):
+            run(GLASS, start=wrong)
 
 
 @pytest.mark.parametrize(
