@@ -7,6 +7,13 @@ function filled(p) {
   return `M${-x} ${y}A${RADIUS} ${RADIUS} 0 ${+(p > 0.5)} 0 ${x} ${y}Z`;
 }
 
+// How far down from the middle of a disc its number stands clear of that level, where it can
+function aside(p) {
+  if (p === null) return 0;
+  const level = RADIUS * (1 - 2 * p);
+  return p >= 0.5 ? Math.max(0, Math.min(level + 11, 6)) : Math.min(0, Math.max(level - 11, -6));
+}
+
 const HATCHED = [-0.6, 0, 0.6].map((d) => {  // what is not known
   const [a, b] = [-1, 1].map((end) => (d + end * Math.sqrt(1 - d * d)) * Math.SQRT1_2 * RADIUS);
   return `M${a} ${b}L${b} ${a}`;
@@ -63,6 +70,9 @@ function beliefs({ weights, places, names }, model, title, pressed) {
     fill.setAttribute("d", p === null ? "" : filled(p));
     hatch.setAttribute("visibility", p === null ? "visible" : "hidden");
     number.textContent = words;
+    number.setAttribute("y", 4 + aside(p));
+    number.style.fill = p >= 0.5 ? colours.minus : "";
+    number.style.stroke = p >= 0.5 ? colours.gibbs : "";
     g.setAttribute("class", `bml-node ${kind}`);
     g.setAttribute("aria-label", `${names[i]}: ${says || words}`);
   };

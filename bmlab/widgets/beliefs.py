@@ -78,7 +78,7 @@ class ConditionalView(BeliefView):
         figure, ax = sheet(
             sent,
             ["Run", "Step", "Free all"] if layers else ["Free all"],
-            "Press a unit: held at +1, at \N{MINUS SIGN}1, free.",
+            "Press a unit: +1, \N{MINUS SIGN}1, free. Triangle: where nothing is held.",
         )
         numbers = [signed(sign, "+d") if sign else f"{p:.2f}" for sign, p in zip(held, after, strict=True)]
         network(ax, model, sent, after, numbers, before)
@@ -196,7 +196,7 @@ class MessageView(BeliefView):
         for start, end in np.argwhere(model.dense_weights):
             step = places[end] - places[start]
             along = step / np.hypot(*step)
-            tip = (places[end] + places[start]) / 2 + 11 * along + 10 * np.array([-along[1], along[0]])
+            tip = (places[end] + places[start]) / 2 + 11 * along + 14 * np.array([-along[1], along[0]])
             style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", tip, tip - 24 * along, arrowprops=style)
         return figure, sent
@@ -260,6 +260,12 @@ def ring(order: Sequence[int], width: float = WIDE, radius: float = 100) -> dict
 # The stored picture: the same drawing
 
 
+def aside(p: float) -> float:
+    """How far down from the middle of a disc its number stands clear of the level, p of the height, where it can."""
+    below = 11 + RADIUS * (1 - 2 * p), RADIUS * (1 - 2 * p) - 11
+    return 0 if np.isnan(p) else float(np.clip(below[0], 0, 6) if p >= 0.5 else np.clip(below[1], -6, 0))
+
+
 def scale(ax: Axes, left: float, right: float, y: float, reach: float, name: str) -> None:
     """An axis from -reach to reach at the height y."""
     ax.plot([left, right], [y, y], color=plot.INK, linewidth=1)
@@ -301,8 +307,9 @@ def network(
             edge = x + side * np.sqrt(max(0, RADIUS**2 - (mark - y) ** 2))
             ends = [edge, edge + 10 * side, edge + 10 * side], [mark, mark - 6, mark + 6]
             ax.fill(*ends, color=plot.INK, edgecolor="white", linewidth=0.8, zorder=5)
-        halo = [withStroke(linewidth=2.5, foreground="white")]
-        ax.text(x, y, numbers[i], ha="center", va="center", fontsize=10, color=ON_LIGHT, path_effects=halo, zorder=6)
+        ink, ground = ("white", plot.PLUS) if p[i] >= 0.5 else (ON_LIGHT, plot.MINUS)
+        about: Any = {"color": ink, "path_effects": [withStroke(linewidth=2, foreground=ground)], "zorder": 6}
+        ax.text(x, y + aside(p[i]), numbers[i], ha="center", va="center", fontsize=10, **about)
         if sent["labels"][i] is None:
             continue
         dx, dy, anchor = sent["labels"][i]

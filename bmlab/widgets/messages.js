@@ -13,7 +13,7 @@ function mount(model, el) {
   const arrow = (i, j) => {
     const [[x1, y1], [x2, y2]] = [places[i], places[j]], far = Math.hypot(x2 - x1, y2 - y1);
     const turn = Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI;
-    return make("svg:path", { d: `M${far / 2 - 11} 8h22m-7 -5l7 5l-7 5`, fill: "none", stroke: colour, "stroke-width": 2.5,
+    return make("svg:path", { d: `M${far / 2 - 11} 12h22m-7 -5l7 5l-7 5`, fill: "none", stroke: colour, "stroke-width": 2.5,
       transform: `translate(${x1} ${y1}) rotate(${turn})` });
   };
   const show = () => {
