@@ -46,12 +46,16 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
     <Axes: xlabel='T'>
     """
     drawn = Counter()
+    count = np.size(x)
+    marked: Any = -(-count // 12)
+    if labels.get("xscale") == "log":  # as far apart there
+        marked = np.unique(np.geomspace(1, count, 12).astype(int) - 1).tolist()
     for name, y in lines.items():  # nan leaves a gap
         method = "gibbs" if name in FREE_PHASES else next((m for m in COLOURS if re.match(rf"{m}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
         style |= FREE_PHASES.get(name, {})
-        ax.plot(x, y, label=name, markersize=4, markevery=-(-np.size(x) // 12), linewidth=1.8, **style)
+        ax.plot(x, y, label=name, markersize=4, markevery=marked, linewidth=1.8, **style)
         drawn[colour] += 1
     ax.set(**labels)
     return at_lines(ax)

@@ -8,7 +8,7 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from .style import INK, ON_LIGHT, headline, readable
+from .style import INK, ON_LIGHT, headline, minus, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +46,8 @@ def dress(figure: Figure) -> Figure:
                     getattr(artist, "set_" + part)(INK)
     on_own_ground = {INK.upper(), ON_LIGHT, "#FFFFFF"}
     for text in figure.findobj(Text):
+        if "-" in (words := text.get_text()) and "$" not in words:
+            text.set_text(minus(words))
         if any(map(str.isalnum, text.get_text())) and to_hex(text.get_color()).upper() not in on_own_ground:
             text.set_color(readable(text.get_color()))
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,12 @@ def _apart(places, gap):
         moved -= np.append(push, 0)
         moved += np.insert(push, 0, 0)
     return moved[np.argsort(order, kind="stable")]
+
+
+def minus(words: str) -> str:
+    """Write hyphens before a number or among signs as the minus signs that they are."""
+    words = re.sub(r"(?<!\w)-(?=[\d.+-])|(?<=[+-])-", "\N{MINUS SIGN}", words)
+    return re.sub(r"(?<=[+\N{MINUS SIGN}])(?=[+\N{MINUS SIGN}])", "\N{HAIR SPACE}", words)  # so that they are counted
 
 
 def signed(number, digits="+.3g"):

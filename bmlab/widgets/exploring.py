@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -77,7 +78,8 @@ class Explorer(View):
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
         text = self._panel(ax, values)
-        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(text.strip(), 70)]).strip())
+        words = re.sub(" {2,}", ", ", text.strip())  # columns of a print
+        ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(words, 70)]).strip(), linespacing=1.5)
         for strip, (name, stops) in zip(strips, self._stops.items(), strict=True):
             places = range(len(stops)) if len(stops) <= 12 else (0, len(stops) - 1)
             strip.plot([0, len(stops) - 1], [0, 0], color=plot.FAINT, linewidth=3, solid_capstyle="round")

@@ -11,7 +11,7 @@ function mount(model, el) {
   const SIDE = 320, LEFT = 72, TOP = 46, [high, wide] = [SIDE / rows, SIDE / columns];
   const text = (x, y, words, more = {}) => make("svg:text", { x, y, ...more }, words);
   const board = make("svg:svg", { viewBox: "0 0 400 372", role: "group", "aria-label": "Units, and all states" });
-  const edge = make("svg:rect", { x: LEFT, y: TOP, width: SIDE, height: SIDE, class: "bml-axis" });
+  const edge = make("svg:rect", { x: LEFT - 3, y: TOP - 3, width: SIDE + 6, height: SIDE + 6, class: "bml-axis" });
   const cells = Array.from(logs, (x, k) => make("svg:rect", { x: LEFT + wide * (k % columns),
     y: TOP + high * Math.floor(k / columns), width: 0.94 * wide, height: 0.94 * high, class: "bml-cell",
     "fill-opacity": 0.2 + 0.8 * Math.exp((x - top) / 3) }));

@@ -15,6 +15,7 @@ from .pictures import disc, page
 from .view import script
 
 BOARD_SIDE, BOARD_LEFT, BOARD_TOP = 320, 72, 46  # pixels: a side of the board, and where it begins; as in states.js
+RIM = 3  # pixels between the cells and their frame
 
 
 class StatesView(ModelView):
@@ -76,7 +77,8 @@ def _cells(ax, logs, left):
     shades = PolyCollection(list(places), facecolor=plot.INK, linewidth=0)
     shades.set_alpha(list(0.2 + 0.8 * np.exp(logs[left] / 3)))
     ax.add_collection(shades, autolim=False)
-    ax.add_patch(Rectangle((BOARD_LEFT, BOARD_TOP), BOARD_SIDE, BOARD_SIDE, fc="none", ec=plot.OPEN))
+    corner, side = (BOARD_LEFT - RIM, BOARD_TOP - RIM), BOARD_SIDE + 2 * RIM
+    ax.add_patch(Rectangle(corner, side, side, fc="none", ec=plot.OPEN))
 
 
 def _ladder(ax, n, held, log_z):
