@@ -16,6 +16,7 @@ import traitlets
 from matplotlib.figure import Figure
 
 from .. import plot
+from ..plot.style import minus
 from . import controls as control
 from .pictures import Easel
 from .view import View, script
@@ -78,7 +79,7 @@ class Explorer(View):
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
         text = self._panel(ax, values)
-        words = re.sub(" {2,}", ", ", text.strip())  # columns of a print
+        words = minus(re.sub(" {2,}", ", ", text.strip()))  # columns of a print
         ax.set_xlabel("\n".join([ax.get_xlabel(), *wrap(words, 70)]).strip(), linespacing=1.5)
         for strip, (name, stops) in zip(strips, self._stops.items(), strict=True):
             places = range(len(stops)) if len(stops) <= 12 else (0, len(stops) - 1)
