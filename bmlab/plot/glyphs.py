@@ -128,11 +128,16 @@ def flows(
     place[order] = circle(n)
     for a, b in zip(*(net > net.max(initial=0) / 25).nonzero(), strict=True):
         faint = bright is not None and (a, b) not in bright
-        width = 1 if faint else 1 + 5 * net[a, b] / net.max()
+        width = 1 if faint else 1 + (5 if bright is None else 3) * net[a, b] / net.max()
         style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}"}
         style |= {"color": FAINT if faint else INK if bright is None else PLUS, "zorder": 1 if faint else 2}
         style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
-        ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style | {"mutation_scale": 9 if faint else 16})
+        ax.annotate(
+            "",
+            tuple(place[b]),
+            tuple(place[a]),
+            arrowprops=style | {"mutation_scale": 9 if faint else 16 if bright is None else 12},
+        )
     for xy, state in zip(place, states, strict=True):
         glyph(ax, state, tuple(xy), model=model, size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")
