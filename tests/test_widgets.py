@@ -131,7 +131,7 @@ def test_a_stored_explore_is_one_picture_over_the_strips_of_its_sliders(monkeypa
     ((ax, *strips),) = [figure.axes for figure in figures]
     assert [bar.get_width() for bar in ax.patches] == [0] and ax.get_title(loc="left") == "freeze = 0, Salvador = 0.25"
     words = [[text.get_text().strip() for text in strip.texts] for strip in strips]
-    assert [sorted(found) for found in words] == [["-1", "0", "1", "freeze"], ["0", "0.25", "1", "Salvador"]]
+    assert [sorted(found) for found in words] == [["0", "1", "freeze", "−1"], ["0", "0.25", "1", "Salvador"]]
     assert [strip.lines[-1].get_xdata().tolist() for strip in strips] == [[1], [5]]
 
 
