@@ -31,7 +31,7 @@ class VisitedView(ModelView):
 
     max_units = 4
     _esm = script("sampler.js", "graph.js", "visited.js")
-    headline = traitlets.Unicode("Each new state adds to the sum; one seen before adds nothing").tag(sync=True)
+    headline = traitlets.Unicode("A new state adds to the sum; one seen before does not").tag(sync=True)
     alt = traitlets.Unicode("A sum grows in steps, one for each new state of a walk, towards the exact Z.").tag(
         sync=True
     )
