@@ -116,3 +116,5 @@ def test_a_unit_without_a_column_is_missing_in_every_row():
     whole[:, [7, 1, 4]] = seen
     assert (complete(model, seen).mean == complete(model, whole).mean).all()
     assert (complete(model, seen.iloc[1]).mean == complete(model, whole[1]).mean).all()
+    few = np.where(np.eye(2, 10), np.nan, 1.0)
+    assert repr(complete(model, few)) == "Completion((2, 10), 2 missing)"  # the means of a table would fill a page

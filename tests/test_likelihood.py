@@ -191,3 +191,8 @@ def test_what_is_typed_first_is_told_what_to_type():
     ):
         with pytest.raises(ValueError, match=says):
             bmlab.log_likelihood(*wrong)
+
+
+def test_a_method_that_takes_no_machine_is_refused_with_what_it_must_take():
+    with pytest.raises(ValueError, match=r"infer must be callable as infer\(model, start=None\), found"):
+        bmlab.clamped(bmlab.toy(), [[1, 1, -1]], infer=lambda: 1)

@@ -189,6 +189,14 @@ def test_the_strongest_of_a_path_leaves_no_weight_and_the_next_some():
     assert [fit.model.has_couplings for fit in path.fits[:2]] == [False, True]
 
 
+def test_the_penalties_that_are_tried_are_normal_priors_of_width_three_hundredths_to_3():
+    """A penalty is 1 / (N width^2), whatever the number of rows."""
+    for n_rows in (50, 200):
+        data = bmlab.sample(bmlab.toy(), n_rows, rng=np.random.default_rng(0))
+        widths = 1 / np.sqrt(n_rows * bmlab.penalty_path(data, rng=0, n_folds=0).penalties)
+        assert widths[[0, -1]] == pytest.approx([0.03, 3]) and (np.diff(widths) > 0).all()
+
+
 def test_what_a_path_says_of_held_out_rows_is_so():
     """Two folds by hand; and EBIC as IsingFit adds it up over the units."""
     data = bmlab.sample(bmlab.toy(), 60, rng=np.random.default_rng(0))

@@ -164,6 +164,12 @@ def test_a_start_with_other_temperatures_or_another_number_of_ladders_is_refused
             run(GLASS, start=wrong)
 
 
+@pytest.mark.parametrize("option", ["burn_in", "n_draws"])
+def test_there_are_no_fewer_sweeps_than_none(option):
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        run(GLASS, **{option: -1})
+
+
 @pytest.mark.parametrize(
     "wrong", [[0.3, 1], [0.6 + 1e-6, 1], [0.7, 1], [1.1, 2], [0.6, 0.6], [0.6, 2, 1], [[0.6, 1]], []]
 )

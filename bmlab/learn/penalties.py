@@ -64,7 +64,7 @@ def penalty_path(
     """Learn data (N, n) by pseudolikelihood() with each of several penalties, and judge each by cross-validation.
 
     of          "penalty", or "l1", which leaves weights at 0
-    penalties   None: of normal priors of width 3 to 0.03 (1/(N * penalty) is the variance), or l1 from where no weight
+    penalties   None: of normal priors of width 0.03 to 3 (1/(N * penalty) is the variance), or l1 from where no weight
                 is left down to a hundredth
     n_folds     parts of the rows (by `rng`), each held out once; 0: none, for the EBIC alone
     The penalty found does for maximize() and fit() as well.  To find which weights there are, take the least EBIC, as
