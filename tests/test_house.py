@@ -1,5 +1,6 @@
 """The house: what is declared, locked, offered and written must agree."""
 
+import ast
 import os
 import re
 import shutil
@@ -273,3 +274,20 @@ def test_the_energy_of_clamped_units_is_put_back_in_one_place():
     for file in (ROOT / "bmlab").rglob("*.py"):
         divided = re.findall(r"offset\)? / \w+\.temperature", file.read_text("utf-8"))
         assert len(divided) == (file.name == "model.py"), file
+
+
+def constants(file):
+    """Yield the names in capitals that a module defines."""
+    for node in ast.parse(file.read_text("utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = [part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)]
+        yield from (name for name in names if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
+
+
+@pytest.mark.parametrize(("package", "count"), [("bmlab", 100), ("teaching/bmlab_teaching", 50)])
+def test_a_constant_of_a_package_has_one_name_and_a_name_one_constant(package, count):
+    homes = {}
+    for file in sorted((ROOT / package).rglob("*.py")):
+        for name in constants(file):
+            homes.setdefault(name, []).append(file.relative_to(ROOT).as_posix())
+    assert len(homes) > count and {name: files for name, files in homes.items() if len(files) > 1} == {}

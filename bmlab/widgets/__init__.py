@@ -43,9 +43,10 @@ __all__ = [
     "predict",
     "variant",
 ]
-HOMES = {"ConditionalView": "beliefs", "MeanFieldView": "beliefs", "MessageView": "beliefs", "DrawView": "drawing"}
-HOMES |= {"PaintView": "painting", "explore": "exploring", "predict": "predicting"}
-HOMES |= {name: name.removesuffix("View").lower() for name in __all__ if name.endswith("View") and name not in HOMES}
+HOMES = {name: name.removesuffix("View").lower() for name in __all__ if name.endswith("View")} | {
+    **dict.fromkeys(("ConditionalView", "MeanFieldView", "MessageView"), "beliefs"),
+    **{"DrawView": "drawing", "PaintView": "painting", "explore": "exploring", "predict": "predicting"},
+}
 
 for library in ("traitlets", "IPython", "matplotlib"):
     if find_spec(library) is None:

@@ -15,7 +15,7 @@ from .view import View, script
 
 MAX_DRAWN_UNITS = 40  # the page draws a mark for each pair of them
 HEADLINE = "Do the dreams look like the data?"
-FALLEN = "This learning goes wrong: the likelihood falls"
+FALLING = "This learning goes wrong: the likelihood falls"
 MAX_FRAMES = 2000  # steps of a climb: the page keeps all of them
 STILL_CHANGE = 1e-4  # of a weight in a step: smaller ones cannot be seen
 
@@ -51,7 +51,7 @@ class LearningView(View):
             )
         model = taken[0].model
         fell = taken[-1].log_likelihood.value < taken[0].log_likelihood.value
-        headline = FALLEN if fell else HEADLINE
+        headline = FALLING if fell else HEADLINE
         self._frames, self._end = [], ""
         self._take(taken)
         super().__init__(

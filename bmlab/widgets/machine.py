@@ -20,7 +20,7 @@ from .pictures import Slider, drawn, page, turns
 from .view import View, script
 
 # Pixels, as in machine.js: the bars, the most probable state above.
-BARS_WIDTH, BARS_HEIGHT, MOST_ROWS, COUNTED_TURNS = 400, 224, 16, 1000
+LIST_WIDTH, LIST_HEIGHT, MOST_ROWS, LISTED_TURNS = 400, 224, 16, 1000
 
 
 class ModelView(View):
@@ -86,19 +86,19 @@ class MachineView(ModelView):
             "Count anew",
             Slider("temperature T", (model.temperature - 0.1) / 4.9, f"{model.temperature:.2f}"),
         ]
-        figure, (machine, bars) = page(self.headline, controls, (320, 300), (BARS_WIDTH, 262))
+        figure, (machine, bars) = page(self.headline, controls, (320, 300), (LIST_WIDTH, 262))
         s = np.where(np.arange(model.n) == 0, 1.0, -1.0)
         graph = drawn(model, machine, states=s)
-        p, counts = probabilities(model), turns(model, s, COUNTED_TURNS, seed)
-        _bars(bars, p, counts / COUNTED_TURNS, model.n)
+        p, counts = probabilities(model), turns(model, s, LISTED_TURNS, seed)
+        _bars(bars, p, counts / LISTED_TURNS, model.n)
         return figure, {"drawn": graph}
 
 
 def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
     """Draw the exact probability of each state and its share of the turns, and below them what is which."""
     order = np.argsort(-p, kind="stable")[:MOST_ROWS]
-    row, left = BARS_HEIGHT / len(order), max(52, 9 * n + 12)
-    thick, scale = min(0.28 * row, 8), (BARS_WIDTH - left - 8) / max(p.max(), shares.max())
+    row, left = LIST_HEIGHT / len(order), max(52, 9 * n + 12)
+    thick, scale = min(0.28 * row, 8), (LIST_WIDTH - left - 8) / max(p.max(), shares.max())
     for k, state in enumerate(order):
         y = row * (k + 0.5) + 10
         for top, length, colour in ((y - thick, p[state], plot.INK), (y, shares[state], plot.PLUS)):
@@ -108,6 +108,6 @@ def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
         else:
             signs = "".join(signed(x, "+d")[0] for x in states(n)[state].astype(int))
             ax.text(left - 6, y, signs, family="monospace", fontsize=10, ha="right", va="center_baseline")
-    for x, words, colour in ((52, "exact", plot.INK), (132, f"counted in {COUNTED_TURNS:,} turns", plot.PLUS)):
+    for x, words, colour in ((52, "exact", plot.INK), (132, f"counted in {LISTED_TURNS:,} turns", plot.PLUS)):
         ax.add_patch(Rectangle((x, 246), 12, 12, fc=colour, ec="none"))
         ax.text(x + 18, 252, words, fontsize=10, va="center_baseline")
