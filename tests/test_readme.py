@@ -1,5 +1,6 @@
 """What the README shows is what the package prints, and what it names exists."""
 
+import ast
 import json
 import re
 from contextlib import redirect_stdout
@@ -87,11 +88,14 @@ def test_the_list_of_the_package_names_all_that_is_public_core_first():
     assert further == {*bmlab.__all__, *bmlab.LAZY_MODULES} - {*bmlab.CORE}
 
 
-def test_the_index_leads_to_files_and_names_that_there_are():
-    rows = re.findall(r"^\| .*? \| (.*?) \| `(bmlab/.*?\.py)` \|$", PACKAGE, re.MULTILINE)
+def test_each_word_of_the_index_is_in_the_docstring_of_its_file_and_the_first_in_its_first_line():
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| `(bmlab/.*?\.py)` \|$", PACKAGE, re.MULTILINE)
     assert len(rows) > 20
-    for names, path in rows:
-        assert (ROOT / path).exists(), path
+    for words, names, path in rows:
+        text = ast.get_docstring(ast.parse((ROOT / path).read_text(encoding="utf-8"))) or ""
+        first, *others = words.lower().split(", ")
+        assert first in text.partition("\n")[0].lower(), f"{first} is not in the first line of {path}"
+        assert all(word in " ".join(text.lower().split()) for word in others), path
         assert all(name in bmlab.__all__ for name in re.findall(r"`(\w+)`", names)), names
 
 
