@@ -29,12 +29,14 @@ VIEWS = r"widgets\.(?:explore|\w+View)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
-# How high the opening is with what it asks one to do, and how much of the screen JupyterLab leaves for it.
+# How high the opening is with what it asks one to do, and how much of the screen JupyterLab leaves for it. What
+# JupyterLab has not drawn yet has no innerText: null until then.
 HEIGHTS = """() => {
     const box = element => element.getBoundingClientRect(), view = box(document.querySelector('.bmlab'));
-    const task = [...document.querySelectorAll('.jp-RenderedMarkdown p')].find(p => p.innerText.startsWith('Do this'));
+    const said = [...document.querySelectorAll('.jp-RenderedMarkdown p')];
+    const task = said.find(p => p.innerText.startsWith('Do this'));
     const room = box(document.querySelector('.jp-Notebook .jp-WindowedPanel-outer'));
-    return [Math.max(view.bottom, box(task).bottom) - Math.min(view.top, box(task).top), room.height];
+    return task && [Math.max(view.bottom, box(task).bottom) - Math.min(view.top, box(task).top), room.height];
 }"""
 
 
@@ -153,8 +155,8 @@ def test_a_notebook_opens_as_it_is_stored_and_its_views_move(notebook, name):
     views.nth(expected - 1).wait_for()
     assert views.count() == expected > 0
     views.first.scroll_into_view_if_needed()
-    notebook.page.locator(".jp-RenderedMarkdown p", has_text=re.compile("^Do this")).first.wait_for()
-    high, room = notebook.page.evaluate(HEIGHTS)
+    notebook.page.locator(".jp-RenderedMarkdown p", has_text=re.compile("^Do this")).first.scroll_into_view_if_needed()
+    high, room = notebook.page.wait_for_function(HEIGHTS).json_value()
     assert 0 < high < room
     for k in range(expected):
         view = views.nth(k)
