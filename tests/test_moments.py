@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pyarrow import parquet
 from scipy import sparse
 
 import bmlab
@@ -18,7 +19,6 @@ BLANK = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
 
 
 def batches(path, x):
-    parquet = pytest.importorskip("pyarrow.parquet")
     pd.DataFrame(x, columns=list("abcdef")).to_parquet(path / "rows.parquet", row_group_size=70)
     return parquet.ParquetFile(path / "rows.parquet").iter_batches(33)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from fuzz_cases import CASES, HIDDEN, IGNORED, KINDS, RBM, TOP, M, public
 from scipy import sparse
@@ -40,9 +41,8 @@ class Frame:
 
 
 def batch(frame):
-    arrow = pytest.importorskip("pyarrow")
-    return arrow.RecordBatch.from_arrays(
-        [arrow.array(frame.iloc[:, k]) for k in range(frame.shape[1])], [*frame.columns]
+    return pyarrow.RecordBatch.from_arrays(
+        [pyarrow.array(frame.iloc[:, k]) for k in range(frame.shape[1])], [*frame.columns]
     )
 
 
