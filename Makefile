@@ -59,7 +59,7 @@ $(IN_LAB): requirements.lock pyproject.toml teaching/pyproject.toml
 	@touch $@
 
 $(INSTALLED): $(IN_LAB)
-	@echo "Installing what tests, site and benchmarks need, too (0.5 GB); this is done once."
+	@echo "Installing what tests, site and benchmarks need, too (0.6 GB); this is done once."
 	@$(WITH_UV) --requirement requirements.lock || $(INSTALL) --requirement requirements.lock
 	@touch $@
 
