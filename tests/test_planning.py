@@ -182,6 +182,25 @@ def test_what_is_refused_is_priced_by_the_smaller_layer(v, h):
         bmlab.exact(layers)
 
 
+def test_log_z_alone_does_not_pay_for_the_correlations_of_all_pairs():
+    """784 units beside a list of 2^12 states: their 784^2/2 products a state are of the moments alone."""
+    lattice = bmlab.ising((4, 12), periodic=False).weights.toarray()
+    for model in (
+        bmlab.restricted(np.full((784, 12), 0.01), np.zeros(784), np.zeros(12)),
+        bmlab.BoltzmannMachine(lattice, np.zeros(48)),
+        bmlab.BoltzmannMachine(bmlab.ising(60, periodic=False).weights.toarray(), np.zeros(60)),
+    ):
+        moments, log_z = bmlab.plan(model), bmlab.plan(model, want="log_z")
+        assert log_z.parts[0].work == bmlab.plan(model, pairs="couplings").work < moments.work
+        between = (moments.seconds + log_z.seconds) / 2
+        answer = bmlab.exact(model, want="log_z", max_seconds=between)
+        assert abs(answer.log_z - bmlab.exact(model).log_z) < 1e-11 * answer.log_z
+        with pytest.raises(ValueError, match="Use pairs='couplings', "):
+            bmlab.exact(model, max_seconds=between)
+        with pytest.raises(ValueError, match=r"Use mean_field\(\)"):
+            bmlab.exact(model, want="log_z", max_seconds=log_z.seconds / 2)
+
+
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.plan(bmlab.sherrington_kirkpatrick(33, rng=np.random.default_rng(0))))
     assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")

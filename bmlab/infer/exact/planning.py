@@ -126,13 +126,13 @@ def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "mome
     True
     """
     check_model(model)
-    all_pairs = wants_all(model, pairs)
-    check_choice("want", want, WANT_CHOICES)
+    moments = check_choice("want", want, WANT_CHOICES) == "moments"
+    all_pairs = wants_all(model, pairs) and moments
     if model.n <= (FEW_UNITS if model.is_sparse else UNSEARCHED_UNITS) and model.has_couplings:
         found = sealed(Plan((_without_search(np.arange(model.n)),)))
     else:
         found = _searched(Pattern(model.weights), all_pairs)
-    return Plan(tuple(_priced(part, want, not model.biases.any()) for part in found.parts))
+    return Plan(tuple(_priced(part, moments, not model.biases.any()) for part in found.parts))
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
@@ -141,11 +141,11 @@ def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
     return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
-def _priced(part, want, even):
+def _priced(part, moments, even):
     """Return a Part at the price of what is wanted: one product of three, half of the pieces without biases."""
     if part.algorithm != "matrix products":
         return part
-    fraction = 1 / 3 if want == "log_z" else 1
+    fraction = 1 if moments else 1 / 3
     pieces = part.pieces
     if pieces > 1:
         fraction, pieces = (fraction / 2, pieces / 2) if even else (fraction, pieces)
