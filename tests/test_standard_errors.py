@@ -88,6 +88,14 @@ def test_what_is_not_the_top_is_refused_by_name():
     assert (same[0].weights[PAIRS] < same[1].weights[PAIRS]).all()  # a penalty makes them smaller, and biased
 
 
+def test_what_the_penalty_alone_determines_has_no_error():
+    """Rows of one unit say nothing of its weight to a hidden one, which only the penalty keeps at 0."""
+    rows, penalties = [[1], [-1], [1]], {"penalty": 0.1, "bias_penalty": 0.1}
+    found = bmlab.maximize(bmlab.BoltzmannMachine([[0, 0.5], [0.5, 0]], [0.1, 0]), rows, **penalties)
+    with pytest.raises(ValueError, match="data do not determine the weight of 0 and 1, the penalty alone does"):
+        bmlab.standard_errors(found, rows, **penalties)
+
+
 def coverage(trials, n_rows, learn, of, mask=None, penalty=0.0):
     """Return the share of weights and biases that 1.96 errors cover in each trial, and the mean square of z."""
     covered, squares = [], []

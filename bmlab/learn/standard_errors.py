@@ -92,6 +92,7 @@ def standard_errors(
             slope, curvature, spread = _of_pseudolikelihood(model, rows, pairs)
         inverse = _inverse(curvature + np.diag(ridge))
         variance = ((inverse @ spread) * inverse).sum(1) / len(rows)
+        _check_determined(model, pairs, variance)
         errors, off = np.sqrt(variance), np.abs(inverse @ (slope - ridge * parameters))
     with np.errstate(all="ignore"):  # in deep cold errors are 0
         _check_top(model, pairs, off / errors, of, penalty)
@@ -153,15 +154,29 @@ def _inverse(curvature):
     return factor.T @ factor
 
 
+def _check_determined(model, pairs, variance):
+    """Raise ValueError where a variance is negative: of hidden units that the penalty alone keeps at their place."""
+    k = int(variance.argmin())
+    if variance[k] < 0:
+        raise ValueError(
+            f"data do not determine {_parameter_name(model, pairs, k)}, the penalty alone does, so its error is "
+            "unknown; pass more rows, or a model with fewer hidden units"
+        )
+
+
 def _check_top(model, pairs, off, of, penalty):
     """Raise ValueError where a parameter would move by more than MAX_OFF_TOP of its errors."""
     k = int(off.argmax())
     if not off[k] <= MAX_OFF_TOP:
-        units = [pairs[0][k], pairs[1][k]] if k < len(pairs[0]) else [k - len(pairs[0])]
-        name = f"the {'weight' if len(units) == 2 else 'bias'} of " + " and ".join(
-            unit_name(model.names, i) for i in units
-        )
         raise ValueError(
-            f"model must be at the top of the {of} with penalty={penalty:g}, and {name} is {off[k]:.2g} standard "
-            "errors from it; pass of=, couplings= and penalty= as it was learnt, with the same data"
+            f"model must be at the top of the {of} with penalty={penalty:g}, and {_parameter_name(model, pairs, k)} is "
+            f"{off[k]:.2g} standard errors from it; pass of=, couplings= and penalty= as it was learnt, with the same "
+            "data"
         )
+
+
+def _parameter_name(model, pairs, k):
+    """Return what a sentence calls the k-th parameter: weights at the pairs, then biases."""
+    if k < len(pairs[0]):
+        return "the weight of " + " and ".join(unit_name(model.names, side[k]) for side in pairs)
+    return f"the bias of {unit_name(model.names, k - len(pairs[0]))}"
