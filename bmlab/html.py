@@ -6,7 +6,6 @@ to opposite signs, and the strength is the opacity.  Colours are transparent, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -33,10 +32,10 @@ def machine_html(model: Any) -> str:
     return title + _table(["unit", "bias", *names], rows)
 
 
-def estimate_html(answer: Any, names: Iterable[str] = ()) -> str:
+def estimate_html(answer: Any) -> str:
     """Return means with their standard errors, log Z, and what the method found out about its own answer."""
     n = len(answer.mean)
-    names = list(names) or (unit_names(answer.model) if answer.model is not None else [f"s{i}" for i in range(n)])
+    names = [f"s{i}" for i in range(n)] if answer.model is None else unit_names(answer.model)
     stderr = np.broadcast_to(answer.mean_stderr, n)
     facts = {"log Z": str(answer.log_z)}
     facts |= {key: number(value) for key, value in answer.info.items() if _is_number(value)}

@@ -95,14 +95,7 @@ def glyph(
     return ax
 
 
-def flows(
-    matrix: ArrayLike,
-    ax: Axes,
-    states: ArrayLike,
-    *,
-    model: BoltzmannMachine | None = None,
-    lit: Iterable[tuple[int, int]] | None = None,
-) -> Axes:
+def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple[int, int]] | None = None) -> Axes:
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
     The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
@@ -139,7 +132,7 @@ def flows(
             arrowprops=style | {"mutation_scale": 9 if faint else 16 if bright is None else 12},
         )
     for xy, state in zip(place, states, strict=True):
-        glyph(ax, state, tuple(xy), model=model, size=32)
+        glyph(ax, state, tuple(xy), size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")
     ax.set_axis_off()
     return ax

@@ -21,6 +21,7 @@ LETTERS = (
     ("######", "..##..", "..##..", "..##..", "..##..", "..##.."),
     ("#....#", ".#..#.", "..##..", "..##..", ".#..#.", "#....#"),
 )
+LEARNT_STEPS = 300  # of the stored picture
 MAX_PIXELS = 100  # of a pattern: the page learns a weight for each pair of them
 
 
@@ -68,10 +69,10 @@ class DrawView(View):
         return f"DrawView({len(self.patterns)} patterns, {self.shape[0]} x {self.shape[1]})"
 
 
-def _learnt(data, seed, steps=300):
-    """Return the weights after some steps as the page makes them, and the states of its thirty chains."""
+def _learnt(data, seed):
+    """Return the weights after LEARNT_STEPS as the page makes them, and the states of its thirty chains."""
     n = data.shape[1]
     dream = partial(gibbs, rng=np.random.default_rng(seed), n_chains=30, burn_in=0, n_sweeps=1)
     start = BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    *_, last = islice(ascend(start, data, dream, rate=0.02, penalty=0.01), steps)
+    *_, last = islice(ascend(start, data, dream, rate=0.02, penalty=0.01), LEARNT_STEPS)
     return last.model.dense_weights, last.free.state

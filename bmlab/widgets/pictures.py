@@ -32,6 +32,7 @@ VIEW_COLOURS = {
     "hatched": HATCHED,
 }
 WEAKEST = 0.06  # a weight that is drawn between pixels, as in dreams.js
+SNAPSHOT_SWEEPS = 200  # of a lattice, from a random start
 CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
@@ -112,19 +113,18 @@ class Choice(NamedTuple):
 
 Controls = Sequence[str | Slider | Choice]
 WIDEST = 540  # pixels of a still: letters of 10 points are then still 9 on a telephone, which shows it 500 wide
+GAP = 20  # pixels between two drawings
 RING = 6  # pixels that the page keeps free round a unit
 LETTER = 8.1  # pixels of a letter of 10 points, on average
 
 
-def page(
-    headline: str, controls: Controls, *sizes: tuple[float, float], gap: int = 20, hint: str = ""
-) -> tuple[Figure, list[Axes]]:
+def page(headline: str, controls: Controls, *sizes: tuple[float, float], hint: str = "") -> tuple[Figure, list[Axes]]:
     """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, what one presses.
 
     The axes have the coordinates of the page's drawings, from their upper left corner.  Where these are wider than a
     still may be, they are drawn smaller, and words as large as ever.
     """
-    wide, tall = sum(w for w, _ in sizes) + gap * (len(sizes) - 1), max(h for _, h in sizes)
+    wide, tall = sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), max(h for _, h in sizes)
     part = min(1, WIDEST / wide)
     lines, rows = wrap(headline, int(wide * part / 9.4)), _in_rows(controls, wide * part)
     hints = wrap(hint, int(wide * part / LETTER))
@@ -143,7 +143,7 @@ def page(
     drawings, left = [], 0.0
     for w, h in sizes:
         drawings.append(axes(left * part, heights[0], w * part, h * part, part))
-        left += w + gap
+        left += w + GAP
     below = axes(0, heights[0] + heights[1], wide * part, heights[2], 1)
     for k, row in enumerate(rows):
         for control, x in row:
@@ -247,8 +247,8 @@ def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
     )
 
 
-def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: int = 200) -> Figure:
-    """Draw the lattice below, at and above the critical temperature, each after some sweeps from a random start.
+def snapshots(size: int, field: float, temperature: float, seed: int) -> Figure:
+    """Draw the lattice below, at and above the critical temperature, each after SNAPSHOT_SWEEPS from a random start.
 
     Below is its own temperature where that is low; another temperature brings another start.
     """
@@ -256,7 +256,7 @@ def snapshots(size: int, field: float, temperature: float, seed: int, sweeps: in
     temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL_TEMPERATURE, 3.5])
     model = ising((size, size), field=field)
     chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
-    chains.sweep(sweeps, beta=1 / temperatures)
+    chains.sweep(SNAPSHOT_SWEEPS, beta=1 / temperatures)
     figure, axes = subplots(1, 3, 5.2, 2.5)
     for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
         plot.images(s, ax, (size, size))

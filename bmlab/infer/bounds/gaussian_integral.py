@@ -27,13 +27,13 @@ MIN_GAIN = 1e-6  # nats that a step should bring
 START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # parts of D by which D - J is definite at the start, and at least
 
 
-def gaussian_bound(model: BoltzmannMachine, max_steps: int = GAUSSIAN_STEPS) -> float:
+def gaussian_bound(model: BoltzmannMachine) -> float:
     """Return an upper bound on log Z that is proven up to rounding; it costs some ten inverses of n x n."""
     j, b = model.dense_weights / model.temperature, model.biases / model.temperature
     with one_thread():
         d = _first(j, b)
         bound, gradient, hessian = _bound(j, b, d)
-        for _ in with_progress(range(min(max_steps, GAUSSIAN_STEPS)), "step"):
+        for _ in with_progress(range(GAUSSIAN_STEPS), "step"):
             step, step_length = np.linalg.solve(hessian, -gradient), 1.0
             trial = _bound(j, b, d + step)
             while not trial[0] <= bound:

@@ -40,11 +40,7 @@ def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = TRE
 
     with one_thread():
         found = scipy.optimize.minimize(
-            lambda x: _minus_bound(x, j, b, parent),
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": min(max_steps, TREE_STEPS)},
+            lambda x: _minus_bound(x, j, b, parent), start, jac=True, method="L-BFGS-B", options={"maxiter": max_steps}
         )
     return float(with_offset(model, -found.fun))
 

@@ -150,13 +150,11 @@ def _fitting(start, graph, n):
     return start if np.array_equal(start.edges, [graph.row, graph.col]) else None
 
 
-def reweighted_messages(
-    model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: np.ndarray, sweeps: int = MESSAGE_SWEEPS
-) -> np.ndarray:
+def reweighted_messages(model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
     raised, field = graph.j / appearance, model.biases / model.temperature
     is_forest = appearance.min(initial=1) > 1 - 1e-9
-    rate, sweeps = (1.0, model.n) if is_forest else (0.5, sweeps)
+    rate, sweeps = (1.0, model.n) if is_forest else (0.5, MESSAGE_SWEEPS)
     for _ in range(sweeps):
         inside = (field + np.bincount(graph.row, appearance * u, model.n))[graph.row] - u
         move = combined_field(raised, inside[graph.back]) - u
