@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
+# Arrows of flows: their colour, what the largest flow adds to their width of 1, the size of the head, and the layer.
+ARROWS = {"alike": (INK, 5, 16, 2), "lit": (PLUS, 3, 12, 2), "faint": (FAINT, 0, 9, 1)}
+
 
 def states(
     rows: ArrayLike, ax: Axes, bars: Mapping[str, ArrayLike] | None = None, *, model: BoltzmannMachine | None = None
@@ -120,17 +123,12 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     place = np.empty((n, 2))
     place[order] = circle(n)
     for a, b in zip(*(net > net.max(initial=0) / 25).nonzero(), strict=True):
-        faint = bright is not None and (a, b) not in bright
-        width = 1 if faint else 1 + (5 if bright is None else 3) * net[a, b] / net.max()
-        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}"}
-        style |= {"color": FAINT if faint else INK if bright is None else PLUS, "zorder": 1 if faint else 2}
+        colour, gain, head, above = ARROWS["alike" if bright is None else "lit" if (a, b) in bright else "faint"]
+        width = 1 + gain * net[a, b] / net.max()
+        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": colour}
         style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
-        ax.annotate(
-            "",
-            tuple(place[b]),
-            tuple(place[a]),
-            arrowprops=style | {"mutation_scale": 9 if faint else 16 if bright is None else 12},
-        )
+        style |= {"mutation_scale": head, "zorder": above}
+        ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style)
     for xy, state in zip(place, states, strict=True):
         glyph(ax, state, tuple(xy), size=32)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")
