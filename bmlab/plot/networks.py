@@ -86,32 +86,9 @@ def network(
     gap = min((np.hypot(*(screen[:i] - screen[i]).T).min() for i in range(1, model.n)), default=99)
     size = min(pen, (0.5 if few else 0.75) * gap) * (0.5 + 0.5 * np.sqrt(sizes))  # discs do not touch
     labels = Labels(ax)
-    upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
-    largest = np.abs(upper.data).max(initial=0) or 1
-    for i, j, w in zip(*upper.coords, upper.data, strict=True):
-        if not w:
-            continue
-        style: Any = {"color": TOGETHER} if w > 0 else {"color": APART, "linestyle": DASHED}
-        style |= {"linewidth": (0.5 + 5 * abs(w) / largest) * min(1, pen / 20), "zorder": 1, "solid_capstyle": "butt"}
-        if abs(w) < 2 * errors[i, j]:
-            style |= {"color": HATCHED, "linestyle": (0, (1, 2)), "linewidth": 1}
-        step = spots[j] - spots[i]
-        if torus and sorted(np.abs(step)) in ([0, reach] for reach in np.ptp(spots, axis=0)):  # round the back
-            for end, to in ((spots[i], -np.sign(step)), (spots[j], np.sign(step))):
-                ax.plot(*np.array([end, end + 0.55 * to]).T, **style)
-            continue
-        (line,) = ax.plot(*spots[[i, j]].T, **style)
-        labels.breaks(line)
-        if few:
-            labels.along(_two_digits(w), line)
-        for a, b in messages.keys() & {(i, j), (j, i)}:
-            _message(ax, labels, messages[a, b], spots[[a, b]], 5 + style["linewidth"] / 2)
+    _draw_weights(ax, labels, model, spots, torus, min(1, pen / 20), errors, messages)
     for i in range(model.n):
-        style = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(states[i])], "markeredgecolor": INK, "zorder": 2}
-        ax.plot(*spots[i], "s" if i in clamped else "o", markersize=size[i], markeredgewidth=1.2, **style)
-        if hatched and not states[i]:
-            looks: Any = {"facecolor": "none", "edgecolor": HATCHED, "linewidth": 0, "hatch": HATCH, "zorder": 3}
-            ax.scatter(spots[i][0], spots[i][1], size[i] ** 2, marker="s" if i in clamped else "o", **looks)
+        _draw_unit(ax, spots[i], states[i], "s" if i in clamped else "o", size[i], hatched)
     for i in range(model.n if names or inside else 0):
         if inside:
             about: Any = {"ha": "center", "va": "center_baseline", "fontsize": min(10, 0.55 * size[i]), "zorder": 4}
@@ -124,6 +101,48 @@ def network(
     ax.set_aspect("auto" if len(layers) and not torus else "equal")
     ax.set_axis_off()
     return ax
+
+
+def _draw_weights(ax, labels, model, spots, torus, thickness, errors, messages):
+    """Draw a line for each weight, stubs where it goes round the back of a lattice, with its number and messages."""
+    upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
+    largest = np.abs(upper.data).max(initial=0) or 1
+    for i, j, w in zip(*upper.coords, upper.data, strict=True):
+        if not w:
+            continue
+        width = (0.5 + 5 * abs(w) / largest) * thickness
+        style = _line_style(w, width, uncertain=abs(w) < 2 * errors[i, j])
+        step = spots[j] - spots[i]
+        if torus and sorted(np.abs(step)) in ([0, reach] for reach in np.ptp(spots, axis=0)):  # round the back
+            for end, to in ((spots[i], -np.sign(step)), (spots[j], np.sign(step))):
+                ax.plot(*np.array([end, end + 0.55 * to]).T, **style)
+            continue
+        (line,) = ax.plot(*spots[[i, j]].T, **style)
+        labels.breaks(line)
+        if model.n <= MAX_LABELLED_UNITS:
+            labels.along(_two_digits(w), line)
+        for a, b in messages.keys() & {(i, j), (j, i)}:
+            _message(ax, labels, messages[a, b], spots[[a, b]], 5 + style["linewidth"] / 2)
+
+
+def _line_style(w, width, uncertain) -> dict[str, Any]:
+    """The looks of a weight's line: by its sign, or dotted in grey where it may be 0."""
+    if uncertain:
+        looks = {"color": HATCHED, "linestyle": (0, (1, 2)), "linewidth": 1}
+    elif w > 0:
+        looks = {"color": TOGETHER, "linewidth": width}
+    else:
+        looks = {"color": APART, "linestyle": DASHED, "linewidth": width}
+    return looks | {"zorder": 1, "solid_capstyle": "butt"}
+
+
+def _draw_unit(ax, spot, state, shape, size, hatched):
+    """Draw a disc, or a square; hatched where a state that is open is to be told from none."""
+    style: Any = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(state)], "markeredgecolor": INK, "zorder": 2}
+    ax.plot(*spot, shape, markersize=size, markeredgewidth=1.2, **style)
+    if hatched and not state:
+        looks: Any = {"facecolor": "none", "edgecolor": HATCHED, "linewidth": 0, "hatch": HATCH, "zorder": 3}
+        ax.scatter(spot[0], spot[1], size**2, marker=shape, **looks)
 
 
 def _two_lines(name):
