@@ -320,6 +320,15 @@ def test_two_units_are_seen_whole(ax):
     assert ax.bbox.width > disc and ax.bbox.height > 2 * disc
 
 
+def test_a_network_of_one_unit_stands_wherever_it_may_and_one_of_none_is_refused(ax):
+    one = bmlab.BoltzmannMachine([[0]], [1])
+    for places in (None, "circle", "near"):
+        assert len(plot.network(one, ax, places=places).lines) == 1
+        ax.clear()
+    with pytest.raises(ValueError, match=r"a network must have a unit, found none; try plot.network\(bmlab.toy\(\)"):
+        plot.network(bmlab.BoltzmannMachine(np.zeros((0, 0)), []), ax)
+
+
 def arrows_of(ax):
     return {
         (tuple(np.round(text.xyann, 6)), tuple(np.round(text.xy, 6)))
@@ -336,6 +345,12 @@ def test_an_arrow_is_what_flows_more_this_way_than_back(ax):
     ax.clear()
     plot.flows(flow + flow.T, ax, bmlab.states(2)[:3])  # as much there as back
     assert not arrows_of(ax) and len(ax.artists) == 3
+
+
+def test_flows_are_between_the_states_that_are_given(ax):
+    for flow in (np.ones((3, 3)), np.ones((3, 2)), np.ones(2)):
+        with pytest.raises(ValueError, match=r"matrix must be \(2, 2\) for 2 states, found .*; pass one row a state"):
+            plot.flows(flow, ax, [[1], [-1]])
 
 
 def colours_of_arrows(ax):

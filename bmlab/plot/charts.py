@@ -49,7 +49,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
     count = np.size(x)
     marked: Any = -(-count // 12)
     if labels.get("xscale") == "log":  # as far apart there
-        marked = np.unique(np.geomspace(1, count, 12).astype(int) - 1).tolist()
+        marked = np.unique(np.geomspace(1, max(count, 1), 12).astype(int) - 1).tolist()
     for name, y in lines.items():  # nan leaves a gap
         method = "gibbs" if name in FREE_PHASES else next((m for m in COLOURS if re.match(rf"{m}\b", name)), "")
         colour, marker = METHODS.get(method, ("black", None))

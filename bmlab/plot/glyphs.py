@@ -111,7 +111,9 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     """
     matrix = check_array("matrix", matrix)
     states = check_array("states", states)
-    n = len(matrix)
+    n = len(states)
+    if matrix.shape != (n, n):
+        raise ValueError(f"matrix must be ({n}, {n}) for {n} states, found {describe(matrix)}; pass one row a state")
     net = np.clip(matrix - matrix.T, 0, None)
     net[net < np.abs(matrix).max(initial=0) / 1e6] = 0  # rounding
     order = np.arange(n)

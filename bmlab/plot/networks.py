@@ -65,6 +65,8 @@ def network(
     from .labels import Labels
 
     check_model(model)
+    if not model.n:
+        raise ValueError("a network must have a unit, found none; try plot.network(bmlab.toy(), ax)")
     layers = () if layers is None else layers
     spots, torus = _places(model, layers, places)
     hatched = states is not None
@@ -192,7 +194,7 @@ def _places(model, layers, places):
     tree = _levels(model) if places is None else None
     usual = "circle" if n <= MAX_LABELLED_UNITS or n > 200 else "near"
     kind = check_choice("places", places or usual, ("circle", "near"))
-    return (tree if tree is not None else _near(model) if kind == "near" else circle(n)), False
+    return (tree if tree is not None else _near(model) if kind == "near" and n > 1 else circle(n)), False
 
 
 def _levels(model):

@@ -15,6 +15,7 @@ from .view import script
 
 # Pixels, as in visited.js: the turns across, the sum upwards.
 SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = 34, 300, 270, 220
+MAX_LOG_Z = 700  # in size: beyond it Z is no double
 WALK_TURNS = 40  # of the stored picture, and of the page's before it makes room
 
 
@@ -22,7 +23,7 @@ class VisitedView(ModelView):
     """Add exp(-E/T) of each state that Gibbs sampling visits for the first time, for a machine of up to four units.
 
     Each block is a state, as high as its exp(-E/T), and begins at the turn of its first visit; a state that comes again
-    adds nothing.  A dashed line is the exact Z.  Raises ValueError for more units.
+    adds nothing.  A dashed line is the exact Z.  Raises ValueError for more units, or where Z is no double.
 
     >>> from bmlab.widgets import VisitedView
     >>> VisitedView(bmlab.toy())
@@ -40,11 +41,16 @@ class VisitedView(ModelView):
 
     def draw(self, model, seed):
         """Draw the blocks of the states that come in some turns."""
+        logs = -model.energy(states(model.n)) / model.temperature
+        log_z = float(np.logaddexp.reduce(logs))
+        if abs(log_z) > MAX_LOG_Z:
+            raise ValueError(
+                f"VisitedView draws Z itself, which leaves its range at log Z = {log_z:.3g}; try toy().at(1)"
+            )
         figure, (machine, chart) = page(
             self.headline, ["Run", "One turn", "Start anew", Slider("turns a second", 0, "2")], (320, 300), (400, 300)
         )
-        rng, s, seen, last = np.random.default_rng(seed), -np.ones(model.n), {}, 0
-        weights = np.exp(-model.energy(states(model.n)) / model.temperature)
+        rng, s, seen, last, weights = np.random.default_rng(seed), -np.ones(model.n), {}, 0, np.exp(logs)
         for turn in range(WALK_TURNS):
             s = sweep(model, s, rng.random(1), units=[turn % model.n])
             last = int((s > 0) @ 2 ** np.arange(model.n)[::-1])
