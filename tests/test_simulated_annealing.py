@@ -49,7 +49,8 @@ def test_the_temperature_of_the_machine_plays_no_part():
 
 
 @pytest.mark.parametrize(
-    "schedule", [np.linspace(-1, 5, 500), [np.inf] * 300, np.ones((40, 40)), [1.0, np.nan], np.linspace(0, 1, 90)]
+    "schedule",
+    [np.linspace(-1, 5, 500), [np.inf] * 300, np.ones((40, 40)), [1.0, np.nan], np.linspace(0, 1, 90), [1, 1e-310]],
 )
 def test_a_wrong_schedule_is_refused_in_one_short_sentence(schedule):
     """Betas, which begin with 0, are the likeliest: the first value that is wrong, and no array."""

@@ -17,7 +17,7 @@ from ...arrays import sealed
 from ...calls import show_call
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...progress_bars import with_progress
-from ...validation import ArrayLike, check_array, generator
+from ...validation import MAX_ENERGY, ArrayLike, check_array, generator
 from .chains import Chains
 from .gibbs import first_states
 
@@ -61,8 +61,8 @@ def anneal(
               twice a typical field to a fifth of the smallest energy that a turned unit costs, np.geomspace(hot, cold,
               2000), is a good one: what is colder stands still
     start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units; None: 100 random states
-    Raises ValueError for a temperature that is not positive.  Nothing proves the best state to be the lowest of all:
-    ground_state() does, where it can.
+    Raises ValueError for a temperature that is not between 1e-100 and 1e100, as for a machine.  Nothing proves the
+    best state to be the lowest of all: ground_state() does, where it can.
 
     >>> bmlab.anneal(bmlab.ising((4, 4)), np.geomspace(4, 0.1, 100), rng=0).energy
     -32.0
@@ -82,8 +82,9 @@ def anneal(
 
 def _checked(schedule):
     schedule = check_array("schedule", schedule, "try np.geomspace(10, 0.1, 100)")
-    if schedule.ndim != 1 or not ((schedule > 0) & (schedule < np.inf)).all():
-        wrong = schedule[~((schedule > 0) & (schedule < np.inf))]
+    right = (schedule > 1 / MAX_ENERGY) & (schedule < MAX_ENERGY)  # as of a machine
+    if schedule.ndim != 1 or not right.all():
+        wrong = schedule[~right]
         found = f"shape {schedule.shape}" if schedule.ndim != 1 else f"{wrong[0]:g}"
         raise ValueError(
             f"schedule must be a row of positive temperatures, found {found}; try np.geomspace(10, 0.1, 100)"
