@@ -107,9 +107,8 @@ def maximize(
     with one_thread():
         theta, mean, phase, has_hidden = _start(model, data, infer, pairs, penalty, bias_penalty)
         theta[len(pairs[0]) :][~bias_mask] = model.biases[~bias_mask] / model.temperature
-        step, optimum, higher = _maximise(
-            model, phase, infer, pairs, bias_mask, (penalty, bias_penalty), tolerance, theta, mean, has_hidden
-        )
+        objective = PenalisedLikelihood(model, phase, infer, pairs, bias_mask, (penalty, bias_penalty), theta, mean)
+        step, optimum, higher = _maximise(objective, tolerance, has_hidden)
     converged, message = outcome("maximize", optimum, tolerance)
     if converged and higher:
         converged = False
@@ -191,59 +190,77 @@ def _mean_fields(pairs, theta, m):
     return np.bincount(np.append(row, col), np.append(w * m[col], w * m[row]), len(m))
 
 
-def _maximise(model, phase, infer, pairs, bias_mask, penalties, tolerance, theta, mean, has_hidden):
-    """Return the Step at the top, its Optimum, and whether it is higher beside it; a phase begins where it ended."""
-    t, (row, col), (penalty, bias_penalty) = model.temperature, pairs, penalties
+class PenalisedLikelihood:
+    """L less its penalties, as a function of the parameters x that move: weights over T, then fields over T.
+
+    theta (pairs + n,) has all weights and biases over T, those that stay too; phase(model, start) -> clamped.
+    last is the Step at the x of the last call: the two phases of the next begin where it ended.
+    """
+
     last: Any = None
-    moves = np.append(np.ones(len(row), bool), bias_mask)  # biases that stay are no parameters
 
-    def shifted(theta, sign):  # to f from b, or back
-        return np.append(theta[: len(row)], theta[len(row) :] + sign * bias_mask * _mean_fields(pairs, theta, mean))
+    def __init__(self, model, phase, infer, pairs, bias_mask, penalties, theta, mean):
+        self.model, self.phase, self.infer, self.pairs = model, phase, infer, pairs
+        self.bias_mask, self.mean = bias_mask, mean
+        self.penalty, self.bias_penalty = penalties
+        self.moves = np.append(np.ones(len(pairs[0]), bool), bias_mask)  # biases that stay are no parameters
+        self.theta = self._shifted(theta, 1)
+        self.start = self.theta[self.moves]
 
-    def parameters(x, rest):
-        full = rest.copy()
-        full[moves] = x
-        return shifted(full, -1)
-
-    def objective(x):
-        nonlocal last
-        trial = machine_at(model, pairs, parameters(x, theta))
+    def __call__(self, x):
+        """Return (value, slope, length of the slope of weights and biases)."""
+        (row, col), mean, count = self.pairs, self.mean, len(self.pairs[0])
+        trial = machine_at(self.model, self.pairs, self._parameters(x, self.theta))
         with all_threads():
-            clamped = phase(trial, last and last.clamped.state)
-            free = call_method("infer", infer, trial, start=last and last.free.state)
+            clamped = self.phase(trial, self.last and self.last.clamped.state)
+            free = call_method("infer", self.infer, trial, start=self.last and self.last.free.state)
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
         d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
-        d_weights, d_biases = (
-            entries(d_weights - penalty * trial.weights, pairs),
-            d_biases - bias_penalty * trial.biases,
-        )
-        d_biases = np.where(bias_mask, d_biases, 0.0)
-        last = Step(trial, clamped, free, gradient_norm=float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases)))
+        d_weights = entries(d_weights - self.penalty * trial.weights, self.pairs)
+        d_biases = np.where(self.bias_mask, d_biases - self.bias_penalty * trial.biases, 0.0)
+        norm = float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases))
+        self.last = Step(trial, clamped, free, gradient_norm=norm)
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
-        w, slope = x[: len(row)] * t, np.append(d_weights, d_biases)[moves]
+        w, slope = x[:count] * self.model.temperature, np.append(d_weights, d_biases)[self.moves]
         value = clamped.log_z.value - free.log_z.value  # above 0 where an approximation says so
-        value -= penalty / 2 * w @ w + bias_penalty / 2 * trial.biases @ trial.biases
-        return value, t * slope, last.gradient_norm
+        value -= self.penalty / 2 * w @ w + self.bias_penalty / 2 * trial.biases @ trial.biases
+        return value, self.model.temperature * slope, norm
 
-    def fields(move):  # whatever the others' states; with a penalty the maximum is finite
-        move = np.abs(parameters(move, np.zeros(len(theta))))
-        return 0.0 if penalty else (_mean_fields(pairs, move, np.ones(model.n)) + move[len(row) :]).max()
+    def fields(self, move):
+        """Return how far a move of x changes a field, whatever the others' states; with a penalty the top is finite."""
+        move = np.abs(self._parameters(move, np.zeros(len(self.theta))))
+        ones = np.ones(self.model.n)
+        return 0.0 if self.penalty else (_mean_fields(self.pairs, move, ones) + move[len(self.pairs[0]) :]).max()
 
-    theta = shifted(theta, 1)
-    start = theta[moves]
+    def _parameters(self, x, rest):
+        """Return weights and biases over T, with those of `rest` that do not move."""
+        full = rest.copy()
+        full[self.moves] = x
+        return self._shifted(full, -1)
+
+    def _shifted(self, theta, sign):
+        """Turn biases into fields of the mean state (sign = 1), or back (-1)."""
+        count = len(self.pairs[0])
+        fields = _mean_fields(self.pairs, theta, self.mean)
+        return np.append(theta[:count], theta[count:] + sign * self.bias_mask * fields)
+
+
+def _maximise(objective, tolerance, has_hidden):
+    """Return the Step at the top, its Optimum, and whether it is higher beside it."""
+    start = objective.start
     for _ in range(MAX_SADDLES):
-        optimum, curvature = maximize_lbfgs(objective, start, tolerance, t, fields), 0.0
+        optimum = maximize_lbfgs(objective, start, tolerance, objective.model.temperature, objective.fields)
+        curvature = 0.0
         if not has_hidden or optimum.moved > MAX_LATE_MOVE or optimum.gradient_norm > tolerance:
             break
         curvature, direction = upward(objective, optimum.theta)
         if curvature <= MIN_UPWARD_CURVATURE:
             break
-        start = max(
-            (optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1)), key=lambda point: objective(point)[0]
-        )
+        beside = (optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1))
+        start = max(beside, key=lambda point: objective(point)[0])
     value, slope, _ = objective(optimum.theta)
-    step = replace(last, loop=OptimizerState(optimum.number))
+    step = replace(objective.last, loop=OptimizerState(optimum.number))
     higher = _rises_beside(objective, optimum.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
     return step, optimum, higher or curvature > MIN_UPWARD_CURVATURE
 
