@@ -25,7 +25,7 @@ from ..validation import describe
 from .answers import DIGITS, STOPS, agree, close, fitted, labels_of, parts, returned
 from .edits import edited
 
-MOST = 24  # questions of a test on which a slip is named
+MAX_RECORDED = 24  # questions of a test on which a slip is named
 
 
 class Trial(NamedTuple):
@@ -77,12 +77,12 @@ def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -
     with suppress(Exception), np.errstate(all="ignore"), redirect_stdout(StringIO()):
         exec(compiled(solution), right := dict(names))
         for name in asked:
-            heard: list[list] = []
+            calls: list[list] = []
             try:
-                exec(compiled(test), right | {name: hearing(right[name], heard)})
+                exec(compiled(test), right | {name: recording(right[name], calls)})
             except Draws:
                 continue
-            trial = Trial(renamed(names[name], name), right[name], [], [], []).on(heard[:MOST])
+            trial = Trial(renamed(names[name], name), right[name], [], [], []).on(calls[:MAX_RECORDED])
             if words := named(trial, solution):
                 return f"{name}: {words}"
     return ""
@@ -92,16 +92,16 @@ class Draws(Exception):
     """A function draws, so two right ones differ: it was given a generator."""
 
 
-def hearing(function, heard):
-    """A function that keeps the arguments that it is given."""
+def recording(function, calls):
+    """A function that appends the arguments of each call to `calls`."""
 
-    def hears(*given):
+    def record(*given):
         if any(isinstance(one, np.random.Generator) for one in given):
             raise Draws
-        heard.append(list(deepcopy(given)))
+        calls.append(list(deepcopy(given)))
         return function(*given)
 
-    return hears
+    return record
 
 
 def renamed(function, name):
@@ -122,29 +122,29 @@ def first_wrong(trial):
     return which, found, wanted, labels[which]
 
 
-def gives(other, tried, answers, part=slice(None)):
-    """Whether a function gives, in all cases, what was found for an answer or for a part of it."""
+def reproduces(other, tried, answers, part=slice(None)):
+    """Whether a function reproduces, in all cases, what was found for an answer or for a part of it."""
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         others = (parts(other(*deepcopy(one)))[part] for one in tried)
-        return all(alike(mine, one) for mine, one in zip(answers, others, strict=True))
+        return all(matches(mine, one) for mine, one in zip(answers, others, strict=True))
     return False
 
 
-def alike(found, other):
+def matches(found, other):
     """Whether the parts of two answers have the same shapes and numbers."""
     return [one.shape for one in found] == [one.shape for one in other] and all(map(close, found, other))
 
 
-def where(words, mine, right, tried, place):
+def with_case(words, mine, right, tried, place):
     """Say in which case an answer cannot be compared: for several states at once, or which it is if not every one."""
-    single = alone(tried)
+    single = single_states(tried)
     if single and agree(mine, right, single):
         return f"{mine.__name__} is right for one state; for several at once it {words.partition(' ')[2]}"
     return f"{words} ({case(right, tried[place])})" if place or STOPS in words else words
 
 
-def alone(tried):
+def single_states(tried):
     """The cases of one state, where others are of several at once."""
     dimensions = [[np.ndim(one) for one in case] for case in tried]
     fewest = [min(some) for some in zip(*dimensions, strict=True)]
@@ -194,7 +194,7 @@ def by_ratio(found, wanted):
         power = np.log2(np.abs(factor) + 1e-300)
         size = f"2^{power:.0f}" if close(power, np.round(power)) and 4 < abs(power) < 99 else f"{np.abs(factor):.3g}"
         times = f"is {'-' * bool(factor < 0)}{size} times what it should be"
-        return next((said for one, said in named.items() if close(factor, one)), times)
+        return next((words for one, words in named.items() if close(factor, one)), times)
     if close(np.abs(found), np.abs(wanted)) and not np.all(np.abs(wanted) == 1):
         return "has the right size, and sometimes the wrong sign"
     if close(found - wanted, more := found[0] - wanted[0]):
@@ -203,9 +203,9 @@ def by_ratio(found, wanted):
         return "is one minus what it should be"
     if np.all(np.abs(wanted) == 1) and not np.all(odd := np.abs(found) == 1):
         return f"holds {number(found[~odd][0])}, where each number should be -1 or +1"
-    for operation, said in INSTEAD.items():
+    for operation, words in INSTEAD.items():
         if close(found, operation(wanted)):
-            return said
+            return words
     grown = np.exp(np.clip(found, -50, 50)) - np.exp(np.clip(wanted, -50, 50))
     if np.abs(wanted).max() < 20 and np.allclose(grown, grown[0], rtol=1e-4, atol=1e-9):
         return f"is the logarithm of {abs(grown[0]):.3g} too {'much' if grown[0] > 0 else 'little'}"
@@ -240,15 +240,15 @@ def by_argument(found, wanted, tried, right):
         if all(alike) and all(close(one, other) for one, other in zip(found, given, strict=True)):
             return f"is {name}, as it was given"
         if not any(map(np.ndim, given)):
-            for power, said in ((-1, "lacks a factor"), (1, "has a factor too many,")):
+            for power, words in ((-1, "lacks a factor"), (1, "has a factor too many,")):
                 scaled = [other * float(one) ** power for other, one in zip(wanted, given, strict=True) if one]
                 if len(scaled) == len(given) and all(map(close, found, scaled)):
-                    return f"{said} {name}"
+                    return f"{words} {name}"
         for axis in range(max(map(np.ndim, given))):
             lengths = [np.shape(one)[axis] if np.ndim(one) > axis else 1 for one in given]
-            for said, factor in LENGTHS.items():
+            for words, factor in LENGTHS.items():
                 if all(close(one, other * factor(n)) for one, other, n in zip(found, wanted, lengths, strict=True)):
-                    return said.format(name)
+                    return words.format(name)
     if all(one.T.shape == other.shape and close(one.T, other) for one, other in zip(found, wanted, strict=True)):
         return "has rows and columns exchanged"
     return ""
@@ -272,10 +272,10 @@ def by_sum(found, wanted):
     """Words for what should add up to 1, or is right but for a factor of its own in each case or row."""
     if any(np.size(one) < 2 or not np.isfinite(one).all() for one in found):
         return ""
-    for axis, said in ((None, "does not add up to 1"), (-1, "does not add up to 1 in each row")):
+    for axis, words in ((None, "does not add up to 1"), (-1, "does not add up to 1 in each row")):
         sums = [np.sum(one, axis=axis, keepdims=True) for one in found]
         if all(close(one / n, other) for one, n, other in zip(found, sums, wanted, strict=True)):
-            return f"{said}: divide by the sum"
+            return f"{words}: divide by the sum"
     if max(map(np.ndim, found)) == 2:
         sums = [np.sum(one, axis=0) for one in wanted]
         if all(close(one, other / n) for one, n, other in zip(found, sums, wanted, strict=True)):
@@ -295,9 +295,9 @@ def by_place(found, wanted):
             return "is right but for its diagonal"
     if any(one.ndim == 0 or one.shape[-1] < 2 for one in wanted):
         return ""
-    for said, change in PLACES.items():
+    for words, change in PLACES.items():
         if all(close(*change(one, other)) for one, other in zip(found, wanted, strict=True)):
-            return said
+            return words
     return ""
 
 
@@ -317,7 +317,7 @@ def by_quantity(found, wanted, tried, right):
     if any(map(np.ndim, wanted)) and not all(np.ndim(one) == 1 for one in wanted):
         return ""
     for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
-        for said, quantity in QUANTITIES.items():
+        for words, quantity in QUANTITIES.items():
             with suppress(Exception):
                 size = [quantity(case[k]) for case in tried]
                 if np.ptp(size) < DIGITS:
@@ -325,10 +325,10 @@ def by_quantity(found, wanted, tried, right):
                 off = [one - other for one, other in zip(found, wanted, strict=True)]
                 for sign, much in ((1, "large"), (-1, "small")):
                     if all(close(one, sign * by + 0 * one) for one, by in zip(off, size, strict=True)):
-                        return f"is too {much} by {said.format(name)}"
+                        return f"is too {much} by {words.format(name)}"
                 factors = [np.exp(by) for by in size]
                 if all(close(one, by * other) for one, by, other in zip(found, factors, wanted, strict=True)):
-                    return f"is too large by the factor Z of {name}" * ("log Z" in said)
+                    return f"is too large by the factor Z of {name}" * ("log Z" in words)
     return ""
 
 
@@ -356,7 +356,7 @@ def by_edit(answers, tried, right, source):
         made = dict(right.__globals__)
         with suppress(Exception), redirect_stdout(StringIO()):
             exec(compiled(text), made)
-        if gives(made.get(right.__name__), tried, answers):
+        if reproduces(made.get(right.__name__), tried, answers):
             return words
     return ""
 
@@ -371,21 +371,21 @@ def by_changed(found, tried, right, which):
     """Words for an answer that is right for another argument: of the other sign, twice as large, ..."""
     mine, part = [[one] for one in found], slice(which, which + 1)
     names = list(inspect.signature(right).parameters)
-    for places in chosen(tried[0]):
+    for places in places_to_change(tried[0]):
         one = tried[0][places[0]]
-        for said, change in changes_of(one).items():
-            other = partial(of_another, right, places, change)
-            if gives(other, tried, mine, part):
-                return said.format(" and ".join(names[k] for k in places))
+        for words, change in changes_of(one).items():
+            other = partial(with_changed, right, places, change)
+            if reproduces(other, tried, mine, part):
+                return words.format(" and ".join(names[k] for k in places))
     for first, second in combinations(range(len(tried[0])), 2):
         of_one_kind = type(tried[0][first]) is type(tried[0][second])
-        other = partial(of_exchanged, right, first, second)
-        if of_one_kind and gives(other, tried, mine, part):
+        other = partial(with_exchanged, right, first, second)
+        if of_one_kind and reproduces(other, tried, mine, part):
             return f"has {names[first]} and {names[second]} exchanged"
     return ""
 
 
-def chosen(case):
+def places_to_change(case):
     """The arguments that are changed, by their places: each alone, and all machines at once."""
     machines = [k for k, one in enumerate(case) if isinstance(one, BoltzmannMachine)]
     return [[k] for k in range(len(case))] + [machines] * (len(machines) > 1)
@@ -403,12 +403,12 @@ def changes_of(one):
     return CHANGED | ARRAYS if is_array else CHANGED if isinstance(one, float) else {}
 
 
-def of_another(right, places, change, *given):
+def with_changed(right, places, change, *given):
     """What is right where arguments are changed."""
     return right(*(change(one) if k in places else one for k, one in enumerate(given)))
 
 
-def of_exchanged(right, first, second, *given):
+def with_exchanged(right, first, second, *given):
     """What is right where two arguments are exchanged."""
     swapped = list(given)
     swapped[first], swapped[second] = given[second], given[first]
@@ -485,7 +485,7 @@ def by_step(found, wanted, tried, right, which):
         if close(mine - start, factor * (ours - start)) and f"{factor:.3g}" != "1":
             named = {-1: "goes the wrong way: is it minus for plus?", 0: f"stays as {name} gives it"}
             steps = f"takes steps {factor:.3g} times as long as they should be"
-            return next((said for one, said in named.items() if abs(factor - one) < DIGITS), steps)
+            return next((words for one, words in named.items() if abs(factor - one) < DIGITS), steps)
     return ""
 
 
@@ -501,16 +501,16 @@ def by_simpler(mine, right, tried, which):
     """Words for an answer that is right in simpler cases: of one state, at T = 1, without biases, ..."""
     names = list(inspect.signature(right).parameters)
     for k, one in enumerate(tried[0]):
-        for said, change in SIMPLER.items() if isinstance(one, BoltzmannMachine) else ():
+        for words, change in SIMPLER.items() if isinstance(one, BoltzmannMachine) else ():
             simpler = [[*case[:k], change(case[k]), *case[k + 1 :]] for case in tried]
-            if says_something(right, simpler, which) and agree(mine, right, simpler):
-                return f"is right {said}"
+            if is_informative(right, simpler, which) and agree(mine, right, simpler):
+                return f"is right {words}"
         for value in (1.0, 0.0) if isinstance(one, float) else (1,) if type(one) is int else ():
             simpler = [[*case[:k], value, *case[k + 1 :]] for case in tried]
-            if says_something(right, simpler, which) and agree(mine, right, simpler):
+            if is_informative(right, simpler, which) and agree(mine, right, simpler):
                 asked = f"how does {names[k]} enter?" if value else f"look at what {names[k]} multiplies"
                 return f"is right for {names[k]} = {value:g}, and wrong otherwise: {asked}"
-    single = alone(tried)
+    single = single_states(tried)
     if single and agree(mine, right, single):
         return "is right for one state, and wrong for several at once: which axis is which?"
     return ""
@@ -530,7 +530,7 @@ SIMPLER = {
 }
 
 
-def says_something(right, cases, which):
+def is_informative(right, cases, which):
     """Whether the right answers are numbers, neither one and the same nor what was given: that would prove nothing."""
     with suppress(Exception):
         answers = [parts(right(*deepcopy(one)))[which] for one in cases]

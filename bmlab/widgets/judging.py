@@ -16,10 +16,10 @@ import bmlab
 
 from ..model import BoltzmannMachine
 from .answers import Wrong, equal, fitted, returned, same_kind
-from .hints import Trial, slip, where
+from .hints import Trial, slip, with_case
 
 CASES = 12  # that an answer is tried on
-MORE = 12  # that a wrong one is tried on, before its slip is named
+EXTRA_CASES = 12  # that a wrong one is tried on, before its slip is named
 
 
 class Verdict(NamedTuple):
@@ -101,9 +101,9 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
                 pairs.append(fitted(mine.__name__, found[-1], other))
             if not all(equal(*pair) for pair in pairs):
                 trial = Trial(mine, right, tried, wanted, pairs)
-                more = [draw(right, kinds, rng, mine.__globals__) for _ in range(MORE)]
+                more = [draw(right, kinds, rng, mine.__globals__) for _ in range(EXTRA_CASES)]
                 return Verdict(f"{mine.__name__} is not right yet: {slip(trial.on(more), source)}")
         except Wrong as words:
-            return Verdict(where(str(words), mine, right, tried, len(pairs)))
+            return Verdict(with_case(str(words), mine, right, tried, len(pairs)))
     whole = all(equal(*pair, off=1e-9) for pair in pairs)
     return Verdict("", whole and all(map(same_kind, found, wanted)))
