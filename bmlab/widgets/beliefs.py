@@ -121,7 +121,7 @@ class MeanFieldView(BeliefView):
         for _ in range(60):
             s = sweep(model, s, rng.random(model.n))
             fields.append(model.field(s)[middle])
-        m, exact = mean_field(model).mean, 2 * chances(model, np.zeros(model.n))[middle] - 1
+        m = mean_field(model).mean
         controls = [
             "Run",
             "One update",
@@ -131,19 +131,13 @@ class MeanFieldView(BeliefView):
         signs = [signed(x, "+.0f") for x in s]
         for shift, p, numbers in ((0, s, signs), (360, m, [signed(x, ".2f") for x in m])):
             network(ax, model, sent | {"places": (places + np.array([shift, 18])).tolist()}, (1 + p) / 2, numbers)
-        reach = np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle]))
-        left, right = plot.COLOURS["gibbs"], plot.COLOURS["mean field"]
         ax.text(0, 12, "Units flip: the field jitters", fontsize=10)
         ax.text(360, 12, "Only their means: the field settles", fontsize=10)
-        for shift, found, colour in ((0, fields, left), (360, [model.field(m)[middle]], right)):
-            scale(ax, 60 + shift, 300 + shift, high + 58, reach, "field of the middle unit")
-            at = 180 + shift + 120 * np.array(found) / reach
-            ax.plot([at, at], [high + 54, high + 34], color=colour, alpha=0.3)
-            ax.plot(at[-1], high + 44, "o", color=colour)
-        scale(ax, 60, 660, high + 158, 1, "mean of the middle unit")
-        for name, x in (("exact", exact), ("mean field", m[middle])):
-            ax.plot(360 + 300 * x, high + 146, plot.MARKERS[name], color=plot.COLOURS[name])
-            ax.text(360 + 300 * x, high + 132, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=10)
+        reach = np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle]))
+        for shift, found, method in ((0, fields, "gibbs"), (360, [model.field(m)[middle]], "mean field")):
+            draw_fields(ax, shift, high, reach, np.array(found), plot.COLOURS[method])
+        exact = 2 * chances(model, np.zeros(model.n))[middle] - 1
+        draw_means(ax, high, {"exact": exact, "mean field": m[middle]})
         return figure, sent
 
 
@@ -272,6 +266,22 @@ def scale(ax: Axes, left: float, right: float, y: float, reach: float, name: str
     for x, tick in ((left, -reach), ((left + right) / 2, 0), (right, reach)):
         ax.text(x, y + 20, signed(tick, "g"), ha="center", fontsize=10)
     ax.text((left + right) / 2, y + 40, name, ha="center", fontsize=10)
+
+
+def draw_fields(ax: Axes, shift: float, high: float, reach: float, found: np.ndarray, colour: str) -> None:
+    """Draw the fields that the middle unit has felt on a scale of its own, the last as a point."""
+    scale(ax, 60 + shift, 300 + shift, high + 58, reach, "field of the middle unit")
+    at = 180 + shift + 120 * found / reach
+    ax.plot([at, at], [high + 54, high + 34], color=colour, alpha=0.3)
+    ax.plot(at[-1], high + 44, "o", color=colour)
+
+
+def draw_means(ax: Axes, high: float, means: dict[str, float]) -> None:
+    """Draw the means {method: m} of the middle unit on one scale."""
+    scale(ax, 60, 660, high + 158, 1, "mean of the middle unit")
+    for name, x in means.items():
+        ax.plot(360 + 300 * x, high + 146, plot.MARKERS[name], color=plot.COLOURS[name])
+        ax.text(360 + 300 * x, high + 132, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=10)
 
 
 def sheet(sent: dict[str, Any], controls: Controls, hint: str = "") -> tuple[Figure, Axes]:

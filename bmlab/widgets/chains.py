@@ -43,42 +43,42 @@ class ChainsView(ModelView):
             (450, 290),
             (300, 290),
         )
-        rng, s = np.random.default_rng(seed), np.repeat([1.0, -1.0], CHAINS // 2)[:, None] * np.ones(model.n)
-        m = np.empty((CHAINS, SWEEPS))
-        for k in range(SWEEPS):
-            s = sweep(model, s, rng.random(s.shape))
-            m[:, k] = s.mean(axis=1)
-        so_far = m.cumsum(axis=1) / np.arange(1, SWEEPS + 1)
-        rhat = float(split_rhat(halves(m)))
-        said = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
-        x, height = CHART_LEFT + CHART_WIDTH * np.arange(1, SWEEPS + 1) / SWEEPS, CHART_TOP + CHART_HEIGHT / 2
-        chart.plot(
-            [CHART_LEFT, CHART_LEFT, CHART_LEFT + CHART_WIDTH],
-            [CHART_TOP, CHART_TOP + CHART_HEIGHT, CHART_TOP + CHART_HEIGHT],
-            color=plot.OPEN,
-            linewidth=1,
-        )
-        for k, line in enumerate(so_far):
-            up = k < CHAINS // 2
-            chart.plot(
-                x, height - line * CHART_HEIGHT / 2.2, "-" if up else "--", color=plot.PLUS if up else plot.INK, lw=1.2
-            )
-        for value, text in ((1, "+1"), (0, "0"), (-1, "\N{MINUS SIGN}1")):
-            chart.text(CHART_LEFT - 6, height - value * CHART_HEIGHT / 2.2, text, fontsize=10, ha="right", va="center")
-        chart.text(
-            CHART_LEFT + CHART_WIDTH,
-            CHART_TOP + CHART_HEIGHT + 14,
-            f"{SWEEPS} sweeps",
-            fontsize=10,
-            ha="right",
-            va="center",
-        )
-        beside.text(0, 30, f"R-hat {said}", fontsize=14, fontweight="bold", va="center")
-        beside.text(0, 76, "average magnetisation\nof each chain so far", fontsize=10, va="center")
-        for y, style, colour, text in (
-            (116, "-", plot.PLUS, "from all +1"),
-            (142, "--", plot.INK, "from all \N{MINUS SIGN}1"),
-        ):
-            beside.plot([0, 30], [y, y], style, color=colour, lw=1.6)
-            beside.text(38, y, text, fontsize=10, va="center")
+        m = _magnetisation(model, np.random.default_rng(seed))
+        _chart(chart, m.cumsum(axis=1) / np.arange(1, SWEEPS + 1))
+        _legend(beside, float(split_rhat(halves(m))))
         return figure, {}
+
+
+def _magnetisation(model, rng):
+    """Return that of each chain after each sweep, (CHAINS, SWEEPS)."""
+    s, m = np.repeat([1.0, -1.0], CHAINS // 2)[:, None] * np.ones(model.n), np.empty((CHAINS, SWEEPS))
+    for k in range(SWEEPS):
+        s = sweep(model, s, rng.random(s.shape))
+        m[:, k] = s.mean(axis=1)
+    return m
+
+
+def _chart(ax, so_far):
+    """Draw the averages (CHAINS, SWEEPS) so far, over the sweeps."""
+    right, floor, middle = CHART_LEFT + CHART_WIDTH, CHART_TOP + CHART_HEIGHT, CHART_TOP + CHART_HEIGHT / 2
+    x, unit = CHART_LEFT + CHART_WIDTH * np.arange(1, SWEEPS + 1) / SWEEPS, CHART_HEIGHT / 2.2
+    ax.plot([CHART_LEFT, CHART_LEFT, right], [CHART_TOP, floor, floor], color=plot.OPEN, linewidth=1)
+    for k, line in enumerate(so_far):
+        style, colour = ("-", plot.PLUS) if k < CHAINS // 2 else ("--", plot.INK)
+        ax.plot(x, middle - line * unit, style, color=colour, lw=1.2)
+    for value, text in ((1, "+1"), (0, "0"), (-1, "\N{MINUS SIGN}1")):
+        ax.text(CHART_LEFT - 6, middle - value * unit, text, fontsize=10, ha="right", va="center")
+    ax.text(right, floor + 14, f"{SWEEPS} sweeps", fontsize=10, ha="right", va="center")
+
+
+def _legend(ax, rhat):
+    """Write R-hat, and which line is from where."""
+    words = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
+    ax.text(0, 30, f"R-hat {words}", fontsize=14, fontweight="bold", va="center")
+    ax.text(0, 76, "average magnetisation\nof each chain so far", fontsize=10, va="center")
+    for y, style, colour, text in (
+        (116, "-", plot.PLUS, "from all +1"),
+        (142, "--", plot.INK, "from all \N{MINUS SIGN}1"),
+    ):
+        ax.plot([0, 30], [y, y], style, color=colour, lw=1.6)
+        ax.text(38, y, text, fontsize=10, va="center")
