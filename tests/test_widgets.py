@@ -38,6 +38,7 @@ import matplotlib.pyplot as plt
 
 from bmlab import widgets
 from bmlab.widgets.beliefs import RADIUS
+from bmlab.widgets.machine import ModelView
 from bmlab.widgets.reading import Readers
 
 FOLDER = Path(widgets.__file__).parent
@@ -226,6 +227,16 @@ def test_controls_are_written_as_for_interact(control, labels):
 
 
 # The other views
+
+KINDS = {name: getattr(widgets, name) for name in widgets.__all__ if name.endswith("View")}
+OF_A_MACHINE = [name for name, kind in KINDS.items() if issubclass(kind, ModelView)]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("view", OF_A_MACHINE)
+def test_a_machine_without_weights_and_biases_is_drawn_as_any(view, n):
+    getattr(widgets, view)(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)))
+
 
 REFUSED = {
     "found no step": lambda: widgets.LearningView(iter([])),

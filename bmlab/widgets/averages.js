@@ -2,8 +2,8 @@
 function mount(model, el) {
   const machine = sentMachine(model), n = machine.names.length, middle = model.get("middle");
   const next = uniforms(model.get("seed")), s = Array.from({ length: n }, () => next() < 0.5 ? 1 : -1);
-  const m = new Array(n).fill(0), reach = Math.ceil(machine.weights[middle].reduce((sum, w) => sum + Math.abs(w), 0) +
-    Math.abs(machine.biases[middle]));
+  const m = new Array(n).fill(0), reach = Math.max(1, Math.ceil(machine.weights[middle].reduce((sum, w) => sum +
+    Math.abs(w), 0) + Math.abs(machine.biases[middle])));
   let T = model.get("temperature"), unit = -1, age = 0, due = 0, sum = 0, total = 0, fields = [], exact;
 
   const halves = [["Units flip: the field jitters", "gibbs"],

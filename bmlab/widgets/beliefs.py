@@ -133,7 +133,7 @@ class MeanFieldView(BeliefView):
             network(ax, model, sent | {"places": (places + np.array([shift, 18])).tolist()}, (1 + p) / 2, numbers)
         ax.text(0, 12, "Units flip: the field jitters", fontsize=10)
         ax.text(360, 12, "Only their means: the field settles", fontsize=10)
-        reach = np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle]))
+        reach = max(1, np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle])))
         for shift, found, method in ((0, fields, "gibbs"), (360, [model.field(m)[middle]], "mean field")):
             draw_fields(ax, shift, high, reach, np.array(found), plot.COLOURS[method])
         exact = 2 * chances(model, np.zeros(model.n))[middle] - 1
