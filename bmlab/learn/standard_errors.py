@@ -93,8 +93,8 @@ def standard_errors(
         inverse = _inverse(curvature + np.diag(ridge))
         variance = ((inverse @ spread) * inverse).sum(1) / len(rows)
         _check_determined(model, pairs, variance)
+    with np.errstate(all="ignore"):  # in deep cold errors are 0; where this is no top a variance may be below 0
         errors, off = np.sqrt(variance), np.abs(inverse @ (slope - ridge * parameters))
-    with np.errstate(all="ignore"):  # in deep cold errors are 0
         _check_top(model, pairs, off / errors, of, penalty)
     weights = np.full((n, n), np.nan)
     weights[pairs] = weights[pairs[::-1]] = errors[: len(pairs[0])]
