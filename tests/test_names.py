@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
-from fuzz_cases import CASES, HIDDEN, IGNORED, KINDS, RBM, TOP, M, public
+from fuzz_cases import CASES, HIDDEN, HOLED, IGNORED, KINDS, RBM, TOP, M, public
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from test_fuzz import alike, dense
@@ -26,15 +26,13 @@ S[:, 3] = np.where(RNG.random(60) < 0.7, S[:, 2], S[:, 3])
 Y = (S[:, 0] * S[:, 2] > 0).astype(int)
 MODEL = bmlab.sherrington_kirkpatrick(4, rng=np.random.default_rng(1))
 MODEL = bmlab.BoltzmannMachine(MODEL.weights, np.add(MODEL.biases, [0.9, -0.3, 0.1, 0.5]), names=(*NAMES,))
-HALF = bmlab.restricted([[0.3], [0.1], [-0.2], [0.4]], [0.1, 0, 0.2, 0], [0])
-HALF = bmlab.BoltzmannMachine(HALF.weights, HALF.biases, names=(*NAMES, "hidden"))
 
 
 class Frame:
-    """A table as polars shows it: columns that are a list of names, and an array."""
+    """A table as polars shows it: columns that are a list of names, a shape, and an array."""
 
     def __init__(self, frame):
-        self.columns, self.values = list(frame.columns), frame.to_numpy()
+        self.columns, self.values, self.shape = list(frame.columns), frame.to_numpy(), frame.shape
 
     def __array__(self, dtype=None, copy=None):
         return self.values.astype(dtype or self.values.dtype)
@@ -46,16 +44,6 @@ def batch(frame):
     )
 
 
-def by_units(fit):
-    """The parameters of a Fit in the order of NAMES, whatever the order of its units."""
-    order = fit.model.indices(NAMES)
-    return np.vstack([fit.model.weights[np.ix_(order, order)], fit.model.biases[order]])
-
-
-def learnt(learn, model):
-    return lambda data: by_units(learn(model, data))
-
-
 def found(estimator):
     return lambda data: (
         estimator.score_samples(data) if hasattr(estimator, "score_samples") else estimator.predict_proba(data)
@@ -63,45 +51,8 @@ def found(estimator):
 
 
 FRAME = pd.DataFrame(S, columns=NAMES)
-fit, pcd = partial(bmlab.fit, steps=3, rate=0.1), partial(bmlab.pcd, rng=0, steps=4, rate=0.1, batch=60)
-# Each is a function of the data: of a machine and rows, or a learner.
-TAKERS = {
-    "energy": MODEL.energy,
-    "field": MODEL.field,
-    "model.log_boltzmann": partial(MODEL.log_boltzmann, log_z=1.0),
-    "log_prob": partial(bmlab.log_prob, MODEL),
-    "clamped": lambda data: bmlab.clamped(MODEL, data).corr,
-    "clamped_mean_field": lambda data: bmlab.clamped_mean_field(HALF, data).mean,
-    "clamped_gibbs": lambda data: bmlab.clamped_gibbs(HALF, data, rng=0).mean,
-    "complete": lambda data: bmlab.complete(MODEL, data).mean,
-    "pseudo_log_likelihood": partial(bmlab.pseudo_log_likelihood, MODEL),
-    "fit": learnt(fit, MODEL),
-    "fit, hidden": learnt(fit, HALF),
-    "maximize": learnt(partial(bmlab.maximize, penalty=0.1), MODEL),
-    "pcd": learnt(pcd, HALF),
-    "moments": lambda data: learnt(partial(bmlab.maximize, penalty=0.1), MODEL)(bmlab.moments([data])),
-    "moments, later": lambda data: bmlab.moments([FRAME, data]).corr,
-    "Step": lambda data: bmlab.Step(MODEL, bmlab.moments([data]), bmlab.exact(MODEL)).mismatch,
-}
-FREE = {  # without a machine: whatever the names, the units are the columns
-    "pseudolikelihood": lambda data: by_units(bmlab.pseudolikelihood(data, penalty=0.1)),
-    "invert_tap": lambda data: by_units(bmlab.invert_tap(data, noise=0.05)),
-    "invert_bethe": lambda data: by_units(bmlab.invert_bethe(bmlab.moments([data]), noise=0.05)),
-    "fit, no names": lambda data: by_units(fit(bmlab.BoltzmannMachine(np.zeros((4, 4)), np.zeros(4)), data)),
-    "moments, no names": lambda data: bmlab.moments([data, FRAME]).mean[np.argsort([*bmlab.moments([data]).columns])],
-}
 ESTIMATORS = [BoltzmannDensity(), BoltzmannClassifier(), RestrictedBoltzmann(2, n_iter=1, random_state=0)]
 TABLES = {"pandas": lambda frame: frame, "polars": Frame, "pyarrow": batch}
-HIDES = ("clamped", "log_prob", "complete", "fit", "maximize")
-
-
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-@pytest.mark.parametrize("take", [*TAKERS.values(), *FREE.values()], ids=[*TAKERS, *FREE])
-def test_columns_in_another_order_give_the_same_answer(take, table):
-    right = take(FRAME)
-    assert np.array_equal(right, take(table(FRAME[list("cadb")]))) or np.allclose(
-        right, take(table(FRAME[list("cadb")])), rtol=0, atol=1e-9
-    )
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
@@ -125,33 +76,20 @@ def test_the_errors_and_draws_of_named_moments_go_with_their_means(layout):
             assert abs(getattr(one, name) - getattr(other, name)).max() == 0, name
 
 
-@pytest.mark.parametrize("name", [*TAKERS, *FREE])
-def test_doubled_extra_and_numbered_columns_are_refused(name):
-    take = TAKERS.get(name) or FREE[name]
-    wrong = {"2 columns called 'a'": FRAME[list("abca")], "strings for names": FRAME.set_axis([2, 0, 1, 3], axis=1)}
-    if name in TAKERS:
-        wrong |= {"'e' is no unit": FRAME.rename(columns={"b": "e"}), "'z' is no unit": FRAME.assign(z=1)}
-    for says, frame in wrong.items():
-        with pytest.raises(ValueError, match=f"{says}.*; "):
-            take(frame)
-
-
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-@pytest.mark.parametrize("name", TAKERS)
-def test_a_missing_column_is_a_hidden_unit_or_refused(name):
-    less = FRAME.drop(columns="b")
-    if name.startswith(HIDES):
-        holed = FRAME.assign(b=np.nan).to_numpy()
-        assert np.allclose(TAKERS[name](less), TAKERS[name](holed), rtol=0, atol=1e-12)
-    else:
-        with pytest.raises(ValueError, match=r"unit 'b' has no column|found .*nan"):
-            TAKERS[name](less)
-
-
 def test_columns_name_the_units_of_a_machine_without_names():
     for n in 4, 6:
-        found = fit(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), FRAME).model
-        assert found.names == (*NAMES, "h1", "h2")[:n]
+        blank = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
+        one, other = (bmlab.fit(blank, frame, steps=3, rate=0.1).model for frame in (FRAME, FRAME[list("cadb")]))
+        assert one.names == (*NAMES, "h1", "h2")[:n] and other.names == (*"cadb", "h1", "h2")[:n]
+        assert alike(in_line(one), in_line(other))
+
+
+def test_columns_of_a_later_chunk_are_matched():
+    right = bmlab.moments([FRAME, FRAME])
+    assert alike(right, bmlab.moments([FRAME, FRAME[list("cadb")]]))
+    for wrong in (FRAME.rename(columns={"b": "e"}), FRAME.assign(z=1), FRAME[list("abca")], FRAME.drop(columns="b")):
+        with pytest.raises(ValueError, match=r"chunks\[1\]: "):
+            bmlab.moments([FRAME, wrong])
 
 
 @pytest.mark.parametrize("name", ["energy", "log_prob", "clamped", "complete", "pseudo_log_likelihood", "moments"])
@@ -166,6 +104,9 @@ def test_names_mean_nothing_to_units_without_names(name):
 def test_a_series_is_read_by_its_labels(take):
     row = FRAME.iloc[7]
     assert np.array_equal(take(row), take(row[list("dbac")])) and np.array_equal(take(row), take(S[7]))
+    assert np.array_equal(
+        bmlab.complete(MODEL, row[["d", "a"]]).mean, bmlab.complete(MODEL, dict(row[["d", "a"]])).mean
+    )
     for wrong in (row.rename({"a": "e"}), pd.concat([row, row]), pd.Series(S[7], [3, 1, 0, 2])):
         with pytest.raises(ValueError, match=r"is no unit|columns called|strings for names"):
             take(wrong)
@@ -190,14 +131,15 @@ ELEMENTWISE = {"spins", "bits"}  # each number alone: columns stay where they ar
 
 
 def doors():
-    """(function, argument) -> numbers of five units that it takes: a row, rows, or pairs."""
-    found = {}
+    """(function, argument) -> numbers of units that it takes: a row, rows, or pairs, of five units or of three seen."""
+    found = {("complete", "known"): (CASES["complete"][0], HOLED)}
     for name, (_, arguments) in CASES.items():
         for argument, (given, cases) in arguments.items():
             typed = [given.get(argument), *(case.value for case in cases if case.verdict != "bad")]
             for x in typed if KINDS.get(f"{name}.{argument}") is not IGNORED and name not in ELEMENTWISE else []:
                 is_numbers = isinstance(x, np.ndarray) and x.dtype.kind in "bif" and x.ndim in (1, 2)
-                if is_numbers and x.shape[-1] == 5 and len(np.unique(x[~np.isnan(x)])) > 1:
+                seen = is_numbers and argument == "data" and x.shape[-1] == 3
+                if is_numbers and (x.shape[-1] == 5 or seen) and len(np.unique(x[~np.isnan(x)])) > 1:
                     found.setdefault((name, argument), (given, x))
     return found
 
@@ -212,11 +154,11 @@ NAMING |= {
     ("moments", "chunks"),
     ("symmetric", "matrix"),
 }
-every_door = pytest.mark.parametrize("door", DOORS, ids=".".join)
 
 
 def labelled(x, names=UNITS, order=OTHERWISE) -> Any:
     """The same numbers with names, in another order."""
+    order = [k for k in order if k < x.shape[-1]]
     if x.ndim == 1:
         return pd.Series(x[order], names[order])
     pairs = x.shape == (5, 5)
@@ -259,22 +201,63 @@ def drained(function, given):
     return list(islice(answer, 3)) if hasattr(answer, "__next__") else answer
 
 
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-@every_door
-def test_at_every_door_names_are_matched(door):
-    (name, argument), (given, x) = door, DOORS[door]
+def is_table(door):
+    """Whether its numbers are rows, and not pairs."""
+    return DOORS[door][1].ndim == 2 and DOORS[door][1].shape != (5, 5)
+
+
+def came_of(door, value):
+    """What comes of the call with this value, in the order of the names."""
+    (name, argument), (given, _) = door, DOORS[door]
     function, given = with_names(name, argument, given)
-    one, other = (in_line(drained(function, given | {argument: value})) for value in (x, labelled(x)))
-    assert alike(one, other)
+    return in_line(drained(function, given | {argument: value}))
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-@pytest.mark.parametrize("door", [door for door in DOORS if door not in NAMING], ids=".".join)
-def test_at_every_door_names_of_no_unit_are_refused(door):
-    (name, argument), (given, x) = door, DOORS[door]
-    function, given = with_names(name, argument, given)
-    with pytest.raises(ValueError, match=r"'z' is no unit; "):
-        drained(function, given | {argument: labelled(x, np.array([*"abcdz"]))})
+@pytest.mark.parametrize(
+    ("door", "table"), [(door, name) for name in TABLES for door in DOORS if name == "pandas" or is_table(door)]
+)
+def test_at_every_door_names_are_matched(door, table):
+    x = DOORS[door][1]
+    assert alike(came_of(door, x), came_of(door, TABLES[table](labelled(x))))
+
+
+WRONG_NAMES = {
+    "'z' is no unit": lambda x: labelled(x, np.array([*"abzde"])),
+    "'y' is no unit": lambda x: labelled(x).assign(y=np.resize([1.0, 1, -1, -1], len(x))),
+    r"2 (columns|units) called": lambda x: labelled(x, np.array([*"abade"])),
+    "strings for names": lambda x: labelled(x, np.arange(5)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("says", WRONG_NAMES)
+@pytest.mark.parametrize("door", DOORS, ids=".".join)
+def test_at_every_door_wrong_names_are_refused(door, says):
+    """Where the columns are the units any name is right, but each must be one, and once."""
+    if "'y'" in says and not is_table(door):
+        pytest.skip("it takes no table, which could have one column more")
+    if "no unit" in says and door in NAMING:
+        came_of(door, WRONG_NAMES[says](DOORS[door][1]))
+    else:
+        with pytest.raises(ValueError, match=f"{says}.*; "):
+            came_of(door, WRONG_NAMES[says](DOORS[door][1]))
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("door", [door for door in DOORS if is_table(door) and door not in NAMING], ids=".".join)
+def test_a_missing_column_is_as_one_of_nan(door):
+    """The unit is hidden, or both are refused."""
+
+    def outcome(value):
+        try:
+            return came_of(door, value)
+        except ValueError:
+            return None
+
+    whole = labelled(DOORS[door][1].astype(float))
+    one, other = outcome(whole.drop(columns="b")), outcome(whole.assign(b=np.nan))
+    assert (one is None) == (other is None) and (one is None or alike(one, other))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -285,8 +268,10 @@ def test_values_masks_and_conditions_go_to_the_units_of_their_names(form):
     for units in (["d", "a", "c"], ["a", "c", "d"], ("c", "d", "a")):
         for machine in (model.clamp(units, known), model.clamp(units, known[::-1])):
             assert alike(machine.biases, right.biases) and machine.offset == pytest.approx(right.offset)
-        for given in (known, (units, known), known.to_dict(), ([0, 2, 3], [-1, 1, 1])):
+        for given in (known, (units, known), known.to_dict(), {0: -1, "c": 1, "d": 1}, ([0, 2, 3], [-1, 1, 1])):
             assert bmlab.conditional(model, given, {}) == pytest.approx(bmlab.conditional(model, known, {}))
+    for row in (known, known.to_dict(), {0: -1, "c": 1, "d": 1}):
+        assert alike(bmlab.complete(model, row).mean, bmlab.complete(model, [-1, np.nan, 1, 1, np.nan]).mean)
     assert model.indices(mask).tolist() == [0, 1, 3]
     for wrong in (known.rename({"d": "e"}), known.rename({"d": "z"}), known[:2]):
         with pytest.raises(ValueError, match=r"no unit|has no column"):
@@ -339,7 +324,7 @@ ABOUT_UNITS = {  # every sentence about a unit or a pair: the units that it must
         "Ada",
         "Bob",
     ),
-    "repeated": (lambda: NAMED.clamp(["Bob", "Bob"], 1), "Bob"),
+    "repeated": (lambda: bmlab.complete(NAMED, {"Bob": 1, 1: 1}), "Bob"),
     "not symmetric": (lambda: replace(NAMED, weights=ASKEW), "Ada", "Bob"),
     "a diagonal": (lambda: replace(NAMED, weights=np.diag([0, 0, 1.0])), "Cem"),
     "not symmetric, sparse": (lambda: replace(NAMED, weights=sparse.csr_array(ASKEW)), "Ada", "Bob"),
