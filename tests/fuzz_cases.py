@@ -27,22 +27,8 @@ from bmlab import widgets
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 # Records are answered, not typed; a Method is a type, a warning is raised.
-RECORDS = {
-    "Annealed",
-    "Bracket",
-    "Completion",
-    "Estimate",
-    "Fit",
-    "GroundState",
-    "Moments",
-    "PenaltyPath",
-    "Plan",
-    "StandardErrors",
-    "Step",
-    "TemperingState",
-    "Triplets",
-}
-RECORDS |= {"Bounded", "Method", "NotConverged"}
+RECORDS = {"Annealed", "Bracket", "Completion", "Estimate", "Fit", "GroundState", "Moments", "PenaltyPath", "Plan"}
+RECORDS |= {"StandardErrors", "Step", "TemperingState", "Triplets", "Bounded", "Method", "NotConverged"}
 
 
 @dataclass(frozen=True)
@@ -119,6 +105,7 @@ ROWS = bmlab.sample(M, 60, rng=np.random.default_rng(3))
 SEEN, ON, UP = ROWS[:, :3], (ROWS + 1) / 2, ROWS > 0
 HOLED = np.where(np.random.default_rng(4).random(ROWS.shape) < 0.2, NAN, ROWS)
 EXACT, FIELD, SMALLER = bmlab.exact(M), bmlab.mean_field(M), bmlab.exact(drawn(4))
+MOMENTS = [EXACT, bmlab.moments(ROWS)]
 SEEN_PHASE = bmlab.clamped(M, ROWS)
 FIT = bmlab.fit(M, ROWS, steps=2, rate=0.01)
 RBM = bmlab.restricted(np.full((3, 2), 0.1), np.zeros(3), np.zeros(2))
@@ -252,15 +239,16 @@ def wider(x):
 
 
 def rows(missing=True, moments=False, machine=True):
-    """Data, -1/+1; where `missing` nan is one, and so is what is masked; where `moments` will do, an Estimate."""
+    """Data, -1/+1; where `missing` nan is one, and so is what is masked; where `moments` will do, these."""
 
     def kind(x, none):
         masked = np.ma.masked_array(x, np.isnan(HOLED[-len(x) :, : x.shape[1]]))
         holed = np.where(masked.mask, NAN, x)
         wrong = [[], [[]], np.empty((0, x.shape[1])), (x + 1) / 2, x > 0, 2 * x, 1, x[None], EXACT.mean]
         wrong += [np.where(x > 0, INF, x), x.astype(str), sparse.csr_array((x + 1) / 2), pd.DataFrame(x > 0), x + 0j]
-        wrong += [iter(x), np.zeros((3, 0, 5)), *([] if moments else [EXACT]), *([wider(x)] if machine else [])]
-        some = (good if missing else bad)(holed, masked, pd.DataFrame(holed)) + good(*[EXACT] if moments else [])
+        wrong += [iter(x), np.zeros((3, 0, 5)), *([wider(x)] if machine else [])]
+        wrong += ([SMALLER] if machine else []) if moments else MOMENTS
+        some = (good if missing else bad)(holed, masked, pd.DataFrame(holed)) + good(*MOMENTS if moments else [])
         return same(*same_rows(x), np.asmatrix(x)) + some + bad(*NO_ROWS, *wrong) + NONSENSE
 
     return kind
@@ -319,8 +307,11 @@ MASKS_OF_WEIGHTS = [case for case in MASKS if not (isinstance(case.value, np.nda
 KEPT = good(None, [True] * 5, np.ones(5), np.arange(5) > 1) + bad([True] * 4, 3, "all", np.full(5, 0.5))
 UNIFORMS = np.random.default_rng(0).random(ROWS.shape)
 UNIFORM = same(np.asfortranarray(UNIFORMS), UNIFORMS.tolist()) + good(np.full((60, 5), 2.0)) + NONSENSE
-UNIFORM += bad(None, UNIFORMS[:, :4], np.full((60, 5), NAN), 0.5, "u", [])
+UNIFORM += bad(None, UNIFORMS[:, :4], UNIFORMS[:9], np.full((60, 5), NAN), 0.5, "u", [])
 CHUNKS = good(*[form for form in same_rows(ROWS) if not isinstance(form, list)], ON > 0, pd.DataFrame(ON > 0))
+NULLABLE = pd.DataFrame(UP).astype("boolean")
+CHUNKS += good(UP.astype(object), NULLABLE, NULLABLE.astype(object), np.ma.masked_array(UP), *sparse_forms(UP))
+CHUNKS += bad(NULLABLE.mask(UP & (np.arange(5) == 0)), np.ma.masked_array(UP, UP), [ROWS, ON], [ROWS, HOLED])
 CHUNKS += good(np.asmatrix(ROWS), [ROWS[:9], ROWS[9:]], Made(lambda: iter([ROWS])), [pd.DataFrame(ROWS)]) + NONSENSE
 CHUNKS += bad(None, 3, "", "data.csv", FOLDER, ROWS[0], [], ON, 2 * ROWS, HOLED, EXACT, M, RAGGED, [ROWS, SEEN])
 CHUNKS += bad(ROWS.astype(str), np.where(ROWS > 0, INF, ROWS), np.empty((0, 5)), Made(lambda: iter([])), lambda: ROWS)
@@ -347,7 +338,7 @@ def answers_a_number(model, *, start=None):
 
 # What calls a method once, and never goes on from where it ended, takes one without start as well.
 ASKED_ONCE = same(with_start, partial(bmlab.exact, max_seconds=60)) + NONSENSE
-ASKED_ONCE += bad("exact", None, EXACT, M, bmlab.gibbs, answers_none, answers_a_number, EXACT.log_z, print)
+ASKED_ONCE += bad("exact", None, EXACT, M, bmlab.gibbs, answers_none, answers_a_number, EXACT.log_z, print, lambda: 1)
 METHODS = ASKED_ONCE + bad(without_start)
 BATCHED = good(
     None,

@@ -76,6 +76,7 @@ def test_l1_makes_weights_zero(momentum):
         ({"rate": []}, "rate has no numbers, so no step was made"),
         ({"data": [[1, np.nan, 1, 1]], "free_start": "data"}, "free_start='data' begins at rows of the data"),
         ({"batch": 3}, "batches are drawn by rng; pass rng="),
+        ({"batch": 3, "data": bmlab.moments(DATA)}, "ask for rows, found moments; pass the rows"),
         ({"rng": 0}, "rng=0 draws batches, found batch=None; pass batch=10, or leave rng out"),
         ({"steps": 10**12}, r"1,000,000,000,002 steps of 4 units would be kept, .*; pass every=100, or more"),
     ],

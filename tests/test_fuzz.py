@@ -364,7 +364,7 @@ LAWS = {
     "entropy": equal_to(entropy),
     "BoltzmannMachine.energy": equal_to(energy),
     "BoltzmannMachine.field": equal_to(lambda given: np.asarray(given["s"], float) @ M.weights + M.biases),
-    "BoltzmannMachine.log_prob": equal_to(lambda given: -energy(given) - given["log_z"]),
+    "BoltzmannMachine.log_boltzmann": equal_to(lambda given: -energy(given) - given["log_z"]),
     "moments": lambda name, given, answer: equal_to(moments)(name, given, answer.corr),
     "conditional": equal_to(conditional),
     "complete": lambda name, given, answer: equal_to(completed)(name, given, np.atleast_2d(answer.mean)),

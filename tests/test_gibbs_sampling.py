@@ -245,20 +245,3 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_chains_walk_with(script):
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True)
-
-
-@pytest.mark.parametrize(
-    "states, uniforms",
-    [
-        (np.ones((4, 3)), np.full((4, 2), 0.5)),
-        (np.ones((4, 3)), np.full((5, 3), 0.5)),
-        (np.ones((4, 2)), np.full((4, 3), 0.5)),
-        (np.ones((4, 3)), np.where(np.eye(4, 3), np.nan, 0.5)),
-    ],
-    ids=["too few uniforms", "other rows", "too few states", "nan"],
-)
-def test_a_sweep_refuses_what_is_no_number_a_unit(states, uniforms):
-    with pytest.raises(
-        ValueError, match=r"states must be \(\.\.\., 3\) and uniforms, one a unit, \(\.\.\., 3\), found"
-    ):
-        bmlab.sweep(bmlab.toy(), states, uniforms)

@@ -31,12 +31,6 @@ def test_names_travel():
     assert bmlab.from_bits(np.zeros((2, 2)), [0, 1], names=("x", "y")).names == ("x", "y")
 
 
-def test_log_prob_is_that_of_the_sum_over_all_states():
-    model, s = bmlab.medium().at(1.7), bmlab.states(10)
-    assert np.allclose(np.exp(model.log_boltzmann(s, bmlab.exact(model).log_z)), bmlab.probabilities(model), atol=1e-12)
-    assert np.ndim(model.log_boltzmann(s[0], 0.0)) == 0
-
-
 def test_the_colours_of_known_graphs():
     """A full machine n classes of one; a lattice its checkerboard; a restricted machine its layers."""
     assert [c.tolist() for c in bmlab.toy().colours] == [[0], [1], [2]]
