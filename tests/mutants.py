@@ -153,7 +153,7 @@ CAUGHT = [
         "forgets_temperature forgets_biases drops_offset offset_forgets_temperature loses_factor_two "
         "counts_couplings_twice turns_signs shifts_units tells_products forgets_n_log_2",
     ),
-    (law.law_referee, law.seen, "forgets_temperature drops_offset"),
+    (partial(law.law_referee, sizes=(1, 4, 5)), law.seen, "forgets_temperature drops_offset"),
     (law.law_stated_error, law.chosen, "forgets_temperature turns_signs states_too_little"),
     (law.law_bounds, bmlab.mean_field, "drops_offset calls_it_an_upper_bound"),
     (law.law_bounds, law.few_trees, "drops_offset calls_it_a_lower_bound"),

@@ -47,7 +47,7 @@ def weighted(model, start=None, seed=0):
 
 
 def seen(model, start=None, seed=0):
-    """The states visited: all of them, on the small machines of this file."""
+    """The states visited: of machines of up to five units all of them."""
     return bmlab.visited(model, rng=seed, start=start, n_sweeps=200)
 
 
@@ -77,10 +77,11 @@ SAMPLERS = {name: METHODS[name] for name in ("gibbs", "visited", "ais", "temper"
 THEORIES = {name: METHODS[name] for name in ("exact", "mean_field", "tap", "bethe", "trw")}
 
 
-def methods(*without, among=METHODS):
-    """Ask once for each method but a few."""
-    named = {name: method for name, method in among.items() if name not in without}
-    return pytest.mark.parametrize("method", named.values(), ids=named)
+def methods(*without, among=METHODS, slow=(), name="method"):
+    """Ask once for each method but a few; `make check` leaves the slow ones out."""
+    named = {each: method for each, method in among.items() if each not in without}
+    marked = [pytest.param(method, marks=[pytest.mark.slow] * (each in slow)) for each, method in named.items()]
+    return pytest.mark.parametrize(name, marked, ids=named)
 
 
 def referee(model):
@@ -576,15 +577,15 @@ def law_learning(form, steps=20):
         assert np.abs(one.model.biases - other.model.biases).max() <= ROUNDING
 
 
-def law_likelihood(infer=bmlab.exact, form=as_it_is):
-    """The interval of log_likelihood holds the mean log p(v), with coupled hidden units and with any method.
+def law_likelihood(infer=bmlab.exact, form=as_it_is, free=None):
+    """The interval of log_likelihood holds the mean log p(v), with coupled hidden units and any method for each phase.
 
-    It is infinite on a side where the method bounds nothing, and never nan.
+    It is infinite on a side where a method bounds nothing, and never nan.
     """
     for seed in range(5):
         model = machine(5, seed, temperature=1.6)
         asked, true = form(model).model, plain.clamped(model, PATTERNS).log_z - plain.brute_force(model).log_z
-        answer = likelihood.log_likelihood(likelihood.clamped(asked, PATTERNS, infer), infer(asked))
+        answer = likelihood.log_likelihood(likelihood.clamped(asked, PATTERNS, infer), (free or infer)(asked))
         assert answer.lower - ROUNDING <= true <= answer.upper + ROUNDING
         if answer.lower == answer.upper:
             assert abs(answer.value - true) < ROUNDING
@@ -597,7 +598,7 @@ def law_phases(method, form=as_it_is, seeds=(0, 1)):
         held, free = likelihood.clamped(asked, PATTERNS, method), method(asked)
         assert held.is_clamped and not free.is_clamped
         answer = likelihood.log_likelihood(held, free)
-        assert np.isnan(answer) or answer.lower <= answer.value <= answer.upper <= 0
+        assert answer.upper <= 0 and (np.isnan(answer) or answer.lower <= answer.value <= answer.upper)
         for wrong in (likelihood.log_likelihood, partial(likelihood.gradient, asked), partial(bmlab.Step, asked)):
             with pytest.raises(ValueError, match="the clamped phase first"):
                 wrong(free, held)
@@ -637,15 +638,7 @@ def test_two_methods_at_once_are_two_methods_alone(name, other):
     law_at_once(METHODS[name], METHODS[other])
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(method, marks=[pytest.mark.slow] * (name in ("ais", "temper", "gibbs", "auto")))
-        for name, method in METHODS.items()
-        if name != "visited"
-    ],
-    ids=[name for name in METHODS if name != "visited"],
-)
+@methods("visited", slow=("ais", "temper", "gibbs", "auto"))
 def test_every_method_knows_many_free_units(method):
     """But for the sum over visited states, which sees few of the 2^1000: Z is no double."""
     law_no_weights(method, sizes=(1000,))
@@ -721,9 +714,9 @@ def test_an_error_that_is_stated_holds(method, form):
 
 
 @every_form
-@methods("mean_field", "tap", "bethe", "trw", "visited", "auto")
+@methods("mean_field", "tap", "bethe", "trw", "auto")
 def test_what_claims_to_be_right_agrees_with_the_referee(method, form):
-    law_referee(on(form, method))
+    law_referee(on(form, method), sizes=(1, 4, 5 if method is seen else 8))
 
 
 @every_form
@@ -818,8 +811,8 @@ def test_the_stated_error_covers(method):
 def law_few_chains(method, runs=10):
     """Two stated errors of few chains cover a mean and a correlation in 94.6 %, or the error is nan.
 
-    40 pairs of units that are not coupled to the others, slow ones among them, are 40 independent trials a run, known
-    together to sqrt(0.05 * 0.95 / 400) = 0.011, of which four are allowed.
+    40 pairs of units that are not coupled to the others, slow ones among them, are 40 independent trials a run: the
+    share is known to sqrt(0.05 * 0.95 / (40 runs)), of which four are allowed.  Returns the share.
     """
     weights = np.kron(np.diag(np.linspace(0, 1.2, 40)), [[0, 1], [1, 0]])
     model = bmlab.BoltzmannMachine(weights, np.tile([0.3, 0.0], 40))
@@ -828,17 +821,18 @@ def law_few_chains(method, runs=10):
     for seed in range(runs):
         answer = method(model, rng=seed)
         off, corr_off = answer.mean - true.mean, full(answer.corr) - full(true.corr)
-        errors.append(
-            np.abs([off[first] / answer.mean_stderr[first], (corr_off / answer.corr_stderr)[first, first + 1]])
-        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sizes = off[first] / answer.mean_stderr[first], (corr_off / full(answer.corr_stderr))[first, first + 1]
+        errors.append(np.abs(sizes))
         assert not (answer.converged and np.isnan(errors[-1]).any())
     known = ~np.isnan(errors)
-    assert not known.any() or (np.array(errors)[known] < 2).mean() > 0.946 - 0.044
+    share = (np.array(errors)[known] < 2).mean() if known.any() else np.nan
+    assert not share <= 0.946 - 4 * np.sqrt(0.05 * 0.95 / (40 * runs))
+    return share
 
 
 @pytest.mark.parametrize("n_sweeps", [1, 3, 40, 400])
 @pytest.mark.parametrize("n_chains", [1, 2, 4, 8])
-@pytest.mark.filterwarnings("ignore:(divide by zero|invalid value)")
 def test_few_chains_state_an_honest_error_or_none(n_chains, n_sweeps):
     law_few_chains(partial(bmlab.gibbs, n_chains=n_chains, n_sweeps=n_sweeps))
 
@@ -857,8 +851,9 @@ def test_the_gradient_is_the_finite_difference(hidden_coupled, form):
 
 @pytest.mark.parametrize("form", [as_it_is, sparse_and_clamped], ids=["as it is", "sparse and clamped"])
 @methods(among=THEORIES)
-def test_the_likelihood_lies_in_its_interval(method, form):
-    law_likelihood(method, form)
+@methods("tap", "bethe", among=THEORIES, name="free")
+def test_the_likelihood_lies_in_its_interval(method, form, free):
+    law_likelihood(method, form, free)
 
 
 @pytest.mark.parametrize("form", [as_it_is, pytest.param(sparse_and_clamped, marks=pytest.mark.slow)])

@@ -12,18 +12,6 @@ from bmlab.sparsity import one_by_one
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 
 
-def test_all_states_visited_is_exact():
-    model = machine(6, 0, 1.5, 2.0, offset=1.0)
-    answer, true = visited(model, rng=np.random.default_rng(0), start=bmlab.states(6), n_sweeps=10), bmlab.exact(model)
-    assert (
-        answer.converged
-        and answer.message.endswith("as asked for.")
-        and answer.info == {"missed": 0.0, "states": 64, "dropped": 0}
-    )
-    assert abs(answer.log_z.value - true.log_z.value) < 1e-12
-    assert np.abs(answer.mean - true.mean).max() < 1e-12 and np.abs(answer.corr - true.corr).max() < 1e-12
-
-
 @quietly
 @pytest.mark.parametrize("model", [machine(12, 0, 1.5), bmlab.ising((3, 4)).at(3.0)], ids=["dense", "sparse"])
 def test_moments_are_those_of_p_among_the_states_seen(model, monkeypatch):
