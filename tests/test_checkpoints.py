@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crashing import DATA, parts, run
+from crashing import DATA, run
 from test_ascent import blank
 from test_fitting import alike
 
@@ -165,13 +165,6 @@ def test_a_file_runs_no_code(tmp_path):
     with pytest.raises(ValueError, match="no whole checkpoint"):
         run(path, 3)
     assert not (tmp_path / "exploded").exists()
-
-
-def test_the_file_of_another_run_is_refused(tmp_path):
-    run(tmp_path / "a.bm", 12)
-    infer, loop = parts()
-    with pytest.raises(ValueError, match=r"a\.bm belongs to another run \(other data, momentum\); delete it"):
-        bmlab.fit(blank(5), DATA[:-1], infer, steps=9, checkpoint=tmp_path / "a.bm", **{**loop, "momentum": 0.1})
 
 
 def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from test_contract import law_errors_add, machine
 
@@ -92,29 +91,3 @@ def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
         answer = conditional(model, query, given, infer)
         assert answer == answer.lower == answer.upper == p and answer.stderr == 0
     assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
-
-
-def test_units_may_be_told_by_name():
-    model = replace(MODEL, names=("hair", "feathers", "eggs", "milk", *"abcdef"))
-    p = conditional(model, {2: 1, 5: -1}, {3: 1})
-    assert (
-        p
-        == conditional(model, {"eggs": 1, "b": -1}, {"milk": 1})
-        == conditional(model, {"eggs": 1, 5: -1}, ("milk", 1))
-    )
-    assert (complete(model, {"eggs": 1}).mean == complete(model, {2: 1}).mean).all()
-    with pytest.raises(ValueError, match=r"'egg' is no unit; did you mean 'eggs'\?"):
-        conditional(model, {"egg": 1}, {})
-    with pytest.raises(ValueError, match=r"units must not repeat, found 'eggs' twice"):
-        complete(model, {"eggs": 1, 2: 1})
-
-
-def test_a_unit_without_a_column_is_missing_in_every_row():
-    model = replace(MODEL, names=tuple("abcdefghij"))
-    seen = pd.DataFrame(bmlab.states(3)[[0, 3, 6]], columns=list("hbe"))
-    whole = np.full((3, 10), np.nan)
-    whole[:, [7, 1, 4]] = seen
-    assert (complete(model, seen).mean == complete(model, whole).mean).all()
-    assert (complete(model, seen.iloc[1]).mean == complete(model, whole[1]).mean).all()
-    few = np.where(np.eye(2, 10), np.nan, 1.0)
-    assert repr(complete(model, few)) == "Completion((2, 10), 2 missing)"  # the means of a table would fill a page

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
-from bmlab.estimate import check_possible, dense_corr, no_convergence_warnings, warn_unless_converged
+from bmlab.estimate import check_possible, no_convergence_warnings, warn_unless_converged
 
 
 @pytest.mark.parametrize(
@@ -28,18 +28,6 @@ from bmlab.estimate import check_possible, dense_corr, no_convergence_warnings, 
 )
 def test_log_z_says_how_sure_it_is(log_z, text):
     assert str(log_z) == text
-
-
-@pytest.mark.parametrize("weights", [bmlab.medium().weights, bmlab.ising((3, 4)).weights], ids=["dense", "sparse"])
-def test_the_error_of_chains_of_one_sweep_is_that_of_coins(weights):
-    """The error of a mean x of k products -1/+1, each of another chain: sqrt((1 - x^2) / (k - 1)), or 2 / k."""
-    model = bmlab.BoltzmannMachine(weights, np.zeros(weights.shape[0]))
-    with no_convergence_warnings():
-        answer = bmlab.gibbs(model, rng=0, n_chains=64, burn_in=3, n_sweeps=1)
-    corr, itself = dense_corr(answer.corr), np.eye(model.n, dtype=bool)
-    expected = np.where((abs(corr) == 1) & ~itself, 2 / 64, np.sqrt((1 - corr**2) / 63))
-    assert np.nanmax(abs(dense_corr(answer.corr_stderr) - expected)) < 1e-12
-    assert not answer.corr_stderr.diagonal().any()
 
 
 def test_log_z_is_a_number_with_its_proof_beside_it():
@@ -68,16 +56,12 @@ def test_no_value_lies_outside_of_its_bounds(value, lower, upper):
 def test_what_is_not_known_of_a_pair_is_nan(model):
     """Unknown correlations were taken for 0: the covariance of units 0 and 10 of the lattice was -0.673."""
     answer = bmlab.exact(model)
-    truth = bmlab.exact(bmlab.BoltzmannMachine(dense(model.weights), model.biases))
+    truth = bmlab.exact(bmlab.BoltzmannMachine(model.dense_weights, model.biases))
     defined = ~np.isnan(answer.covariance)
     assert defined.sum() == (model.n + model.weights.nnz if model.is_sparse else model.n**2)
     assert np.abs((answer.covariance - truth.covariance)[defined]).max() < 1e-12
     spread = np.sqrt(np.diag(truth.covariance))
     assert np.abs((answer.pearson - truth.covariance / np.outer(spread, spread))[defined]).max() < 1e-12
-
-
-def dense(weights):
-    return weights.toarray() if sparse.issparse(weights) else weights
 
 
 def test_a_warning_is_the_message_and_points_to_the_caller():

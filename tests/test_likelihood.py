@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from test_contract import law_errors_add, machine, referee
+from test_contract import law_errors_add, machine
 
 import bmlab
 
@@ -49,21 +49,6 @@ def test_the_clamped_phase_is_its_definition(model, data):
     assert abs(answer.log_z.value - log_z) < 1e-12 and answer.log_z.lower == answer.log_z.upper
 
 
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_errors_of_a_sampled_clamped_phase_hold_hidden_units_only_and_cover():
-    model, inside = machine(7, temperature=1.4), []
-    mean, corr, _ = by_definition(model, DATA)
-    for seed in range(20):
-        infer = partial(bmlab.gibbs, rng=np.random.default_rng(seed), n_chains=32, n_sweeps=50, burn_in=20)
-        answer = bmlab.clamped(model, DATA, infer)
-        assert not answer.mean_stderr[:4].any() and not answer.corr_stderr[:4, :4].any()
-        inside += list(np.abs(answer.mean - mean)[4:] < 2 * answer.mean_stderr[4:])
-        inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[:4, 4:].ravel())
-        inside += list((np.abs(answer.corr - corr) < 2 * answer.corr_stderr)[np.triu_indices(7, 1)][-3:])
-    assert np.mean(inside) > 0.945 - 4 * np.sqrt(0.05 * 0.95 / 20)  # a run's errors hang together: count runs
-    assert np.isnan(answer.log_z.value)
-
-
 def told_of_data(method):
     """All numbers of a clamped phase whose hidden units are coupled, and the errors that it states."""
     answer = bmlab.clamped(machine(7, temperature=1.4), DATA, method)
@@ -90,15 +75,6 @@ def test_the_state_of_a_clamped_phase_can_be_handed_back():
 def test_a_start_that_is_no_state_of_a_clamped_phase_is_refused(model, start):
     with pytest.raises(ValueError, match=r"start must be the `state` of a clamped\(\) answer, found .*; leave it out"):
         bmlab.clamped(model, DATA, bmlab.mean_field, start=start)
-
-
-def test_a_likelihood_is_never_above_zero_and_exact_where_both_phases_are():
-    model = machine(4)
-    answer = bmlab.log_likelihood(bmlab.clamped(model, DATA), bmlab.exact(model))
-    assert answer.lower == answer.upper == answer.value <= 0
-    assert np.isclose(answer.value, np.mean(-model.energy(DATA)) - referee(model)[0])
-    unknown = bmlab.gibbs(model, rng=np.random.default_rng(0))
-    assert bmlab.log_likelihood(bmlab.clamped(model, DATA), unknown).upper == 0
 
 
 def law_log_prob():
@@ -159,23 +135,6 @@ def test_a_pair_of_different_machines_is_refused(spoilt, clamped_phase):
         bmlab.gradient(other, clamped, free)
 
 
-BOUNDS = {"exact": bmlab.exact, "mean field": bmlab.mean_field, "trw": partial(bmlab.trw, max_steps=3)}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-def test_bounds_hold_for_every_pair_of_methods():
-    """Any methods for the two phases: lower <= truth <= upper."""
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        model, data = machine(5, seed, scale=rng.uniform(0.2, 1.5)), bmlab.states(3)[rng.integers(0, 8, 5)]
-        data = np.where(rng.random(data.shape) < 0.2, np.nan, data)
-        free, clamped = (list(BOUNDS)[k] for k in rng.integers(0, len(BOUNDS), 2))
-        answer = bmlab.log_likelihood(bmlab.clamped(model, data, BOUNDS[clamped]), BOUNDS[free](model))
-        truth = bmlab.log_likelihood(bmlab.clamped(model, data), bmlab.exact(model))
-        assert answer.lower - 1e-9 <= truth <= answer.upper + 1e-9, (seed, free, clamped, answer, truth)
-
-
 def test_what_is_typed_first_is_told_what_to_type():
     """A machine with its data, two free phases, and phases in the wrong order."""
     model = machine(4)
@@ -191,8 +150,3 @@ def test_what_is_typed_first_is_told_what_to_type():
     ):
         with pytest.raises(ValueError, match=says):
             bmlab.log_likelihood(*wrong)
-
-
-def test_a_method_that_takes_no_machine_is_refused_with_what_it_must_take():
-    with pytest.raises(ValueError, match=r"infer must be callable as infer\(model, start=None\), found"):
-        bmlab.clamped(bmlab.toy(), [[1, 1, -1]], infer=lambda: 1)

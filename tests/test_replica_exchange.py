@@ -1,19 +1,18 @@
 """temper: swaps that leave the product of all temperatures as it is, log Z from below, and honest doubts."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
+from test_contract import STDERRS, assert_same
 
 import bmlab
 from bmlab.infer.sampling.diagnostics import RHAT_LIMIT
 from bmlab.infer.sampling.tempering import choose_temperatures, swap_chance, temper
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-STDERRS = stats.t.isf(1e-8, 31)  # 32 ladders: passed by chance once in 5e7 comparisons; about 7.5
-ROUNDING = 1e-10
 GLASS = bmlab.BoltzmannMachine(bmlab.medium().weights, np.linspace(-0.5, 0.5, 10), temperature=0.6, offset=1.7)
 WELLS = bmlab.ising((4, 4), field=0.05).at(1.0)  # a chain that is in one valley stays there
 short = partial(temper, burn_in=50, n_sweeps=400)
@@ -21,20 +20,6 @@ short = partial(temper, burn_in=50, n_sweeps=400)
 
 def run(model, seed=0, **settings):
     return short(model, rng=np.random.default_rng(seed), **settings)
-
-
-def dense(matrix):
-    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
-
-
-def assert_agrees(answer, exact):
-    """Means, correlations and log Z, within STDERRS of their errors."""
-    stderr = dense(answer.corr_stderr)
-    assert (np.abs(answer.mean - exact.mean) <= ROUNDING + STDERRS * answer.mean_stderr).all()
-    assert (np.abs(dense(answer.corr) - dense(exact.corr)) <= ROUNDING + STDERRS * stderr).all()
-    assert np.isnan(answer.log_z.value) or (
-        abs(answer.log_z.value - exact.log_z.value) <= ROUNDING + STDERRS * answer.log_z.stderr
-    )
 
 
 # The swap
@@ -87,16 +72,6 @@ def test_its_draws_hold_patterns_of_both_valleys_as_often_as_they_are():
 
 
 @quietly
-def test_it_weighs_two_valleys_that_single_chains_never_leave():
-    """Of all chains of gibbs() about half end in each valley; the upper one is five times as probable."""
-    truth = bmlab.exact(WELLS).mean[0]
-    chains = bmlab.gibbs(WELLS, rng=np.random.default_rng(0), n_chains=1000, burn_in=50, n_sweeps=100)
-    assert not chains.converged and abs(chains.mean[0] - truth) > STDERRS * chains.mean_stderr[0]
-    answer = run(WELLS)
-    assert abs(answer.mean[0] - truth) < STDERRS * answer.mean_stderr[0] < 0.3
-
-
-@quietly
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_a_ladder_with_a_gap_does_not_know_log_z():
     """Units that never turn at 0.01 and always may at infinite temperature: no energy is seen at both."""
@@ -128,10 +103,9 @@ def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
 
 
 def test_temperatures_of_your_own():
-    finite = run(GLASS, temperatures=[0.6, 1.0, 2.0])
-    assert np.isnan(finite.log_z.value) and (finite.info["temperatures"] == [0.6, 1, 2]).all()
-    assert_agrees(finite, bmlab.exact(GLASS))
-    assert_agrees(run(GLASS, temperatures=[0.6, 1.0, 2.0, np.inf]), bmlab.exact(GLASS))
+    finite, exact = run(GLASS, temperatures=[0.6, 1.0, 2.0]), bmlab.exact(GLASS)
+    assert np.isnan(finite.log_z) and (finite.info["temperatures"] == [0.6, 1, 2]).all()
+    assert_same(finite, replace(exact, log_z=finite.log_z))
 
 
 def test_the_state_goes_on_with_its_own_ladder():
@@ -139,7 +113,7 @@ def test_the_state_goes_on_with_its_own_ladder():
     again = run(GLASS, start=first.state)
     assert (again.info["temperatures"] == first.info["temperatures"]).all()
     assert again.state.s.shape == first.state.s.shape == (8, len(first.info["temperatures"]), 10)
-    assert_agrees(again, bmlab.exact(GLASS))
+    assert_same(again, bmlab.exact(GLASS))
 
 
 # What people see
@@ -162,20 +136,6 @@ def test_a_start_with_other_temperatures_or_another_number_of_ladders_is_refused
     ):
         with pytest.raises(ValueError, match=r"start must be the `state` of a temper\(\) answer for 10 units, found"):
             run(GLASS, start=wrong)
-
-
-@pytest.mark.parametrize("option", ["burn_in", "n_draws"])
-def test_there_are_no_fewer_sweeps_than_none(option):
-    with pytest.raises(ValueError, match=f"{option} must be"):
-        run(GLASS, **{option: -1})
-
-
-@pytest.mark.parametrize(
-    "wrong", [[0.3, 1], [0.6 + 1e-6, 1], [0.7, 1], [1.1, 2], [0.6, 0.6], [0.6, 2, 1], [[0.6, 1]], []]
-)
-def test_temperatures_begin_with_that_of_the_machine_and_increase(wrong):
-    with pytest.raises(ValueError, match=r"temperatures must increase from the machine's 0\.6, found"):
-        run(GLASS, temperatures=wrong)
 
 
 @pytest.mark.parametrize("seed", [4, 5])
