@@ -8,6 +8,7 @@ the heart; what stands below the Close, under Further, nobody needs.
 
 import ast
 import re
+from itertools import pairwise
 
 import nbformat
 import numpy as np
@@ -64,13 +65,6 @@ def heart(notebook):
     return copy
 
 
-def further(notebook):
-    """What stands below the Close, or a notebook without cells."""
-    copy = without_teachers(notebook)
-    copy.cells = sections(copy).get("Further", [])
-    return copy
-
-
 def figures(notebook):
     """The words for every picture."""
     return [words for cell in code_cells(notebook) for out in cell.outputs for words in pictures(out)]
@@ -121,11 +115,9 @@ def test_the_hours_of_the_core_are_the_sum_of_its_minutes():
         )
 
 
-def test_what_is_further_is_folded_and_needed_by_nothing(notebook):
-    more = further(notebook)
-    if not more.cells:
-        return
-    assert more.cells[0].metadata["jp-MarkdownHeadingCollapsed"] and more.cells[-1] == notebook.cells[-1]
+def test_what_is_further_is_folded_and_comes_last(notebook):
+    if more := sections(without_teachers(notebook)).get("Further"):
+        assert more[0].metadata["jp-MarkdownHeadingCollapsed"] and more[-1] == notebook.cells[-1]
 
 
 # What it has
@@ -171,13 +163,9 @@ def test_predictions_have_three_options_and_the_wrong_ones_are_answered(path, no
         assert not missing, f"{missing} in the answer to\n{options}"
 
 
-def letters(notebook):
-    """The right letters of the predictions, in order."""
-    return "".join(re.search(r"\*\*([ABC])\b", answer[1])[1] for _, _, answer in predictions(notebook))
-
-
 def test_right_letters_fall_alike_over_the_course():
-    found = "".join(letters(nbformat.read(path, 4)) for path in FILES)
+    answers = [answer[1] for path in FILES for *_, answer in predictions(nbformat.read(path, 4))]
+    found = [re.search(r"\*\*([ABC])\b", answer)[1] for answer in answers]
     assert all(0.25 <= found.count(letter) / len(found) <= 0.42 for letter in "ABC"), found
 
 
@@ -191,15 +179,10 @@ def test_nothing_gives_a_prediction_away(notebook):
     assert not re.search(r"(?<!^- )\*\*[ABC](\*\*|[.,:])", story, re.MULTILINE)
 
 
-def test_there_is_a_referee_from_exact(notebook):
-    code = "\n".join(cell.source for cell in code_cells(notebook) if not nbgrader(cell))
-    assert re.search(r"^\s*assert\b", code, re.MULTILINE) and re.search(r"\b(exact|probabilities)\(", code)
-
-
-def test_yours_is_compared_with_the_library(notebook):
-    text = "\n".join(prose(notebook)).lower()
-    assert "from yours to the library" in text
-    assert any(re.search(r"^def my_", cell.source, re.MULTILINE) for cell in code_cells(notebook))
+def test_there_is_a_function_of_ones_own_and_a_referee_from_exact(notebook):
+    code = "\n".join(cell.source for cell in code_cells(notebook) if not nbgrader(cell) or is_blank(cell))
+    assert re.search(r"^def my_", code, re.MULTILINE) and re.search(r"\b(exact|probabilities)\(", code)
+    assert re.search(r"^\s*assert\b", code, re.MULTILINE)
 
 
 def test_every_figure_is_told_in_words_of_its_own(notebook):
@@ -260,18 +243,23 @@ def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(note
     assert numbered and not open_ones, open_ones
 
 
-def test_an_answer_is_followed_by_a_locked_cell(notebook):
+def test_each_answer_has_its_own_name_and_its_solution_and_a_locked_test_below_it(notebook):
     """A blank of the story is followed by no test, and what is marked by a person has a rubric for the teacher."""
-    graded = [cell for cell in notebook.cells if nbgrader(cell) and not is_blank(cell)]
-    assert len(graded) >= 4 and all(nbgrader(cell)["schema_version"] == 3 for cell in graded)
-    for cell in [cell for cell in graded if cell.cell_type == "markdown"]:
+    found = [cell for cell in notebook.cells if nbgrader(cell)]
+    assert len({nbgrader(cell)["grade_id"] for cell in found}) == len(found)
+    assert all(nbgrader(cell)["schema_version"] == 3 for cell in found)
+    for cell in notebook.cells:
+        assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
+        assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
+    for cell in [cell for cell in found if cell.cell_type == "markdown"]:
         about = nbgrader(cell)
         assert about["solution"] and about["grade"] and not about["locked"] and about["points"] > 0
         assert re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.DOTALL), cell.source
-    graded = [cell for cell in graded if cell.cell_type == "code"]
-    for answer, test in zip(graded[::2], graded[1::2], strict=True):
-        assert nbgrader(answer)["solution"] and not nbgrader(answer)["locked"]
-        assert nbgrader(test)["locked"] and nbgrader(test)["points"] > 0
+    code = [nbgrader(cell) for cell in notebook.cells if cell.cell_type == "code" and not is_blank(cell)]
+    tests = [about for about in code if about.get("grade")]
+    assert tests and tests == [below for above, below in pairwise(code) if above.get("solution")]
+    assert all(about["locked"] and about["points"] > 0 and not about["solution"] for about in tests)
+    assert not any(about["locked"] for about in code if about.get("solution"))
 
 
 def test_play_asks_first_draws_by_hand_and_then_lives(notebook):
@@ -281,11 +269,10 @@ def test_play_asks_first_draws_by_hand_and_then_lives(notebook):
     assert code.index("draw(") < code.index("widgets.")
 
 
-def test_the_close_answers_asks_confesses_and_names_its_sources(notebook):
+def test_the_close_asks_answers_and_names_its_sources(notebook):
     close, _ = section(notebook, "Close")
     questions, answers = close.split("**Check yourself**")[1].split("<details><summary>Answers</summary>")
     numbered = [len(re.findall(r"^\d\. ", part, re.MULTILINE)) for part in (questions, answers.split("</details>")[0])]
     assert numbered[0] == numbered[1] in (4, 5)
-    assert "**What we cheated on.**" in close
     assert len(re.findall(r"\((18|19|20)\d\d\)", close.split("**Sources.**")[1])) >= 2
     assert kinds(notebook)[-1] == "m"

@@ -185,18 +185,6 @@ def test_it_leads_on_to_the_next(path, notebook):
         assert any("Next" in text and link in text for text in prose(notebook)), link
 
 
-def test_every_exercise_has_its_own_name_and_its_test(notebook):
-    names = [nbgrader(cell)["grade_id"] for cell in notebook.cells if nbgrader(cell)]
-    assert len(names) == len(set(names))
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell in notebook.cells:
-        assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
-        assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
-    for cell, following in zip(code, [*code[1:], None], strict=True):
-        if nbgrader(cell).get("solution") and not nbgrader(cell).get("grade") and not is_blank(cell):
-            assert following and nbgrader(following).get("grade"), cell.id
-
-
 def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
     """Where a student has not written the function yet, no number of the package is called "mine" or "yours"."""
     sources = [
