@@ -36,18 +36,10 @@ def duplicates(named):
 
 
 def test_no_picture_stands_twice_in_the_course():
-    assert not duplicates([found for path in FILES for found in pictures_of(path)])
-
-
-def test_a_picture_that_is_shifted_recoloured_or_redrawn_is_told_from_its_copy():
-    drawn = Image.new("RGBA", (300, 200))
-    drawn.paste("black", (20, 20, 120, 180))
-    copy = drawn.resize((450, 300))
-    moved, blue = Image.new("RGBA", (300, 200)), Image.new("RGBA", (300, 200))
-    moved.paste("black", (80, 20, 180, 180))
-    blue.paste("#0072B2", (20, 20, 120, 180))
-    named = [("drawn", drawn), ("copy", copy), ("moved", moved), ("blue", blue)]
-    assert duplicates(named) == [("drawn", "copy")]
+    """A copy of the first, in another size, is the only one that does."""
+    named = [found for path in FILES for found in pictures_of(path)]
+    first, drawn = named[0]
+    assert duplicates([*named, ("copy", drawn.resize((450, 300)))]) == [(first, "copy")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -82,19 +74,6 @@ def smallest_words(cell):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_words_of_a_picture_are_read_on_a_telephone(path):
     cells = nbformat.read(path, as_version=4).cells
-    found = [
-        (f"{k} {cell.id}", *each, shown_at(*each)) for k, cell in enumerate(cells) for each in smallest_words(cell)
-    ]
-    assert [picture for picture in found if picture[-1] < READ] == []
-
-
-def test_words_shrink_with_a_picture_that_is_wider_than_the_screen():
-    assert shown_at(10, 720) == pytest.approx(10 * 100 / 72 / 2)
-    assert shown_at(10, 300) == pytest.approx(10 * 100 / 72)
-    about = {"points": 9.5, "width": 521}
-    known = [about, about | {"points": None}, {}]
-    shown = [nbformat.v4.new_output("display_data", {"image/png": ""}, metadata={"image/png": each}) for each in known]
-    folded, none = ('<img alt="" width="521" data-points="8.0" src="data:image/png', '<img src="data:image/png')
-    pages = [nbformat.v4.new_output("display_data", {"text/html": html}) for html in (folded, none)]
-    cell = nbformat.v4.new_code_cell(outputs=[*shown, *pages])
-    assert [*smallest_words(cell)] == [(9.5, 521), (np.inf, 521), (0, np.inf), (8, 521), (0, np.inf)]
+    found = [(cell.id, *each) for cell in cells for each in smallest_words(cell)]
+    assert len(found) == len(pictures_of(path))
+    assert [picture for picture in found if shown_at(*picture[1:]) < READ] == []
