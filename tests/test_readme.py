@@ -24,13 +24,6 @@ def test_the_example_prints_what_the_readme_says():
     assert printed.getvalue() == PRINTED
 
 
-def test_every_command_is_there():
-    scripts, targets = re.findall(r"`python (\S+)`", README), re.findall(r"(?:`|    )make (\w+)", README)
-    assert len(scripts) == 5 and len(targets) > 4
-    assert all((ROOT / script).exists() for script in scripts)
-    assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
-
-
 def test_core_and_further_are_two_tables():
     core, further = README.split("\nCore, ")[1].split("\nFurther, ")
     assert re.findall(r"^\| \[(\w+?)_", core, re.MULTILINE) == [f"{k:02}" for k in range(6)]
@@ -39,37 +32,22 @@ def test_core_and_further_are_two_tables():
     )
 
 
-def test_every_link_leads_somewhere():
-    links = re.findall(r"\]\(([^)#]+)", README)
-    assert links
-    for link in links:
-        assert link.startswith("https:") or (ROOT / link).exists(), link
-
-
-def test_every_notebook_is_in_the_table_with_its_own_question_and_time():
+def test_its_table_and_the_map_of_00_give_every_notebook_its_own_question_and_time():
+    opening = "\n".join(texts(ROOT / "notebooks" / "00_start.ipynb"))
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \| (\d+) min \|", README)
+        on_map = re.search(rf"\| (?:{path.stem}|\[{path.stem}\]\({path.name}\)) \| (.*?) \| (\d+) \|", opening)
         title, front = texts(path)[:2]
-        assert row, path.name
-        assert _letters(row[1]) == _letters(title.splitlines()[0].partition(" · ")[0]), path.name
-        assert row[2] == re.search(r"(\d+) minutes", front.split("Time")[1])[1], path.name
+        heading = title.splitlines()[0].removeprefix("# ")
+        assert row and on_map, path.name
+        assert on_map[1] == heading and _letters(row[1]) == _letters(heading.partition(" · ")[0]), path.name
+        assert row[2] == on_map[2] == re.search(r"\*\*Time\*\* (\d+) minutes", front)[1], path.name
 
 
 def texts(path):
     return [
         "".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"
     ]
-
-
-def test_the_map_in_the_first_notebook_says_the_same():
-    opening = "\n".join(texts(ROOT / "notebooks" / "00_start.ipynb"))
-    rows = re.findall(r"\| \[(\w+)\]\(notebooks/\w+\.ipynb\) \| (.*?) \| (\d+) min \|", README)
-    assert len(rows) >= 7
-    for name, question, minutes in rows[1:]:
-        row = re.search(rf"\| \[{name}\]\({name}\.ipynb\) \| (.*?) \| (\d+) \|", opening)
-        title = texts(ROOT / f"notebooks/{name}.ipynb")[0].splitlines()[0]
-        assert row and f"# {row[1]}" == title and _letters(title.partition(" · ")[0]) == _letters(question), name
-        assert row[2] == minutes, name
 
 
 def _letters(text):
