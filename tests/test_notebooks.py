@@ -2,8 +2,8 @@
 
 nbval runs every notebook and compares what it prints with what is stored. These tests refuse what nbval would
 pass without comparing (cells never run, cells excused by a tag) and what makes a notebook hard to read. The
-last tests change each output that has a digit, in a notebook whose cells print what is stored, and require nbval to
-fail there; and in a handout where an answer is missing, and nowhere else.
+last test changes each output that has a digit, in a notebook whose cells print what is stored, and requires nbval to
+fail there.
 test_anatomy.py holds what each notebook is made of.
 """
 
@@ -11,7 +11,6 @@ import json
 import re
 import subprocess
 import sys
-import zipfile
 from contextlib import redirect_stdout
 from copy import deepcopy
 from html import unescape
@@ -23,7 +22,7 @@ import nbformat
 
 import bmlab.widgets.exercises
 from bmlab_teaching.slicing import names, needed_cells
-from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, without_teachers
+from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -210,50 +209,6 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
             assert not asked[place] or not re.search(r"\b(mine|my|yours?)\b", printed.getvalue()), printed.getvalue()
 
 
-# A changed digit is noticed
-
-
-def digits_printed(notebook):
-    """(index of cell, index of output) of every compared text output with a digit."""
-    return [
-        (row, column)
-        for row, cell in enumerate(notebook.cells)
-        if not EXCUSING_TAGS & set(cell.metadata.get("tags", []))
-        for column, output in enumerate(cell.get("outputs", []))
-        if re.search(r"\d", printed(output))
-    ]
-
-
-def with_a_digit_changed(notebook, row, column):
-    """A copy in which the first digit of one stored output is another one."""
-    copy = deepcopy(notebook)
-    output = copy.cells[row].outputs[column]
-    record, key = (output, "text") if "text" in output else (output.data, "text/plain")
-    record[key] = re.sub(r"\d", lambda digit: str(9 - int(digit[0])), record[key], count=1)
-    return copy
-
-
-def nbval(folder):
-    """Run nbval on every notebook below a folder: the set of (outcome, notebook, number of the code cell)."""
-    options = ["--nbval", "--nbval-current-env", "--color=no", "-q", "-rpfEsxX"]
-    options.append(f"--nbval-sanitize-with={NOTEBOOKS / 'nbval.cfg'}")
-    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    command += [f"--rootdir={folder}", *folder.rglob("*.ipynb")]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 1, done.stdout + done.stderr
-    return set(re.findall(r"^([A-Z]+) .*?(\w+)\.ipynb::Cell (\d+)", done.stdout, re.MULTILINE))
-
-
-def fails_where_unanswered(cell):
-    """Whether nbval refuses a cell of a handout: each test, each answer but a function, which fails when it is called,
-    and each blank of the story, which says that it is open."""
-    return (
-        nbgrader(cell).get("grade", False)
-        or re.search(r"^raise NotImplementedError", cell.source, re.MULTILINE)
-        or is_blank(cell)
-    )
-
-
 def test_the_story_needs_nothing_of_an_exercise(notebook):
     """No cell uses a name that an exercise makes or changes, and no exercise draws from a generator of the story: so
     every other number is the same where nobody answered.  A blank may be filled wrongly, so no test uses its name."""
@@ -272,6 +227,40 @@ def test_the_story_needs_nothing_of_an_exercise(notebook):
             taken -= used.made
 
 
+# A changed digit is noticed
+
+
+def digits_printed(cells):
+    """(index of cell, index of output) of every compared text output with a digit."""
+    return [
+        (row, column)
+        for row, cell in enumerate(cells)
+        if not EXCUSING_TAGS & set(cell.metadata.get("tags", []))
+        for column, output in enumerate(cell.get("outputs", []))
+        if re.search(r"\d", printed(output))
+    ]
+
+
+def with_a_digit_changed(cell, column):
+    """A copy of a cell in which the first digit of one stored output is another one."""
+    copy = deepcopy(cell)
+    output = copy.outputs[column]
+    record, key = (output, "text") if "text" in output else (output.data, "text/plain")
+    record[key] = re.sub(r"\d", lambda digit: str(9 - int(digit[0])), record[key], count=1)
+    return copy
+
+
+def nbval(path):
+    """Run nbval on a notebook: the set of (outcome, number of the code cell)."""
+    options = ["--nbval", "--nbval-current-env", "--color=no", "-q", "-rpfEsxX"]
+    options.append(f"--nbval-sanitize-with={NOTEBOOKS / 'nbval.cfg'}")
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += [f"--rootdir={path.parent}", path]
+    done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return set(re.findall(r"^([A-Z]+) .*::Cell (\d+)", done.stdout, re.MULTILINE))
+
+
 def replaying(cell):
     """Code that prints the stored outputs of a cell but for pictures, which nbval passes over, and computes nothing."""
     shown = [
@@ -285,35 +274,13 @@ def test_every_changed_digit_is_noticed(tmp_path):
     """In each output of each notebook that has a digit, and nowhere else."""
     made, expected = nbformat.v4.new_notebook(), set()
     for path in FILES:
-        stored = nbformat.read(path, 4)
+        stored = nbformat.read(path, 4).cells
         places = digits_printed(stored)
-        cells = [(stored.cells[row], "PASSED") for row in dict(places)]
-        cells += [(with_a_digit_changed(stored, *place).cells[place[0]], "FAILED") for place in places]
-        for cell, outcome in cells:
+        cells = [(row, stored[row], "PASSED") for row in dict(places)]
+        cells += [(row, with_a_digit_changed(stored[row], column), "FAILED") for row, column in places]
+        for row, cell, outcome in cells:
             number = str(len(made.cells))
-            expected.add((outcome, "all", number))
-            original = next(one for one in stored.cells if one.id == cell.id)
-            made.cells.append(nbformat.from_dict(cell | {"id": f"cell-{number}", "source": replaying(original)}))
+            expected.add((outcome, number))
+            made.cells.append(nbformat.from_dict(cell | {"id": f"cell-{number}", "source": replaying(stored[row])}))
     nbformat.write(made, tmp_path / "all.ipynb")
-    assert nbval(tmp_path) == expected
-
-
-def test_a_missing_answer_is_noticed_and_nothing_else(handouts, tmp_path):
-    """In a handout as its zip has it, with the stored outputs; only what an exercise needs runs of its story."""
-    path = NOTEBOOKS / "03c_z_from_samples.ipynb"
-    notebook = without_teachers(nbformat.read(path, 4))
-    solved = [cell.source for cell in notebook.cells]  # what stands in for a blank needs what its solution needs
-    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith(path.name)]
-        handout = nbformat.reads(archive.read(name).decode(), 4)
-    for cell, blank in zip(notebook.cells, handout.cells, strict=False):  # and after these a line on how to hand in
-        cell.source = blank.source
-    code = [row for row, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    wanted = [bool(nbgrader(notebook.cells[row])) for row in code]
-    kept, _ = needed_cells([solved[row] for row in code], wanted, whole=True)
-    notebook.cells = [notebook.cells[code[place]] for place in sorted(kept)]
-    outcomes = ["FAILED" if fails_where_unanswered(cell) else "PASSED" for cell in notebook.cells]
-    with zipfile.ZipFile(handouts / f"{path.stem}.zip") as archive:
-        archive.extractall(tmp_path)
-    nbformat.write(notebook, tmp_path / name)
-    assert nbval(tmp_path) == {(outcome, path.stem, str(number)) for number, outcome in enumerate(outcomes)}
+    assert nbval(tmp_path / "all.ipynb") == expected
