@@ -215,47 +215,35 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
         right_with(EVERY_CHANNEL.format("os.write(channel, b'{\"first\": {\"value\": ')")), (0, 2), "fits no request|ended",
     ),
     "all channels closed": (right_with(EVERY_CHANNEL.format("os.close(channel)")), (0, 2), "fits no request|ended"),
-    "a flood on each channel": (
-        right_with(EVERY_CHANNEL.format("os.write(channel, b'x' * 10**8)")), (0, 2), "larger than 64 MB|ended",
-    ),
+    "a flood on each channel": (right_with(EVERY_CHANNEL.format("os.write(channel, b'x' * 10**8)")), (0, 2), "larger than 64 MB|ended"),
     "forty answers in advance": (
         wrong(EVERY_CHANNEL.format("os.write(channel, b'{\"error\": null, \"printed\": \"Solved.\"}\\n' * 40)")), (0, 0), ".",
     ),
     "a process that doubles": (
-        right_with("import os, time\nbegan = time.time()\nwhile time.time() < began + 5: os.fork()"), (0, 2),
-        "processes|temporarily|ended",
+        right_with("import os, time\nbegan = time.time()\nwhile time.time() < began + 5: os.fork()"), (0, 2), "processes|temporarily|ended",
     ),
     "a child that outlives its cell": (
         right_with("import os, time\nif not os.fork():\n    time.sleep(87.654)\n    os._exit(0)\nfirst = base"), (1, 2), "Solved.",
     ),
     "a flood at the end": (
-        right_with("import atexit\natexit.register(lambda: [print('x' * 10**6) for _ in range(10**6)])\nfirst = base"),
-        (1, 2), "Solved.",
+        right_with("import atexit\natexit.register(lambda: [print('x' * 10**6) for _ in range(10**6)])\nfirst = base"), (1, 2), "Solved.",
     ),
-    "a bounded number that equals everything": (
-        wrong(EQUALS.format("bmlab.Bounded") + "first = Equals(7)"), (0, 0), "base is one",
-    ),
+    "a bounded number that equals everything": (wrong(EQUALS.format("bmlab.Bounded") + "first = Equals(7)"), (0, 0), "base is one"),
     "a text that equals everything": (wrong(EQUALS.format("str") + "first = Equals('7')"), (0, 0), "no plain value"),
     "a list that equals everything": (wrong(EQUALS.format("list") + "first = Equals([7])"), (0, 0), "base is one"),
-    "an array that equals everything": (
-        wrong(EQUALS.format("numpy.ndarray") + "first = numpy.full((), 7).view(Equals)"), (0, 0), "base is one",
-    ),
+    "an array that equals everything": (wrong(EQUALS.format("numpy.ndarray") + "first = numpy.full((), 7).view(Equals)"), (0, 0), "base is one"),
     "a machine that equals everything": (
         wrong(EQUALS.format("bmlab.BoltzmannMachine") + "first = Equals([[0.0]], [7.0])"), (0, 0), "base is one|Error|no plain",
     ),
     "an object that lies about its class": (
-        wrong("class Lies:\n    __class__ = property(lambda self: int)\n    def __eq__(self, other): return True\nfirst = Lies()"),
-        (0, 0), "no plain value",
+        wrong("class Lies:\n    __class__ = property(lambda self: int)\n    def __eq__(self, other): return True\nfirst = Lies()"), (0, 0), "no plain value",
     ),
     "an array that is made anew": (
         doubling("class Made:\n    def __init__(self, x): self.x = x\n    def __array__(self, *a, **k):\n"
-                 "        while True: pass\ndef double(x):\n    return Made(x)"),
-        (1, 0), "endless loop",
+                 "        while True: pass\ndef double(x):\n    return Made(x)"), (1, 0), "endless loop",
     ),
     "right on what is seen": (doubling("def double(x):\n    return {3: 6}.get(x, 0)"), (1, 0.5), "wrong at 5"),
-    "an error where it is not seen": (
-        doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0.5), "its process ended",
-    ),
+    "an error where it is not seen": (doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0.5), "its process ended"),
     "a parcel without end": (
         doubling("def double(x):\n    import itertools\n    return itertools.repeat('x' * 10**6)"), (1, 0), "Memory|larger|ended|took|stopped",
     ),
@@ -263,161 +251,122 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
     "minus nothing": (wrong(forged("-0.0")), (0, 0), "base is one"),
     "a number that is none": (wrong(forged("NaN")), (0, 0), "base is one"),
     "a number without end": (wrong(forged("Infinity")), (0, 0), "base is one"),
-    "bytes that mean nothing": (
-        right_with("first = base\nprint('\\0\\x1b[2J\\x07\\u202e\\ufffe\\x85\\u2028')"), (1, 2), "Solved.",
-    ),
+    "bytes that mean nothing": (right_with("first = base\nprint('\\0\\x1b[2J\\x07\\u202e\\ufffe\\x85\\u2028')"), (1, 2), "Solved."),
     "an error of signs": (
         doubling("def double(x):\n    raise ValueError('=cmd|x\\n;@SUM(1)\\0<b>')"), (1, 0), "ValueError: =cmd.*\\n;@SUM.*&lt;b&gt;",
     ),
     "json that lies": (wrong("import json\njson.dumps = lambda *a, **k: '{\"first\": {\"value\": \"7\"}}'\nfirst = 7"), (0, 0), "."),
     "modules that lie": (
         wrong("import sys, types\nfor name in list(sys.modules):\n    if name.split('.')[0] in ('numpy', 'bmlab', 'json'):\n"
-              "        sys.modules[name] = types.ModuleType(name)\nfirst = 7"),
-        (0, 0), "Error|base is one",
+              "        sys.modules[name] = types.ModuleType(name)\nfirst = 7"), (0, 0), "Error|base is one",
     ),
     "builtins that lie": (
-        wrong("import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.type = lambda *a: int\nbuiltins.len = lambda x: 1\nfirst = 7"),
-        (0, 0), "base is one|Error|ended|no plain",
+        wrong("import builtins\nbuiltins.isinstance = lambda *a: True\nbuiltins.type = lambda *a: int\nbuiltins.len = lambda x: 1\nfirst = 7"), (0, 0), "base is one|Error|ended|no plain",
     ),
     "questions that are taken away": (doubling(EARLIER), (1, 2), "Solved."),
     "keys of one hash": (wrong(PATCHES + SAME_HASH), (0, 0), "plain value"),
     "an alarm in an hour of need": (
         doubling("import signal, os\nsignal.signal(signal.SIGVTALRM, lambda *a: os._exit(0))\n"
-                 "signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)\ndef double(x):\n    while x != 3: pass\n    return 6"),
-        (1, 0.5), "its process ended",
+                 "signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)\ndef double(x):\n    while x != 3: pass\n    return 6"), (1, 0.5), "its process ended",
     ),
     "limits that are lifted": (
         right_with("import resource\nfor limit in range(16):\n    try: resource.setrlimit(limit, (-1, -1))\n"
-                   "    except (OSError, ValueError): pass\nfirst = bytearray(10**11)"),
-        (0, 2), "MemoryError",
+                   "    except (OSError, ValueError): pass\nfirst = bytearray(10**11)"), (0, 2), "MemoryError",
     ),
     "folders without end": (
-        right_with("import os\nos.chdir('/tmp')\nfor _ in range(3000):\n    os.mkdir('x' * 200)\n    os.chdir('x' * 200)\nfirst = base"),
-        (1, 2), "Solved.",
+        right_with("import os\nos.chdir('/tmp')\nfor _ in range(3000):\n    os.mkdir('x' * 200)\n    os.chdir('x' * 200)\nfirst = base"), (1, 2), "Solved.",
     ),
 }  # fmt: skip
 ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
     "an honest wrong answer with a forgotten display": (
-        WRONG_BOTH | {"double": "for _ in range(40):\n    display(1)\n    print('x')\ndef double(x):\n    return x"},
-        (0, 0), "not twice",
+        WRONG_BOTH | {"double": "for _ in range(40):\n    display(1)\n    print('x')\ndef double(x):\n    return x"}, (0, 0), "not twice",
     ),
-    "a right one with it": (
-        RIGHT | {"first": "for _ in range(40):\n    display(1)\nfirst = base"}, (1, 2), "Solved.",
-    ),
+    "a right one with it": (right_with("for _ in range(40):\n    display(1)\nfirst = base"), (1, 2), "Solved."),
     "one number in a list": (
-        {"first": "first = [base]", "double": "import numpy as np\ndef double(x):\n    return np.array([2 * x])"},
-        (1, 2), "Solved.",
+        {"first": "first = [base]", "double": "import numpy as np\ndef double(x):\n    return np.array([2 * x])"}, (1, 2), "Solved.",
     ),
-    "no imaginary part": (
-        {"first": "first = (base + 0j,)", "double": "def double(x):\n    return 2 * x + 0j"}, (1, 2), "Solved.",
-    ),
+    "no imaginary part": ({"first": "first = (base + 0j,)", "double": "def double(x):\n    return 2 * x + 0j"}, (1, 2), "Solved."),
     "an imaginary part that no test looks at": (
-        {"first": "first = 1 + 1e-9j", "double": "def double(x):\n    return 2 * x + 1j"},
-        (0, 0), "first is a complex number: ",
+        {"first": "first = 1 + 1e-9j", "double": "def double(x):\n    return 2 * x + 1j"}, (0, 0), "first is a complex number: ",
     ),
     "an error of 3 MB": (WRONG_BOTH | {"double": "def double(x):\n    raise ValueError('x' * 3_000_000)"}, (0, 0), "ValueError"),
-    "a display hook": (WRONG_BOTH | {"first": f"{HOOKED}\nfirst = 7"}, (0, 0), "the base is one"),
-    "a patched referee": (WRONG_BOTH | {"first": f"{PATCHED}\nfirst = 7"}, (0, 0), "the base is one"),
-    "patched builtins": (WRONG_BOTH | {"first": f"{DUNDER}\nfirst = 7"}, (0, 0), "the base is one"),
-    "frames and the collector": (WRONG_BOTH | {"first": f"{FRAMES}\nfirst = 7"}, (0, 0), "no plain value|base is one|ended"),
-    "forged replies": (WRONG_BOTH | {"first": f"{FORGED}\nfirst = 7"}, (0, 0), "ended|fits no request|base is one|not defined"),
-    "a number that equals everything": (WRONG_BOTH | {"first": f"{ALL}\nfirst = All(7)"}, (0, 0), "no plain value"),
-    "a result that equals everything": (
-        RIGHT | {"double": f"{ALL}\ndef double(x):\n    return All(7)"}, (1, 0), "no plain value",
-    ),
-    "an array of objects that equal everything": (
-        WRONG_BOTH | {"first": f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"}, (0, 0), "base is one",
-    ),
-    "mock.ANY": (WRONG_BOTH | {"first": "from unittest.mock import ANY as first"}, (0, 0), "no plain value"),
+    "a display hook": (wrong(f"{HOOKED}\nfirst = 7"), (0, 0), "the base is one"),
+    "a patched referee": (wrong(f"{PATCHED}\nfirst = 7"), (0, 0), "the base is one"),
+    "patched builtins": (wrong(f"{DUNDER}\nfirst = 7"), (0, 0), "the base is one"),
+    "frames and the collector": (wrong(f"{FRAMES}\nfirst = 7"), (0, 0), "no plain value|base is one|ended"),
+    "forged replies": (wrong(f"{FORGED}\nfirst = 7"), (0, 0), "ended|fits no request|base is one|not defined"),
+    "a number that equals everything": (wrong(f"{ALL}\nfirst = All(7)"), (0, 0), "no plain value"),
+    "a result that equals everything": (doubling(f"{ALL}\ndef double(x):\n    return All(7)"), (1, 0), "no plain value"),
+    "an array of objects that equal everything": (wrong(f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"), (0, 0), "base is one"),
+    "mock.ANY": (wrong("from unittest.mock import ANY as first"), (0, 0), "no plain value"),
     "a function that learns what is asked": (
-        RIGHT | {"double": "seen = []\ndef double(x):\n    seen.append(x)\n    return 6 if x == 3 else x"}, (1, 0.5), "wrong at",
+        doubling("seen = []\ndef double(x):\n    seen.append(x)\n    return 6 if x == 3 else x"), (1, 0.5), "wrong at",
     ),
-    "a test of one's own": (
-        WRONG_BOTH | {"first": "first = 7\n### BEGIN HIDDEN TESTS\nassert True\n### END HIDDEN TESTS"}, (0, 0), "the base is one",
-    ),
-    "quit() after a right answer": (RIGHT | {"first": "first = base\nquit()"}, (1, 2), "(?s)^(?!.*SystemExit).*Solved."),
-    "exit in a function": (RIGHT | {"double": "import sys\ndef double(x):\n    sys.exit()"}, (1, 0), "SystemExit|ended"),
+    "a test of one's own": (wrong("first = 7\n### BEGIN HIDDEN TESTS\nassert True\n### END HIDDEN TESTS"), (0, 0), "the base is one"),
+    "quit() after a right answer": (right_with("first = base\nquit()"), (1, 2), "(?s)^(?!.*SystemExit).*Solved."),
+    "exit in a function": (doubling("import sys\ndef double(x):\n    sys.exit()"), (1, 0), "SystemExit|ended"),
     "an endless loop": ({"first": "while True: pass"} | {"double": RIGHT["double"]}, (0, 2), "endless loop"),
-    "an endless function": (RIGHT | {"double": "def double(x):\n    while True: pass"}, (1, 0), "endless loop"),
-    "a stubborn loop": (
-        RIGHT | {"first": "import signal, time\nsignal.signal(14, signal.SIG_IGN)\nwhile True: time.sleep(1)"},
-        (0, 2), "stopped after",
-    ),
-    "a process that ends": (RIGHT | {"first": "import os\nos._exit(0)"}, (0, 2), "its process ended"),
+    "an endless function": (doubling("def double(x):\n    while True: pass"), (1, 0), "endless loop"),
+    "a stubborn loop": (right_with("import signal, time\nsignal.signal(14, signal.SIG_IGN)\nwhile True: time.sleep(1)"), (0, 2), "stopped after"),
+    "a process that ends": (right_with("import os\nos._exit(0)"), (0, 2), "its process ended"),
     "many processes": (
-        RIGHT | {"first": "import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)"},
-        (0, 2), "processes|temporarily",
+        right_with("import os, time\nfor _ in range(300):\n    if not os.fork(): time.sleep(99)\ntime.sleep(99)"), (0, 2), "processes|temporarily",
     ),
-    "memory": (RIGHT | {"first": "first = bytearray(10**12)"}, (0, 2), "MemoryError"),
-    "a value of 100 MB": (RIGHT | {"first": "first = 'x' * 10**8"}, (0, 2), "larger than"),
-    "400 nested calls": (RIGHT | {"first": f"{NESTED}\nfirst = 1"}, (0, 2), "nested|Syntax"),
-    "a chain of 5,000 calls": (RIGHT | {"first": f"{CHAIN}\nfirst = 1"}, (0, 2), "Recursion|Memory|Syntax|ended|is one|Name"),
-    "600 lines of !ls": (RIGHT | {"first": "!ls\n" * 600 + "first = 1"}, (1, 2), "Solved."),
-    "200,000 blank lines": (RIGHT | {"first": "\n" * 200_000 + "first = 1"}, (1, 2), "Solved."),
-    "numbers without end": (RIGHT | {"first": "first = " + "9" * 20_000}, (0, 2), "Exceeds|ValueError|SyntaxError"),
-    "an iterator without end": (RIGHT | {"double": "import itertools\ndef double(x):\n    return itertools.count()"}, (1, 0), "not twice"),
-    "warnings": (RIGHT | {"first": "import sys\nprint('careful', file=sys.stderr)\nfirst = base"}, (1, 2), "careful"),
+    "memory": (right_with("first = bytearray(10**12)"), (0, 2), "MemoryError"),
+    "a value of 100 MB": (right_with("first = 'x' * 10**8"), (0, 2), "larger than"),
+    "400 nested calls": (right_with(f"{NESTED}\nfirst = 1"), (0, 2), "nested|Syntax"),
+    "a chain of 5,000 calls": (right_with(f"{CHAIN}\nfirst = 1"), (0, 2), "Recursion|Memory|Syntax|ended|is one|Name"),
+    "600 lines of !ls": (right_with("!ls\n" * 600 + "first = 1"), (1, 2), "Solved."),
+    "200,000 blank lines": (right_with("\n" * 200_000 + "first = 1"), (1, 2), "Solved."),
+    "numbers without end": (right_with("first = " + "9" * 20_000), (0, 2), "Exceeds|ValueError|SyntaxError"),
+    "an iterator without end": (doubling("import itertools\ndef double(x):\n    return itertools.count()"), (1, 0), "not twice"),
+    "warnings": (right_with("import sys\nprint('careful', file=sys.stderr)\nfirst = base"), (1, 2), "careful"),
     "print(*In)": (
-        {"first": "first = base\nprint(*In)", "double": "import sys\nprint(sys.argv, *In, globals())\ndef double(x):\n    return 2 * x"},
-        (1, 2), "Solved.",
+        {"first": "first = base\nprint(*In)", "double": "import sys\nprint(sys.argv, *In, globals())\ndef double(x):\n    return 2 * x"}, (1, 2), "Solved.",
     ),
-    "scripts": (
-        RIGHT | {"first": "first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"}, (1, 2), "&lt;script&gt;",
-    ),
-    "lists in lists": (RIGHT | {"first": "first = 1\nfor _ in range(10**5):\n    first = [first]"}, (0, 2), "no plain value"),
-    "lists that double": (RIGHT | {"first": "first = 1\nfor _ in range(60):\n    first = [first, first]"}, (0, 2), "no plain value"),
-    "masked numbers": (
-        RIGHT | {"first": "import numpy\nfirst = numpy.ma.masked_array([7], [True])"}, (0, 2), "base is one",
-    ),
-    "no number": (RIGHT | {"first": "first = float('nan')"}, (0, 2), "base is one"),
-    "NotImplemented": (RIGHT | {"double": "def double(x):\n    return NotImplemented"}, (1, 0), "no plain value"),
+    "scripts": (right_with("first = base\nprint('<script>alert(1)</script>') # <script>alert(1)</script>"), (1, 2), "&lt;script&gt;"),
+    "lists in lists": (right_with("first = 1\nfor _ in range(10**5):\n    first = [first]"), (0, 2), "no plain value"),
+    "lists that double": (right_with("first = 1\nfor _ in range(60):\n    first = [first, first]"), (0, 2), "no plain value"),
+    "masked numbers": (right_with("import numpy\nfirst = numpy.ma.masked_array([7], [True])"), (0, 2), "base is one"),
+    "no number": (right_with("first = float('nan')"), (0, 2), "base is one"),
+    "NotImplemented": (doubling("def double(x):\n    return NotImplemented"), (1, 0), "no plain value"),
     "an argument that is changed": (
-        RIGHT | {"double": "def double(x):\n    import gc\n    for one in gc.get_objects():\n"
-                 "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"},
-        (1, 0.5), "wrong at",
+        doubling("def double(x):\n    import gc\n    for one in gc.get_objects():\n"
+                 "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"), (1, 0.5), "wrong at",
     ),
-    "an interrupt": (RIGHT | {"double": "def double(x):\n    raise KeyboardInterrupt"}, (1, 0), "KeyboardInterrupt"),
-    "an assertion of one's own": (
-        RIGHT | {"double": "def double(x):\n    raise AssertionError('2 of 2 points')"}, (1, 0), "0 of 0.5.*0 of 1.5",
-    ),
-    "an error without words": (RIGHT | {"first": SILENT}, (0, 2), "its process ended"),
-    "a crash": (RIGHT | {"first": "import ctypes\nctypes.string_at(0)"}, (0, 2), "its process ended"),
-    "a thread that answers later": (WRONG_BOTH | {"first": LATER}, (0, 0), "fits no request|ended|no plain value|base is one|not defined"),
+    "an interrupt": (doubling("def double(x):\n    raise KeyboardInterrupt"), (1, 0), "KeyboardInterrupt"),
+    "an assertion of one's own": (doubling("def double(x):\n    raise AssertionError('2 of 2 points')"), (1, 0), "0 of 0.5.*0 of 1.5"),
+    "an error without words": (right_with(SILENT), (0, 2), "its process ended"),
+    "a crash": (right_with("import ctypes\nctypes.string_at(0)"), (0, 2), "its process ended"),
+    "a thread that answers later": (wrong(LATER), (0, 0), "fits no request|ended|no plain value|base is one|not defined"),
     "a large file": (
-        RIGHT | {"first": "with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"},
-        (0, 2), "File too large|No space",
+        right_with("with open('/tmp/x', 'wb') as file:\n    for _ in range(10**3): file.write(bytes(10**6))"), (0, 2), "File too large|No space",
     ),
-    "printing without end": (RIGHT | {"first": "while True: print('x' * 10**6)"}, (0, 2), "endless loop"),
+    "printing without end": (right_with("while True: print('x' * 10**6)"), (0, 2), "endless loop"),
     "a function that stops the clock": (
-        RIGHT | {"double": "import signal, time\ndef double(x):\n    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(99)"},
-        (1, 0), "stopped after",
+        doubling("import signal, time\ndef double(x):\n    signal.setitimer(signal.ITIMER_REAL, 0)\n    time.sleep(99)"), (1, 0), "stopped after",
     ),
-    "a million blanks": (RIGHT | {"first": " " * 10**6 + "\nfirst = 1 # ?" + " " * 10**6}, (1, 2), "Solved."),
-    "formulas in a word": (RIGHT | {"first": "first = 1 # " + "\\begin{a}" * 20_000}, (1, 2), "Solved."),
-    "an assertion without words": (RIGHT | {"double": "def double(x):\n    raise AssertionError"}, (1, 0), "AssertionError"),
-    "a time-out without words": (RIGHT | {"double": "def double(x):\n    raise TimeoutError"}, (1, 0), "TimeoutError"),
-    "a function with an assertion of its own": (
-        RIGHT | {"double": "def double(x):\n    assert x < 0\n    return 2 * x"}, (1, 0), "AssertionError",
-    ),
-    "an error that ends a loop": (RIGHT | {"double": "def double(x):\n    raise StopIteration"}, (1, 0), "StopIteration"),
-    "half a character": (RIGHT | {"first": f"first = base\nprint({HALF})"}, (1, 2), "Solved."),
-    "half a character as an answer": (RIGHT | {"first": f"first = {HALF}"}, (0, 2), "base is one"),
-    "half a character in an error": (RIGHT | {"double": f"def double(x):\n    raise ValueError({HALF})"}, (1, 0), "ValueError"),
+    "a million blanks": (right_with(" " * 10**6 + "\nfirst = 1 # ?" + " " * 10**6), (1, 2), "Solved."),
+    "formulas in a word": (right_with("first = 1 # " + "\\begin{a}" * 20_000), (1, 2), "Solved."),
+    "an assertion without words": (doubling("def double(x):\n    raise AssertionError"), (1, 0), "AssertionError"),
+    "a time-out without words": (doubling("def double(x):\n    raise TimeoutError"), (1, 0), "TimeoutError"),
+    "a function with an assertion of its own": (doubling("def double(x):\n    assert x < 0\n    return 2 * x"), (1, 0), "AssertionError"),
+    "an error that ends a loop": (doubling("def double(x):\n    raise StopIteration"), (1, 0), "StopIteration"),
+    "half a character": (right_with(f"first = base\nprint({HALF})"), (1, 2), "Solved."),
+    "half a character as an answer": (right_with(f"first = {HALF}"), (0, 2), "base is one"),
+    "half a character in an error": (doubling(f"def double(x):\n    raise ValueError({HALF})"), (1, 0), "ValueError"),
     "an endless recursion": (
-        RIGHT | {"first": "import sys\nsys.setrecursionlimit(10**9)\ndef deep(x):\n    return deep(x)[0]\nfirst = sorted([1, 2], key=deep)"},
-        (0, 2), "its process ended|stopped|took|MemoryError",
+        right_with("import sys\nsys.setrecursionlimit(10**9)\ndef deep(x):\n    return deep(x)[0]\nfirst = sorted([1, 2], key=deep)"), (0, 2), "its process ended|stopped|took|MemoryError",
     ),
-    "a function that ends its process": (RIGHT | {"double": "import os\ndef double(x):\n    os._exit(0)"}, (1, 0), "its process ended"),
+    "a function that ends its process": (doubling("import os\ndef double(x):\n    os._exit(0)"), (1, 0), "its process ended"),
     "a process that ends each time it is started": (
-        RIGHT | {"first": "first = 7\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()",
-                 "double": "import time\ntime.sleep(0.5)\ndef double(x):\n    return 2 * x"},
-        (0, 0), "its process ended",
+        RIGHT | {"first": "first = 7\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()", "double": "import time\ntime.sleep(0.5)\ndef double(x):\n    return 2 * x"}, (0, 0), "its process ended",
     ),
-    "a cell that sleeps": (RIGHT | {"first": "import time\ntime.sleep(10**6)"}, (0, 2), "took too long"),
+    "a cell that sleeps": (right_with("import time\ntime.sleep(10**6)"), (0, 2), "took too long"),
 } | {
-    name: (WRONG_BOTH | {"first": source}, (0, 0), "plain value|Error") for name, source in FORGERIES.items()
+    name: (wrong(source), (0, 0), "plain value|Error") for name, source in FORGERIES.items()
 } | {
-    name: (WRONG_BOTH | {"first": f"{PATCHES}{source}\nfirst = 7"}, (0, 0), ".") for name, source in NONSENSE.items()
+    name: (wrong(f"{PATCHES}{source}\nfirst = 7"), (0, 0), ".") for name, source in NONSENSE.items()
 }  # fmt: skip
 
 
@@ -633,8 +582,8 @@ NAMES = [
     "%00",
     "{x}",
     "~",
-    "x" * 200,
 ]
+NAMES += ["x" * 200]
 
 
 def test_a_name_of_any_signs_is_somebody_with_marks(tmp_path):
