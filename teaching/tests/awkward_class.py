@@ -1,8 +1,5 @@
 """A class as a teacher meets it: every technicality, trick and platform that is known to us, with the points deserved.
 
-    python teaching/tests/awkward_class.py FOLDER [STUDENTS]     writes what 120 students of notebook 01 send, and
-                                                        expected.json to FOLDER
-
 Each case is a function from a Kit to the bytes of a file; `deserved` says what it scores.
 """
 
@@ -10,7 +7,6 @@ import io
 import json
 import os
 import re
-import sys
 import unicodedata
 import zipfile
 from collections.abc import Callable
@@ -295,10 +291,3 @@ def make_class(folder: Path, source: Path, students: int = 0) -> Class:
     for number in range(students - len(made.expected)):
         made.submit(f"ordinary {number:03}", ("right", "first only", "wrong", "right")[number % 4])
     return made
-
-
-if __name__ == "__main__":
-    into = Path(sys.argv[1])
-    theory = Path(__file__).resolve().parents[2] / "notebooks" / "01_theory.ipynb"
-    found = make_class(into, theory, int(sys.argv[2]) if len(sys.argv) > 2 else 120)
-    (into / "expected.json").write_text(json.dumps(found.expected, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -14,45 +14,37 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
+from small_course import RECORD, exercise_cells
 
 import bmlab.widgets.exercises
 from bmlab.widgets.exercises import UNCHECKED, YOUR_TRY
 from bmlab_teaching import working_copies
 from bmlab_teaching.working_copies import student_version
 
-CELLS = [
-    ("markdown", "# Is it?\n\n**1.** *Do* (1 point). What is the answer?", {}),
-    ("code", "import numpy as np", {}),
-    ("code", "# answer = a number\n### BEGIN SOLUTION\nanswer = 42\n### END SOLUTION", {"solution": True}),
-    ("code", "assert answer != 1, 'too small'\n### BEGIN HIDDEN TESTS\nassert answer == 42\n### END HIDDEN TESTS", {}),
-    ("markdown", "**2.** *Make* (1 point). Write it.\n\n## The map\n", {}),
-    ("code", "def my_double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", {"solution": True}),
-    (
-        "code",
-        "assert my_double(2) == 4, 'twice'\n### BEGIN HIDDEN TESTS\nassert my_double(3) == 6\n### END HIDDEN TESTS",
-        {},
-    ),
-    ("code", "print('the story goes on')", {}),
-    ("code", "nobody_wrote_this", {}),
-]
-NAMES = {2: "answer", 3: "test_answer", 5: "my_double", 6: "test_my_double"}
+SOLVED = "### BEGIN SOLUTION\n{}\n### END SOLUTION"
+
+
+def exercise(number, name, solution, seen, hidden):
+    """The cells of an exercise of one point: its question, its answer, and its test."""
+    test = f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    question, *answered = exercise_cells(1, name, solution, test, [])
+    question.source = f"**{number}.** *Do* (1 point). Which?"
+    return question, *answered
 
 
 @pytest.fixture
 def folders(tmp_path):
     """A folder of sources with one notebook and one table, and the place of the copies."""
-    notebook = nbformat.v4.new_notebook()
-    for number, (kind, source, record) in enumerate(CELLS):
-        cell = (nbformat.v4.new_markdown_cell if kind == "markdown" else nbformat.v4.new_code_cell)(source)
-        if number in NAMES:
-            solution = bool(record)
-            cell.metadata["nbgrader"] = {
-                "schema_version": 3, "grade_id": NAMES[number], "solution": solution, "locked": not solution,
-                "grade": not solution, "task": False,
-            } | ({} if solution else {"points": 1})  # fmt: skip
-        notebook.cells.append(cell)
+    value, function = f"# answer = a number\n{SOLVED.format('answer = 42')}", "def my_double(x):\n    {}"
+    function = function.format(SOLVED.format("return 2 * x").replace("\n", "\n    "))
+    first, *answered = exercise(1, "answer", value, "assert answer != 1, 'too small'", "assert answer == 42")
+    first.source = f"# Is it?\n\n{first.source}"
+    second = exercise(2, "my_double", function, "assert my_double(2) == 4, 'twice'", "assert my_double(3) == 6")
+    told = ("import numpy as np", "print('the story goes on')", "nobody_wrote_this")
+    set_up, *story = map(nbformat.v4.new_code_cell, told)
     (tmp_path / "notebooks" / "tables").mkdir(parents=True)
     (tmp_path / "notebooks" / "tables" / "a.csv").write_text("1,2\n")
+    notebook = nbformat.v4.new_notebook(cells=[first, set_up, *answered, *second, *story])
     nbformat.write(notebook, tmp_path / "notebooks" / "one.ipynb")
     return tmp_path / "notebooks", tmp_path / "course"
 
@@ -131,7 +123,7 @@ def test_an_exercise_stands_in_a_box_and_says_whether_it_is_done(folders):
     assert shown == [
         "0 of 2 points. Open: exercises 1, 2.",
         "Exercise 1. Do (1 point): ✓ done.\n1 of 2 points. Open: exercise 2.",
-        "Exercise 2. Make (1 point): ○ open.\n1 of 2 points. Open: exercise 2.",
+        "Exercise 2. Do (1 point): ○ open.\n1 of 2 points. Open: exercise 2.",
     ]
 
 
@@ -180,28 +172,16 @@ def said_below(shell, source):
     return [one.data["text/plain"] for one in captured.outputs]
 
 
-def about(name, **more):
-    """nbgrader's metadata."""
-    return {"nbgrader": {"schema_version": 3, "grade_id": name, "locked": False, "grade": False, "task": False} | more}
-
-
 @pytest.fixture
 def studied(tmp_path, monkeypatch):
     """A function that writes a notebook's checks, watches it, and returns a shell; each test has its own."""
     monkeypatch.chdir(tmp_path)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import numpy")])
-    for number, (name, solution, seen, hidden) in enumerate(MORE, 1):
-        answer = f"### BEGIN SOLUTION\n{solution}\n### END SOLUTION"
-        test = f"{seen}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
-        locked = about(f"test_{name}", solution=False, locked=True, grade=True, points=1)
-        notebook.cells += [
-            nbformat.v4.new_markdown_cell(f"**{number}.** *Do* (1 point). Which?"),
-            nbformat.v4.new_code_cell(answer, metadata=about(name, solution=True)),
-            nbformat.v4.new_code_cell(test, metadata=locked),
-        ]
+    for number, (name, solution, *test) in enumerate(MORE, 1):
+        notebook.cells += exercise(number, name, SOLVED.format(solution), *test)
     hole = "@widgets.blank\ndef my_half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
-    tried = {"cases": "[rng.normal()]"}
-    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about("my_half", solution=True) | tried))
+    about = {"nbgrader": RECORD | {"grade_id": "my_half", "solution": True}, "cases": "[rng.normal()]"}
+    notebook.cells.append(nbformat.v4.new_code_cell(hole, metadata=about))
     notebook.cells.append(nbformat.v4.new_code_cell(IN_THE_STORY))
     notebook.cells.append(nbformat.v4.new_markdown_cell("**3.** *Stretch* (without points). Why?", id="why"))
     notebook.cells.append(nbformat.v4.new_markdown_cell("Because.", metadata={"tags": ["teacher"]}))
