@@ -13,7 +13,6 @@ import zipfile
 from copy import deepcopy
 from functools import cache, lru_cache, wraps
 from itertools import pairwise
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -21,6 +20,7 @@ import pytest
 import slips
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from test_notebooks import FILES, NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
 import bmlab
@@ -31,6 +31,7 @@ from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import (
     HIDDEN,
+    MARKS,
     OPEN,
     SOLUTION,
     STUB,
@@ -38,6 +39,7 @@ from bmlab_teaching.working_copies import (
     beside,
     blanks_of,
     is_teachers,
+    record,
     still_open,
     tables,
     with_points,
@@ -45,28 +47,24 @@ from bmlab_teaching.working_copies import (
     without_teachers,
 )
 
-SOLVED = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-FILES = {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+BY_NAME = {path.stem: path for path in FILES}
 MATRICES = ("transition_matrix", "side_by_side")
 FIT = bmlab.fit
-GRADED = [name for name, path in FILES.items() if with_points(nbformat.read(path, 4))]
-
-
-def exercise(cell):
-    return cell.metadata.get("nbgrader", {})
-
-
-def code(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+GRADED = [name for name, path in BY_NAME.items() if with_points(nbformat.read(path, 4))]
 
 
 def answer_cells(notebook):
     """Name -> cell of every answer in code, with its test cell; not the blanks of the story, which have none."""
-    cells = code(notebook)
-    solutions = [(cell, test) for cell, test in pairwise(cells) if exercise(cell).get("solution")]
-    pairs = [(cell, test) for cell, test in solutions if exercise(test).get("grade")]
-    return {exercise(cell)["grade_id"]: (cell, test) for cell, test in pairs}
+    cells = code_cells(notebook)
+    solutions = [(cell, test) for cell, test in pairwise(cells) if record(cell).get("solution")]
+    pairs = [(cell, test) for cell, test in solutions if record(test).get("grade")]
+    return {record(cell)["grade_id"]: (cell, test) for cell, test in pairs}
+
+
+def asked_by(test, name):
+    """The names that a test asks of its answer."""
+    (needed,) = (one.needed for one in handout(BY_NAME[name]).tests.values() if one.source == test.source)
+    return needed
 
 
 # The exercises
@@ -74,14 +72,14 @@ def answer_cells(notebook):
 
 @pytest.mark.parametrize("name", GRADED)
 def test_every_exercise_states_its_points_and_can_be_won(name):
-    notebook = nbformat.read(FILES[name], 4)
+    notebook = nbformat.read(BY_NAME[name], 4)
     stated = sum(int(n) for n in re.findall(r"\((\d+) points?\)", " ".join(c.source for c in notebook.cells)))
     assert stated == sum(one.points for one in with_points(notebook)) > 0
 
 
 @pytest.mark.parametrize("name", GRADED)
 def test_tests_teach_before_they_are_hidden(name):
-    for _, test in answer_cells(nbformat.read(FILES[name], 4)).values():
+    for _, test in answer_cells(nbformat.read(BY_NAME[name], 4)).values():
         visible, _, hidden = test.source.partition("### BEGIN HIDDEN TESTS")
         assert "### END HIDDEN TESTS" in hidden and "assert" in visible, test.id
         for part in (visible, hidden):
@@ -92,11 +90,11 @@ def test_tests_teach_before_they_are_hidden(name):
 @cache
 def namespace(name):
     """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
-    made, cells = {}, code(nbformat.read(FILES[name], 4))
-    own = [bool(exercise(cell)) or "variant(student" in cell.source for cell in cells]
+    made, cells = {}, code_cells(nbformat.read(BY_NAME[name], 4))
+    own = [bool(record(cell)) or "variant(student" in cell.source for cell in cells]
     kept, _ = needed_cells([cell.source for cell in cells], own)
     for place, source in kept.items():
-        if not exercise(cells[place]) or "@widgets.blank" in source:
+        if not record(cells[place]) or "@widgets.blank" in source:
             exec(source, made)
     for key in made.keys() & MATRICES:
         made[key] = asked_once(made[key])
@@ -145,7 +143,7 @@ def fits(monkeypatch):
 def shell(request, tmp_path, monkeypatch):
     """A kernel beside a student's copy of a notebook, its first line run."""
     name = request.getfixturevalue("name")
-    for file, content in beside(FILES[name]).items():
+    for file, content in beside(BY_NAME[name]).items():
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_bytes(content)
     monkeypatch.chdir(tmp_path)
@@ -182,7 +180,7 @@ def copy(shell, name):
 
 @pytest.mark.parametrize("name", GRADED)
 def test_typical_wrong_answers_bring_a_hint_and_never_a_tick(name, copy):
-    notebook, typed = nbformat.read(FILES[name], 4), 0
+    notebook, typed = nbformat.read(BY_NAME[name], 4), 0
     assert WRONG[name].keys() == answer_cells(notebook).keys()
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         with pytest.raises((NameError, NotImplementedError)) as missing:
@@ -200,7 +198,7 @@ def test_typical_wrong_answers_bring_a_hint_and_never_a_tick(name, copy):
 def test_what_a_test_finds_wrong_is_a_sentence_and_no_traceback(name, shell):
     """Its lines are the course's own, and nothing in them helps; a slip of the student's in Python is shown whole."""
     shell.user_ns.update(namespace(name))
-    _, test = answer_cells(nbformat.read(FILES[name], 4))["my_triplet"]
+    _, test = answer_cells(nbformat.read(BY_NAME[name], 4))["my_triplet"]
     for answer, is_traced in (("lambda w, b, T: w + 1", False), ("lambda w, b, T: w.size", True)):
         with capture_output() as said:
             shell.run_cell(f"my_triplet = {answer}")
@@ -208,29 +206,18 @@ def test_what_a_test_finds_wrong_is_a_sentence_and_no_traceback(name, shell):
         assert ("Traceback" in said.stdout) == is_traced and (is_traced or len(said.stdout.splitlines()) <= 2)
 
 
-def changed(value, slip):
-    """A value with a slip in each of its numbers; functions slip in what they give."""
-    if callable(value):
-        return lambda *given, **named: changed(value(*given, **named), slip)
-    if isinstance(value, tuple | list):
-        return type(value)(changed(part, slip) for part in value)
-    if isinstance(value, bmlab.BoltzmannMachine):
-        return bmlab.BoltzmannMachine(slip(value.dense_weights), slip(value.biases), value.temperature)
-    return slip(value) if isinstance(value, np.ndarray | np.number | float | int) else value
-
-
 @pytest.mark.parametrize("name", GRADED)
 def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
     """Every blank is wrong, in one of two ways; the story runs to its end, and every right exercise has its tick."""
-    ways, filled = ["None", "changed(right_{0}(*given, **named), lambda x: -x - 1)"], set()
-    notebook = without_teachers(nbformat.read(FILES[name], 4))
-    cells, blanks = code(notebook), blanks_of(notebook)
-    kept, _ = needed_cells([cell.source for cell in cells], [bool(exercise(cell)) for cell in cells])
-    shell.user_ns["changed"] = changed
+    ways, filled = ["None", "each(right_{0}(*given, **named), lambda x: -np.asarray(x) - 1)"], set()
+    notebook = without_teachers(nbformat.read(BY_NAME[name], 4))
+    cells, blanks = code_cells(notebook), blanks_of(notebook)
+    kept, _ = needed_cells([cell.source for cell in cells], [bool(record(cell)) for cell in cells])
+    shell.user_ns["each"] = slips.each
     for place, source in kept.items():
-        cell, source = cells[place], SOLVED.sub("", source)
-        if exercise(cell).get("grade"):
-            assert below(shell, HIDDEN.sub("", source)).startswith("✓ done."), cell.id
+        cell, source = cells[place], MARKS.sub("", HIDDEN.sub("", source))
+        if record(cell).get("grade"):
+            assert below(shell, source).startswith("✓ done."), cell.id
             continue
         made = [one for one in blanks if f"def {one}(" in source]
         with capture_output() as said:
@@ -249,9 +236,9 @@ def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
 def sets_left_open():
     """(notebook, its blanks that stay open): all of them; and, where a blank calls others, just these."""
     for name in GRADED:
-        notebook = without_teachers(nbformat.read(FILES[name], 4))
+        notebook = without_teachers(nbformat.read(BY_NAME[name], 4))
         blanks = set(blanks_of(notebook))
-        texts = [cell.source for cell in code(notebook) if "@widgets.blank" in cell.source]
+        texts = [cell.source for cell in code_cells(notebook) if "@widgets.blank" in cell.source]
         named = [blank for text in texts for blank in blanks if blank in text and f"def {blank}(" not in text]
         yield pytest.param(name, blanks, id=f"{name}-all")
         if named:
@@ -262,16 +249,16 @@ def sets_left_open():
 @pytest.mark.parametrize("name, left_open", [*sets_left_open()])
 def test_with_blanks_open_the_story_runs_to_its_end(name, left_open, shell):
     """All cells that name a blank run, with what they need: an open one gives way to the package's."""
-    notebook = without_teachers(nbformat.read(FILES[name], 4))
+    notebook = without_teachers(nbformat.read(BY_NAME[name], 4))
     stubs = {cell.id: cell.source for cell in without_solutions(notebook).cells}
-    blanks, cells = list(blanks_of(notebook)), [cell for cell in code(notebook) if is_story(cell)]
+    blanks, cells = list(blanks_of(notebook)), [cell for cell in code_cells(notebook) if is_story(cell)]
     named = [any(re.search(rf"\b{blank}\b", cell.source) for blank in blanks) for cell in cells]
     for place, source in needed_cells([cell.source for cell in cells], named)[0].items():
         cell = cells[place]
         made = [one for one in blanks if f"def {one}(" in cell.source]
         is_open = bool(left_open.intersection(made))
         with capture_output() as said:
-            error = shell.run_cell(stubs[cell.id] if is_open else SOLVED.sub("", source)).error_in_exec
+            error = shell.run_cell(stubs[cell.id] if is_open else MARKS.sub("", source)).error_in_exec
         assert not error, (cell.id, error)
         for one in made:
             word = f"{one} is still open: " if is_open else f"{one} agrees with the package's"
@@ -280,7 +267,7 @@ def test_with_blanks_open_the_story_runs_to_its_end(name, left_open, shell):
 
 def is_story(cell):
     """Whether a cell is no answer and no test of an exercise with points."""
-    return not exercise(cell) or "@widgets.blank" in cell.source
+    return not record(cell) or "@widgets.blank" in cell.source
 
 
 class Slip:
@@ -320,11 +307,10 @@ OWN = {  # what a student brings: other numbers may be as right
 @pytest.mark.parametrize("name", GRADED)
 def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, copy):
     made, tried = namespace(name), 0
-    about, cells = handout(FILES[name]), answer_cells(nbformat.read(FILES[name], 4))
-    for answer, (cell, test) in cells.items():
+    for answer, (cell, test) in answer_cells(nbformat.read(BY_NAME[name], 4)).items():
         here = dict(made)
-        exec(SOLVED.sub("", cell.source), here)
-        (asked,) = (one.needed for one in about.tests.values() if one.source == test.source)
+        exec(MARKS.sub("", cell.source), here)
+        asked = asked_by(test, name)
         texts = [key for key in asked if isinstance(here[key], str | list)]
         values = not any(map(callable, map(here.get, asked)))  # a number may be rounded, a formula is none
         fitting = slips.STYLES.keys() - ({"rounded"} if not values else set())
@@ -391,11 +377,9 @@ AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of 
 
 @pytest.mark.parametrize("name", ["00_start", "01_theory", "03_gibbs_sampling", "05_full_learning", "07_hidden_units"])
 def test_half_an_answer_is_told_what_is_missing(name, copy):
-    notebook, asked = without_solutions(nbformat.read(FILES[name], 4)), 0
+    notebook, asked = without_solutions(nbformat.read(BY_NAME[name], 4)), 0
     for one, test in answer_cells(notebook).values():
-        (names,) = (
-            about.needed for about in handout(FILES[name]).tests.values() if HIDDEN.sub("", about.source) in test.source
-        )
+        names = asked_by(test, name)
         for missing in names if len(names) > 1 else ():
             there = [key for key in names if key != missing]
             said, asked = copy(one.source, test, dict.fromkeys(there, 1)), asked + 1
@@ -422,9 +406,9 @@ def writing(function):
     ("10_after_1985", "my_score_matching"),
 ])  # fmt: skip
 def test_who_writes_into_an_argument_is_told_so(name, function, copy):
-    cell, test = answer_cells(nbformat.read(FILES[name], 4))[function]
+    cell, test = answer_cells(nbformat.read(BY_NAME[name], 4))[function]
     here = dict(namespace(name))
-    exec(SOLVED.sub("", cell.source), here)
+    exec(MARKS.sub("", cell.source), here)
     said = copy("", test, {function: writing(here[function])})
     assert said == f"✗ {function} writes into what it is given: begin with a copy, np.array(...)"
 
@@ -434,13 +418,12 @@ def test_who_writes_into_an_argument_is_told_so(name, function, copy):
 def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
     """Of the slips that the blanks are tried with; one that gets a tick is as right as the solution, everywhere."""
     made, tried, rng = namespace(name), 0, np.random.default_rng(1)
-    about = handout(FILES[name]).tests.values()
-    for answer, (cell, test) in answer_cells(nbformat.read(FILES[name], 4)).items():
+    for answer, (cell, test) in answer_cells(nbformat.read(BY_NAME[name], 4)).items():
         if answer in OWN:
             continue
-        source, here = SOLVED.sub("", cell.source), dict(made)
+        source, here = MARKS.sub("", cell.source), dict(made)
         exec(source, here)
-        (names,) = (one.needed for one in about if one.source == test.source)
+        names = asked_by(test, name)
         right = {key: here[key] for key in names}
         asked = questions({key for key in names if callable(here[key])}, test, here)
         for slip, text in edited(source):
@@ -458,24 +441,24 @@ def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
 @pytest.mark.parametrize("name", GRADED)
 def test_the_points_of_checks_add_up_to_those_of_their_test(name):
     """Each check counts statements of the test that hold an assert; together they count them all."""
-    notebook = nbformat.read(FILES[name], 4)
-    for cell in [cell for cell in code(notebook) if "checks" in cell.metadata]:
+    notebook = nbformat.read(BY_NAME[name], 4)
+    for cell in [cell for cell in code_cells(notebook) if "checks" in cell.metadata]:
         checks = cell.metadata["checks"]
-        assert sum(one["points"] for one in checks) == exercise(cell)["points"], cell.id
+        assert sum(one["points"] for one in checks) == record(cell)["points"], cell.id
         held = [any(isinstance(node, ast.Assert) for node in ast.walk(one)) for one in ast.parse(cell.source).body]
         assert sum(one["asserts"] for one in checks) == sum(held) and all(one["name"] for one in checks), cell.id
 
 
 @pytest.mark.parametrize("name", GRADED)
 def test_a_referee_runs_every_test_and_no_answer(name):
-    found = handout(FILES[name])
+    found = handout(BY_NAME[name])
     assert [source for kind, source in found.referee if kind == "test"] == list(found.tests)
     assert all(one.needed for one in found.tests.values())
 
 
 @pytest.mark.parametrize("name", GRADED)
 def test_another_way_is_right_too(name, copy):
-    for answer, (cell, test) in answer_cells(nbformat.read(FILES[name], 4)).items():
+    for answer, (cell, test) in answer_cells(nbformat.read(BY_NAME[name], 4)).items():
         ways = cell.metadata.get("other", [])
         assert ways or answer in OWN, f"{answer}: no other way"
         for way in ways:
@@ -486,7 +469,7 @@ def test_another_way_is_right_too(name, copy):
 
 
 def test_every_notebook_is_handed_out_without_an_answer(handouts):
-    assert {path.stem for path in handouts.glob("*.ipynb")} == FILES.keys()
+    assert {path.stem for path in handouts.glob("*.ipynb")} == BY_NAME.keys()
     for path in handouts.glob("*.ipynb"):
         text, notebook = path.read_text(encoding="utf-8"), nbformat.read(path, 4)
         nbformat.validate(notebook)
@@ -497,22 +480,22 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
         assert not any(cell.get("execution_count") for cell in notebook.cells)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
-    source, stub = without_teachers(nbformat.read(FILES[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
+    source, stub = without_teachers(nbformat.read(BY_NAME[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
     assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
     sentences = {one.answer: still_open(one) for one in with_points(source)}
-    code(source)[0].source = WATCH.format(name) + code(source)[0].source
+    code_cells(source)[0].source = WATCH.format(name) + code_cells(source)[0].source
     for there, here in zip(source.cells, stub.cells, strict=True):
-        sentence = sentences.get(exercise(there).get("grade_id"), OPEN)
+        sentence = sentences.get(record(there).get("grade_id"), OPEN)
         stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)
         kept = re.sub(r"( *)### BEGIN SOLUTION.*?### END SOLUTION", stub_text, there.source, flags=re.DOTALL)
         kept = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS\n?", "", kept, flags=re.DOTALL)
-        assert here.source.strip() == kept.strip() or (exercise(here).get("solution") and here.cell_type == "markdown")
+        assert here.source.strip() == kept.strip() or (record(here).get("solution") and here.cell_type == "markdown")
 
 
 def test_a_zip_holds_what_a_student_needs(handouts):
-    for name, path in FILES.items():
+    for name, path in BY_NAME.items():
         with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
             inside = set(archive.namelist())
             readme = archive.read(f"{FOLDER}/README.txt").decode()
@@ -533,16 +516,14 @@ def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(hand
         assert (
             archive.read(f"{FOLDER}/package/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
         )
-    wanted = {f"{name}.ipynb" for name in FILES} | {
-        f"tables/{file.name}" for path in FILES.values() for file in tables(path)
-    }
+    wanted = {path.name for path in FILES} | {f"tables/{file.name}" for path in FILES for file in tables(path)}
     assert inside >= wanted and not any("teacher" in name or name == "solutions.html" for name in inside)
 
 
 def test_the_solutions_are_a_page_for_teachers(handouts):
     page = (handouts / "teacher/solutions.html").read_text(encoding="utf-8")
     for name in GRADED:
-        source = nbformat.read(FILES[name], 4)
+        source = nbformat.read(BY_NAME[name], 4)
         for title in [one.title for one in with_points(source)]:
             assert f"<h2>{html.escape(title)}</h2>" in page, title
     assert "### " not in page and "default-src 'none'" in page

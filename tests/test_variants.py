@@ -8,11 +8,13 @@ from itertools import permutations
 
 import nbformat
 import pytest
-from test_exercises import FILES, GRADED, NOTEBOOKS, OWN, answer_cells, code, exercise, fits, namespace  # noqa: F401
+from test_exercises import BY_NAME, GRADED, OWN, answer_cells, fits, namespace  # noqa: F401
+from test_notebooks import NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
 from bmlab.widgets import variant
 from bmlab_teaching.slicing import names
+from bmlab_teaching.working_copies import record
 
 LETTERS = {"cheat"}
 STUDENTS = [str(number) for number in range(200)]
@@ -20,13 +22,13 @@ STUDENTS = [str(number) for number in range(200)]
 
 def draws(notebook):
     """The cell where a student number draws, for each answer that speaks of what it made, or whose test does."""
-    drawn = [cell for cell in code(notebook) if "variant(student" in cell.source]
+    drawn = [cell for cell in code_cells(notebook) if "variant(student" in cell.source]
     for name, cells in answer_cells(notebook).items():
         used = frozenset().union(*(names(cell.source).needed for cell in cells))
         yield from ((name, cell) for cell in drawn if names(cell.source).made & used)
 
 
-VARIED = {name: found for name, path in FILES.items() if (found := dict(draws(nbformat.read(path, 4))))}
+VARIED = {name: found for name, path in BY_NAME.items() if (found := dict(draws(nbformat.read(path, 4))))}
 
 
 def each_variant(source, made):
@@ -45,7 +47,7 @@ def each_variant(source, made):
 @pytest.mark.parametrize("name", VARIED)
 def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_its_own(name, monkeypatch, capsys):
     monkeypatch.chdir(NOTEBOOKS)
-    notebook = nbformat.read(FILES[name], 4)
+    notebook = nbformat.read(BY_NAME[name], 4)
     made = namespace(name)
     for exercise_name, cell in VARIED[name].items():
         answer, test = answer_cells(notebook)[exercise_name]
@@ -72,7 +74,7 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
 def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_seen(name, monkeypatch, capsys):
     """Whoever knows by heart what the visible tests ask, and no more, fails in the hidden ones."""
     monkeypatch.chdir(NOTEBOOKS)
-    notebook = nbformat.read(FILES[name], 4)
+    notebook = nbformat.read(BY_NAME[name], 4)
     made = namespace(name)
     for exercise_name, (answer, test) in answer_cells(notebook).items():
         right = dict(made)
@@ -109,9 +111,9 @@ def refuse(key):
 
 @pytest.mark.parametrize("name", VARIED)
 def test_the_number_is_typed_above_the_question_and_nowhere_else(name):
-    notebook = nbformat.read(FILES[name], 4)
-    (first,) = [cell for cell in code(notebook) if 'student = "0"' in cell.source]
-    assert not exercise(first), "nbgrader would empty it"
+    notebook = nbformat.read(BY_NAME[name], 4)
+    (first,) = [cell for cell in code_cells(notebook) if 'student = "0"' in cell.source]
+    assert not record(first), "nbgrader would empty it"
     places = [notebook.cells.index(cell) for cell in VARIED[name].values()]
     assert places[0] == notebook.cells.index(first)
 
