@@ -85,10 +85,6 @@ def test_conda_and_pip_ask_for_the_same_names_and_bounds():
     assert conda.pop("python") == PROJECT["requires-python"]
     assert conda.pop("pip") == ""
     assert conda == bounds(declared())
-
-
-def test_the_conda_environment_is_named_and_holds_the_package_itself():
-    assert (CONDA["name"], CONDA["channels"]) == ("bmlab", ["conda-forge"])
     assert PIP_SPECS[:2] == ["-e .", "-e teaching"]
 
 
@@ -269,13 +265,6 @@ def test_what_others_call_otherwise_is_pointed_to(call, expected):
 def test_a_machine_without_biases_is_told_to_have_some():
     with pytest.raises(ValueError, match=r"biases must be .*; pass np.zeros\(n\)"):
         bmlab.BoltzmannMachine([[0, 1], [1, 0]])
-
-
-def test_the_energy_of_clamped_units_is_put_back_in_one_place():
-    """Outside of model.py nothing divides an offset by a temperature: with_offset() does."""
-    for file in (ROOT / "bmlab").rglob("*.py"):
-        divided = re.findall(r"offset\)? / \w+\.temperature", file.read_text("utf-8"))
-        assert len(divided) == (file.name == "model.py"), file
 
 
 def constants(file):

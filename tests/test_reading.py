@@ -2,7 +2,9 @@
 
 import inspect
 import sys
+from functools import cache
 from pathlib import Path
+from traceback import walk_stack
 
 import numpy as np
 import pytest
@@ -29,26 +31,23 @@ PATHS = {
 }
 
 
+@cache
+def source_of(code):
+    """The source of a function, or nothing where there is none."""
+    try:
+        return inspect.getsource(code)
+    except OSError:
+        return ""
+
+
 def files_on_the_way(call, formula):
     """The files of the package on the stack of each call of a function whose source has the formula."""
     found = []
 
     def watch(frame, event, arg):
-        code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(str(PACKAGE)):
-            return
-        try:
-            source = inspect.getsource(code)
-        except OSError:
-            return
-        if formula in source:
-            on_stack = set()
-            while frame is not None:
-                file = frame.f_code.co_filename
-                if file.startswith(str(PACKAGE)) and Path(file).name != "calls.py":  # a decorator: nobody opens it
-                    on_stack.add(Path(file).relative_to(PACKAGE).as_posix())
-                frame = frame.f_back
-            found.append(on_stack)
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)) and formula in source_of(frame.f_code):
+            files = {Path(one.f_code.co_filename) for one, _ in walk_stack(frame)}
+            found.append({file for file in files if PACKAGE in file.parents and file.name != "calls.py"})  # a decorator
 
     sys.setprofile(watch)
     try:
