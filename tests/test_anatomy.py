@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import nbformat
 import numpy as np
-from test_notebooks import FILES, NOTEBOOKS, code_cells, folded, is_blank, kinds, nbgrader, pictures, printed, prose
+from test_notebooks import FILES, NOTEBOOKS, code_cells, folded, is_blank, kinds, pictures, printed, prose
 
-from bmlab_teaching.working_copies import is_teachers, without_teachers
+from bmlab_teaching.working_copies import is_teachers, record, without_teachers
 
 FOLD = re.compile(r"\A<details><summary>Answer</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 WORDS_A_MINUTE, LINES_A_MINUTE = 125, 10
@@ -33,7 +33,7 @@ def minutes(notebook):
     text, inline = re.subn(r"\$[^$]+\$", " ", text)
     words = sum(bool(re.search(r"\w", word)) for word in text.split())
     code = code_cells(without_teachers(notebook))
-    hidden = [cell for cell in code if nbgrader(cell) or cell.metadata.get("jupyter", {}).get("source_hidden")]
+    hidden = [cell for cell in code if record(cell) or cell.metadata.get("jupyter", {}).get("source_hidden")]
     lines = sum(len(cell.source.splitlines()) for cell in code if cell not in hidden)
     views = sum(bool(re.search(r"widgets\.(\w+View|explore)\(", cell.source)) for cell in code)
     return (
@@ -180,7 +180,7 @@ def test_nothing_gives_a_prediction_away(notebook):
 
 
 def test_there_is_a_function_of_ones_own_and_a_referee_from_exact(notebook):
-    code = "\n".join(cell.source for cell in code_cells(notebook) if not nbgrader(cell) or is_blank(cell))
+    code = "\n".join(cell.source for cell in code_cells(notebook) if not record(cell) or is_blank(cell))
     assert re.search(r"^def my_", code, re.MULTILINE) and re.search(r"\b(exact|probabilities)\(", code)
     assert re.search(r"^\s*assert\b", code, re.MULTILINE)
 
@@ -234,28 +234,28 @@ def test_exercises_are_of_several_kinds_and_say_how_hard_they_are(notebook):
 def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(notebook):
     exercises = [[]]  # the cells of each, from its question on
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and not nbgrader(cell) and not is_teachers(cell):
+        if cell.cell_type == "markdown" and not record(cell) and not is_teachers(cell):
             questions = re.findall(r"^\*\*(\d+)\.\*\* \*", cell.source, re.MULTILINE)
             exercises += [[number] for number in questions] or [[]]
         exercises[-1].append(cell)
     numbered = [(number, cells) for number, *cells in filter(None, exercises) if isinstance(number, str)]
-    open_ones = [number for number, cells in numbered if not any(nbgrader(c) or is_teachers(c) for c in cells)]
+    open_ones = [number for number, cells in numbered if not any(record(c) or is_teachers(c) for c in cells)]
     assert numbered and not open_ones, open_ones
 
 
 def test_each_answer_has_its_own_name_and_its_solution_and_a_locked_test_below_it(notebook):
     """A blank of the story is followed by no test, and what is marked by a person has a rubric for the teacher."""
-    found = [cell for cell in notebook.cells if nbgrader(cell)]
-    assert len({nbgrader(cell)["grade_id"] for cell in found}) == len(found)
-    assert all(nbgrader(cell)["schema_version"] == 3 for cell in found)
+    found = [cell for cell in notebook.cells if record(cell)]
+    assert len({record(cell)["grade_id"] for cell in found}) == len(found)
+    assert all(record(cell)["schema_version"] == 3 for cell in found)
     for cell in notebook.cells:
         assert cell.source.count("### BEGIN SOLUTION") == cell.source.count("### END SOLUTION"), cell.id
-        assert ("### BEGIN SOLUTION" in cell.source) == bool(nbgrader(cell).get("solution")), cell.id
+        assert ("### BEGIN SOLUTION" in cell.source) == bool(record(cell).get("solution")), cell.id
     for cell in [cell for cell in found if cell.cell_type == "markdown"]:
-        about = nbgrader(cell)
+        about = record(cell)
         assert about["solution"] and about["grade"] and not about["locked"] and about["points"] > 0
         assert re.fullmatch(r"### BEGIN SOLUTION\n.*\n### END SOLUTION", cell.source, re.DOTALL), cell.source
-    code = [nbgrader(cell) for cell in notebook.cells if cell.cell_type == "code" and not is_blank(cell)]
+    code = [record(cell) for cell in notebook.cells if cell.cell_type == "code" and not is_blank(cell)]
     tests = [about for about in code if about.get("grade")]
     assert tests and tests == [below for above, below in pairwise(code) if above.get("solution")]
     assert all(about["locked"] and about["points"] > 0 and not about["solution"] for about in tests)

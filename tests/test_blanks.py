@@ -6,13 +6,13 @@ The slips are made of each blank's own solution (bmlab.widgets.edits, slips.py):
 import ast
 import re
 from functools import cache
-from pathlib import Path
 from threading import Lock
 
 import nbformat
 import numpy as np
 import pytest
 import slips
+from test_notebooks import FILES, code_cells
 
 from bmlab.widgets import exercises, judging
 from bmlab.widgets.answers import agree, kind_of_slip
@@ -20,8 +20,7 @@ from bmlab.widgets.edits import edited
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-SOURCES = {path.stem: without_teachers(nbformat.read(path, 4)) for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
+SOURCES = {path.stem: without_teachers(nbformat.read(path, 4)) for path in FILES}
 BLANKS = {f"{name}-{blank}": (name, blank) for name, source in SOURCES.items() for blank in blanks_of(source)}
 TYPED = {  # by strict readers, and then accepted in silence
     "00_start-my_turn": ["1/(1+np.exp(-4/T))", "1/(1+np.exp(-2*abs(field)/T))", "1/(1+np.exp(-field**2/T))"],
@@ -57,7 +56,7 @@ OTHERS = 5000  # the seed of the cases on which a slip shows
 @cache
 def story(name):
     """What the cells make that the blanks of a notebook need."""
-    cells, made = [cell.source for cell in SOURCES[name].cells if cell.cell_type == "code"], {}
+    cells, made = [cell.source for cell in code_cells(SOURCES[name])], {}
     kept, _ = needed_cells(cells, [BLANK in source for source in cells])
     for source in kept.values():
         exec(source.replace(BLANK, ""), made)

@@ -31,10 +31,9 @@ def conclusions(notebook):
                 yield cell.id
 
 
-@pytest.mark.parametrize("notebook", sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb")))
-def test_no_conclusion_is_without_a_claim(notebook):
-    tried = {claim.cell for claim in referee.claims(notebook).values()}
-    found = list(conclusions(nbformat.read(NOTEBOOKS / f"{notebook}.ipynb", 4)))
+def test_no_conclusion_is_without_a_claim(path, notebook):
+    tried = {claim.cell for claim in referee.claims(path.stem).values()}
+    found = list(conclusions(notebook))
     assert len(found) >= 6 and set(found) <= tried, [cell for cell in found if cell not in tried]
 
 

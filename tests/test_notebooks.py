@@ -22,7 +22,7 @@ import nbformat
 
 import bmlab.widgets.exercises
 from bmlab_teaching.slicing import names, needed_cells
-from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers
+from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, record
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -83,13 +83,9 @@ def kinds(notebook):
     return "".join(cell.cell_type[0] for cell in notebook.cells if not is_teachers(cell))
 
 
-def nbgrader(cell):
-    return cell.metadata.get("nbgrader", {})
-
-
 def is_blank(cell):
     """Whether a cell is a blank of the story: an answer that nobody grades, and that may be left out."""
-    return "@widgets.blank" in cell.source and nbgrader(cell).get("solution") and not nbgrader(cell).get("grade")
+    return "@widgets.blank" in cell.source and record(cell).get("solution") and not record(cell).get("grade")
 
 
 # What is there
@@ -186,7 +182,7 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
         bool(re.search(r"^\s*[^#\n]*\"[^\"\n]*\b(mine|my|yours?)\b.*\"", source, re.MULTILINE)) for source in sources
     ]
     asked = [
-        own and bool(names(source).needed & blanks) and not nbgrader(cell)
+        own and bool(names(source).needed & blanks) and not record(cell)
         for own, source, cell in zip(owned, sources, code_cells(notebook), strict=True)
     ]
     if any(asked):
@@ -209,9 +205,9 @@ def test_the_story_needs_nothing_of_an_exercise(notebook):
         used = names(cell.source)
         if is_blank(cell):
             blanks |= used.made
-        elif nbgrader(cell) or is_teachers(cell):
+        elif record(cell) or is_teachers(cell):
             assert not [name for name in used.needed if re.search(r"rng|generator", name)], cell.id
-            assert not (nbgrader(cell).get("grade") and used.needed & blanks), cell.id
+            assert not (record(cell).get("grade") and used.needed & blanks), cell.id
             taken |= used.made | used.changed - modules
         else:
             assert not used.needed & taken, (cell.id, used.needed & taken)
@@ -236,8 +232,8 @@ def with_a_digit_changed(cell, column):
     """A copy of a cell in which the first digit of one stored output is another one."""
     copy = deepcopy(cell)
     output = copy.outputs[column]
-    record, key = (output, "text") if "text" in output else (output.data, "text/plain")
-    record[key] = re.sub(r"\d", lambda digit: str(9 - int(digit[0])), record[key], count=1)
+    parts, key = (output, "text") if "text" in output else (output.data, "text/plain")
+    parts[key] = re.sub(r"\d", lambda digit: str(9 - int(digit[0])), parts[key], count=1)
     return copy
 
 

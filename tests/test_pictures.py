@@ -3,14 +3,11 @@
 import re
 from itertools import combinations
 
-import nbformat
 import numpy as np
-import pytest
 from contact_sheet import pictures_of
 from PIL import Image
-from refresh import NOTEBOOKS
+from test_notebooks import FILES
 
-FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 TELEPHONE, READ = 360, 9  # pixels: how wide a telephone is, and how large the smallest words are read on it
 SIDE, SEEN, SAME = 96, 24, 0.35  # pixels of a thumbnail; steps of a channel; share of the drawn pixels
 
@@ -42,7 +39,6 @@ def test_no_picture_stands_twice_in_the_course():
     assert duplicates([*named, ("copy", drawn.resize((450, 300)))]) == [(first, "copy")]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_notebook_weighs_less_than_a_photograph(path):
     assert path.stat().st_size < 1_500_000
 
@@ -71,9 +67,7 @@ def smallest_words(cell):
             yield tuple(float(text[1]) if text else default for text, default in zip(found, (0, np.inf), strict=True))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_words_of_a_picture_are_read_on_a_telephone(path):
-    cells = nbformat.read(path, as_version=4).cells
-    found = [(cell.id, *each) for cell in cells for each in smallest_words(cell)]
+def test_the_words_of_a_picture_are_read_on_a_telephone(path, notebook):
+    found = [(cell.id, *each) for cell in notebook.cells for each in smallest_words(cell)]
     assert len(found) == len(pictures_of(path))
     assert [picture for picture in found if shown_at(*picture[1:]) < READ] == []
