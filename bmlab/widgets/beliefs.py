@@ -127,7 +127,7 @@ class MeanFieldView(BeliefView):
             "One update",
             Slider("temperature T", (model.temperature - 0.5) / 5.5, f"{model.temperature:g}"),
         ]
-        figure, ax = sheet(sent | {"box": [WIDE, high + 202]}, controls)
+        figure, ax = sheet(sent | {"box": [WIDE, high + 212]}, controls)
         signs = [signed(x, "+.0f") for x in s]
         for shift, p, numbers in ((0, s, signs), (360, m, [signed(x, ".2f") for x in m])):
             network(ax, model, sent | {"places": (places + np.array([shift, 18])).tolist()}, (1 + p) / 2, numbers)
@@ -142,10 +142,11 @@ class MeanFieldView(BeliefView):
 
 
 class MessageView(BeliefView):
-    """Watch belief propagation on a machine of up to ten units: messages to the root and back, beside the exact means.
+    """Watch belief propagation on a machine of up to ten units: messages to the root and back.
 
-    Unit 0 is the root at first.  On a tree each belief is exact; with the loop that the page offers, or on a machine
-    that has loops, it need not be.  Raises ValueError for more units.
+    A disc is filled to the probability of +1 that its unit then believes in, beside the exact one.  Unit 0 is the root
+    at first.  On a tree each belief is exact; with the loop that the page offers, or on a machine that has loops, it
+    need not be.  Raises ValueError for more units.
 
     >>> from bmlab.widgets import MessageView
     >>> MessageView(bmlab.ising(4, periodic=False))
@@ -154,7 +155,7 @@ class MessageView(BeliefView):
 
     _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
     alt = traitlets.Unicode(
-        "A machine in rows below its root: arrows of messages, what each unit then believes, and the exact means."
+        "A machine in rows below its root: arrows of messages, how probable +1 then seems to each unit, and is."
     ).tag(sync=True)
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
@@ -177,16 +178,16 @@ class MessageView(BeliefView):
             else [RADIUS + 8, -12, "start"]
             for unit in range(model.n)
         ]
-        exact = 2 * chances(model, np.zeros(model.n)) - 1
+        exact = chances(model, np.zeros(model.n))
         controls = ["Run", "One message"] + [Choice("machine", ("tree", "with a loop"))] * bool(sent["bridge"])
-        figure, ax = sheet(sent, controls, "Press a unit to make it the root.")
+        figure, ax = sheet(sent, controls, "Number: p(+1) = (1 + mean) / 2. Press a unit to make it the root.")
         with warnings.catch_warnings(action="ignore"):
-            believed = bethe(model).mean  # when all messages are sent: on a tree these are the exact means
-        network(ax, model, sent, (1 + believed) / 2, [signed(mean, ".2f") for mean in believed])
+            believed = (1 + bethe(model).mean) / 2  # when all messages are sent: on a tree this is exact
+        network(ax, model, sent, believed, [f"{p:.2f}" for p in believed])
         places = np.array(sent["places"])
         for unit, ((x, y), (dx, dy, anchor)) in enumerate(zip(places, sent["labels"], strict=True)):
             side = SIDES[anchor]
-            ax.text(x + dx, y + dy + 18, f"exact {signed(exact[unit], '.2f')}", ha=side, fontsize=10)
+            ax.text(x + dx, y + dy + 18, f"exact {exact[unit]:.2f}", ha=side, fontsize=10)
         for start, end in np.argwhere(model.dense_weights):
             step = places[end] - places[start]
             along = step / np.hypot(*step)
@@ -277,11 +278,12 @@ def draw_fields(ax: Axes, shift: float, high: float, reach: float, found: np.nda
 
 
 def draw_means(ax: Axes, high: float, means: dict[str, float]) -> None:
-    """Draw the means {method: m} of the middle unit on one scale."""
-    scale(ax, 60, 660, high + 158, 1, "mean of the middle unit")
-    for name, x in means.items():
-        ax.plot(360 + 300 * x, high + 146, plot.MARKERS[name], color=plot.COLOURS[name])
-        ax.text(360 + 300 * x, high + 132, f"{name} {signed(x, '+.2f')}", ha="center", fontsize=10)
+    """Draw the means {method: m} of the middle unit on one scale, with a key."""
+    scale(ax, 60, 660, high + 168, 1, "mean of the middle unit")
+    for at, (name, x) in zip((64, 250), means.items(), strict=True):
+        for spot in ((360 + 300 * x, high + 156), (at, high + 128)):  # on the scale, and in the key
+            ax.plot(*spot, plot.MARKERS[name], color=plot.COLOURS[name])
+        ax.text(at + 16, high + 129, f"{name} {signed(x, '+.2f')}", va="center_baseline", fontsize=10)
 
 
 def sheet(sent: dict[str, Any], controls: Controls, hint: str = "") -> tuple[Figure, Axes]:

@@ -17,28 +17,28 @@ function mount(model, el) {
       transform: `translate(${x1} ${y1}) rotate(${turn})` });
   };
   const show = () => {
-    const believed = names.map((_, i) => Math.tanh(heardBy(machine, T, told, i)));
+    const believed = names.map((_, i) => (1 + Math.tanh(heardBy(machine, T, told, i))) / 2);
     names.forEach((name, i) => {
       const known = weights[i].every((w, k) => !w || told.has(`${k} ${i}`));
-      drawing.show(i, known ? (1 + believed[i]) / 2 : null, known ? signed(believed[i], 2) : "", {
+      drawing.show(i, known ? believed[i] : null, known ? believed[i].toFixed(2) : "", {
         kind: i === root ? "bml-fixed" : "",
-        says: `${known ? "belief " + signed(believed[i], 2) : "not known yet"}, exact ${signed(exact[i], 2)}; ` +
+        says: `${known ? "belief " + believed[i].toFixed(2) : "not known yet"}, exact ${exact[i].toFixed(2)}; ` +
           "press to make it the root" });
     });
     const [from, to] = queue[at] ?? [root, root], way = Math.min(due, 1);
     dot.setAttribute("visibility", at < queue.length && due ? "visible" : "hidden");
     dot.setAttribute("transform", `translate(${[0, 1].map((k) => places[from][k] * (1 - way) + places[to][k] * way)})`);
-    const error = Math.max(...exact.map((m, i) => Math.abs(m - believed[i])));
+    const error = Math.max(...exact.map((p, i) => Math.abs(p - believed[i])));
     story.textContent = at < queue.length ? `Round ${rounds + 1}: ${at} of ${queue.length} messages sent; ` +
-      `${names[root]} is the root.` : error < 0.005 ? `${at} messages, and every belief is the exact mean.`
+      `${names[root]} is the root.` : error < 0.005 ? `${at} messages, and every belief is exact.`
       : `The messages settled after ${rounds} rounds; largest error ${error.toFixed(2)}: news went round and was heard again.`;
   };
   const begin = () => {
     told.clear();
     for (const mark of arrows.values()) mark.remove();
     arrows.clear();
-    exact = chances(enumerate(machine, T, new Array(n).fill(0)), n).map((p) => 2 * p - 1);
-    sure.forEach((text, i) => { text.textContent = `exact ${signed(exact[i], 2)}`; });
+    exact = chances(enumerate(machine, T, new Array(n).fill(0)), n);
+    sure.forEach((text, i) => { text.textContent = `exact ${exact[i].toFixed(2)}`; });
     [queue, at, rounds, change, due] = [schedule(weights, root), 0, 0, 0, 0];
     show();
   };
@@ -73,7 +73,7 @@ function mount(model, el) {
   run.control.addEventListener("click", () => { if (at === queue.length) { begin(); run.toggle(true); } });
   frameOf.append(make("div", { class: "bml-buttons" }, run.control,
     button("One message", () => { run.toggle(false); due = 0; deliver(); show(); }), ...loop),
-    note([colour, "→", "message"], "disc: what a unit then believes; hatched: not known. Press a unit to make it the root."));
+    note([colour, "→", "message"], "disc: p(+1) = (1 + mean) / 2, as its unit believes; hatched: not known. Press a unit to make it the root."));
   begin();
   return run.stop;
 }
