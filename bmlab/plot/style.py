@@ -127,11 +127,12 @@ def minus(words: str) -> str:
     return re.sub(r"(?<=[+\N{MINUS SIGN}])(?=[+\N{MINUS SIGN}])", "\N{HAIR SPACE}", words)  # so that they are counted
 
 
-def signed(number, digits="+.3g"):
+def signed(number: float, digits: str) -> str:
+    """Return a number in this format, with the minus sign of print in place of a hyphen."""
     return f"{number:{digits}}".replace("-", "\N{MINUS SIGN}")
 
 
-def circle(n):
-    """Places (n, 2) on a circle, the first at the top, clockwise."""
+def circle(n: int) -> np.ndarray:
+    """Return places (n, 2) on a circle, the first at the top, clockwise."""
     turn = 2 * np.pi * np.arange(n) / n
     return np.column_stack([np.sin(turn), np.cos(turn)])

@@ -59,6 +59,7 @@ class ConditionalView(BeliefView):
     ).tag(sync=True)
 
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        """Draw the machine with what is held at first, each other disc as full as its unit is then likely to be +1."""
         layers, n, held = two_layers(model), model.n, np.zeros(model.n, int)
         if layers:
             low = len(layers[0])
@@ -103,6 +104,7 @@ class MeanFieldView(BeliefView):
     middle = traitlets.Int().tag(sync=True)
 
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        """Draw the machine twice, by Gibbs sampling and by mean field, with its middle unit's field and mean."""
         middle, others = around(model)
         places, high = np.full((model.n, 2), [180.0, 108]), 212
         around_it = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2)
@@ -160,6 +162,7 @@ class MessageView(BeliefView):
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
+        """Draw the machine in rows below its root, with the means of belief propagation, exact ones, and arrows."""
         layers = depths(model)
         leaves, middle = layers[-1], len(layers[-1]) // 2
         pair = [leaves[middle - 1], leaves[middle]] if middle else []
