@@ -89,6 +89,16 @@ def test_runs_that_sit_in_different_valleys_say_so():
 
 
 @quietly
+@quietly
+def test_one_run_keeps_the_errors_that_it_states():
+    """Also where its chains disagree: a single run has no spread."""
+    for run in (bmlab.gibbs(VALLEYS, rng=0, n_sweeps=50), bmlab.temper(GLASS, rng=0, n_sweeps=50)):
+        alone = bmlab.combine([run])
+        assert run.info["rhat"] >= RHAT_LIMIT and not alone.converged
+        assert np.array_equal(alone.mean_stderr, run.mean_stderr) and alone.log_z.stderr == run.log_z.stderr
+        assert np.array_equal(full(alone.corr_stderr), full(run.corr_stderr), equal_nan=True)
+
+
 def test_what_does_not_belong_together_is_refused():
     run = partial(bmlab.gibbs, rng=0, n_chains=4, n_sweeps=8)
     for answers, reason in (

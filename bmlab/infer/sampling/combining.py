@@ -89,7 +89,7 @@ def _of_chains(runs):
     together = None if None in halves else all_halves(halves)
     rhat = np.nan if together is None else together.rhat
     ess = float(sum(run.info["ess"] for run in runs))
-    by_spread = len(runs) >= STDERR_GROUPS or rhat >= RHAT_LIMIT
+    by_spread = len(runs) >= STDERR_GROUPS or (len(runs) > 1 and rhat >= RHAT_LIMIT)
 
     def averaged(values, errors):
         return _averaged(np.array(values), np.array(errors), n_draws, by_spread)
