@@ -163,6 +163,8 @@ def verdict(right, why):
 
 def alike(one, other):
     """Whether two answers are the same to rounding; whatever else is said of how they came about."""
+    if one is None or other is None:
+        return one is other
     if isinstance(other, bmlab.Bounded):
         ends = [[x.value, x.stderr, x.lower, x.upper] for x in (one, other)]
         return alike(*ends)
