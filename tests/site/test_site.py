@@ -12,6 +12,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from conftest import Visit
 from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
+from matplotlib.colors import to_rgb
+from test_plot import contrast
 from test_widgets import READ, in_node
 
 from bmlab.widgets.reading import Readers
@@ -66,11 +68,26 @@ def test_the_first_page_is_light(visit):
     assert sum(size for url, size in visit.bytes.items() if not re.search(r"\.(png|svg|webp)", url)) < 1_000_000
 
 
-def alive(page, view):
-    """Scroll to a view and wait until it lives."""
+def alive(page, view, paused=False):
+    """Scroll to a view and wait until it lives; end what moves by itself."""
     view.scroll_into_view_if_needed()
     page.wait_for_function("figure => figure.dataset.alive", arg=view.element_handle())
-    return view.locator(".bmlab")
+    live = view.locator(".bmlab")
+    if paused and (pause := live.get_by_role("button", name="Pause", exact=True)).count():
+        pause.first.click()
+    return live
+
+
+def changes(page, live, before):
+    """Wait until a view looks otherwise than it did."""
+    page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[live.element_handle(), before])
+
+
+def views_of(page):
+    """The live views of a page of the course, which has some."""
+    found = page.locator(".bmlab-live").all()
+    assert found
+    return found
 
 
 def test_the_home_runs_and_leads_to_every_notebook(visit):
@@ -127,7 +144,7 @@ def test_a_finger_scrolls_on_all_but_the_paper_that_it_draws_on(browser, address
 def test_no_view_of_a_page_traps_a_finger(browser, address, name):
     visit = Visit(browser, address, **PHONE)
     page = visit.open(name)
-    for view in page.locator(".bmlab-live").all():
+    for view in views_of(page):
         live = alive(page, view)
         trapped = live.evaluate(
             "view => [...view.querySelectorAll('*')].filter(x => getComputedStyle(x).touchAction === 'none')"
@@ -203,21 +220,6 @@ def test_each_step_below_the_piece_does_what_it_says(visit):
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
 
-def contrast(one, other):
-    """How two colours of a page differ, as WCAG counts it."""
-
-    def light(colour):
-        parts = [float(x) for x in re.findall(r"[\d.]+", colour)[:3]]
-        parts = [x / 255 if colour.startswith("rgb") else x for x in parts]
-        return sum(
-            k * (x / 12.92 if x <= 0.04 else ((x + 0.055) / 1.055) ** 2.4) for k, x in zip(LUMA, parts, strict=True)
-        )
-
-    low, high = sorted([light(one), light(other)])
-    return (high + 0.05) / (low + 0.05)
-
-
-LUMA = (0.2126, 0.7152, 0.0722)
 LIGHTEST = """canvas => { const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     let most = 0;
     for (let k = 0; k < data.length; k += 4) {
@@ -238,12 +240,13 @@ def test_in_the_dark_nothing_that_is_drawn_on_glares_and_weights_are_seen(visit)
             const told = done => () => { Sheet.stroke = stroke; done([...new Set(tones)]); };
             return new Promise(done => setTimeout(told(done), 1000)); }"""
     )
-    assert len(drawn) == 2 and all(contrast(colour, back) > 4.5 for colour in map(as_rgb, drawn))
+    assert len(drawn) == 2 and all(contrast(as_rgb(colour), as_rgb(back)) > 4.5 for colour in drawn)
 
 
 def as_rgb(colour):
-    """A colour that a canvas tells as #rrggbb, as a page tells it."""
-    return "rgb" + str(tuple(int(colour[k : k + 2], 16) for k in (1, 3, 5))) if colour.startswith("#") else colour
+    """A colour that a canvas tells as #rrggbb and a page as rgb(...), or color(srgb ...), in parts of 1."""
+    parts = [float(x) for x in re.findall(r"[\d.]+", colour)[:3]]
+    return to_rgb(colour) if colour.startswith("#") else [x / 255 if colour.startswith("rgb") else x for x in parts]
 
 
 def test_a_link_to_the_first_page_has_a_face(visit):
@@ -272,31 +275,28 @@ def test_who_asks_for_less_motion_sees_the_letters_at_rest(visit):
     page.wait_for_timeout(300)
     assert live.evaluate(LOOK) == before and float(live.locator(".bml-gap").inner_text()) < 0.4
     live.get_by_role("button", name="Run").click()
-    page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[live.element_handle(), before])
+    changes(page, live, before)
 
 
 @pytest.mark.parametrize("name", COURSE)
 def test_the_views_of_a_page_live_without_a_kernel(visit, name):
     page = visit.open(name)
-    for view in page.locator(".bmlab-live").all():
+    for view in views_of(page):
         kind = json.loads(view.locator("script").text_content())["view"]
-        live = alive(page, view)
+        live = alive(page, view, paused=True)
         assert live.evaluate(FOREIGN) == []
-        if (pause := live.get_by_role("button", name="Pause", exact=True)).count():
-            pause.first.click()
         keyed, pressed = MOVES[kind]
-        by_key, handle = live.locator(keyed).first, live.element_handle()
-        before = live.evaluate(LOOK)
+        by_key, before = live.locator(keyed).first, live.evaluate(LOOK)
         by_key.focus()
         at_the_end = by_key.evaluate("el => el.type === 'range' && el.value === el.max")
         by_key.press(" " if "slider" not in keyed else "ArrowLeft" if at_the_end else "ArrowRight")
         if "choice" in (by_key.evaluate("el => el.parentElement.className")):
             live.locator(".bml-choice button[aria-pressed=false]").first.click()
-        page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
+        changes(page, live, before)
         before = live.evaluate(LOOK)
         if pressed:
             live.locator(pressed).first.tap()
-            page.wait_for_function(f"([view, before]) => ({LOOK})(view) !== before", arg=[handle, before])
+            changes(page, live, before)
 
 
 @pytest.mark.parametrize("width", [1440, 390])
@@ -304,7 +304,7 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
 def test_each_bar_is_as_long_as_its_probability(visit, name, width):
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.open(name)
-    for view in page.locator(".bmlab-live").all():
+    for view in views_of(page):
         live, stored = alive(page, view), view.locator("script").text_content()
         kind = json.loads(stored)["view"]
         if kind == "MachineView":
@@ -390,20 +390,15 @@ def secrets(path):
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_a_page_holds_no_solution_and_a_place_to_think(path):
-    text = unescape(re.sub(r"<[^>]+>", "", (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")))
-    secret = secrets(path)
+def test_a_page_and_its_download_hold_no_solution_and_the_page_has_a_place_to_think(path):
+    page, download = (
+        (SITE / place).read_text(encoding="utf-8") for place in (f"notebooks/{path.stem}.html", f"student/{path.name}")
+    )
+    text, secret = unescape(re.sub(r"<[^>]+>", "", page)), secrets(path)
     assert secret and not [line for line in secret if line in text]
+    assert not re.search("BEGIN (SOLUTION|HIDDEN)", page + download)
     wanted = sum(bool(record(cell).get("solution")) for cell in nbformat.read(path, as_version=4).cells)
-    page = (SITE / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")
     assert page.count('class="bmlab-think"') == wanted
-    assert "BEGIN SOLUTION" not in page
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_the_notebook_to_download_has_no_solutions(path):
-    text = (SITE / f"student/{path.name}").read_text(encoding="utf-8")
-    assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN" not in text
 
 
 def test_thoughts_are_kept(visit):
@@ -419,8 +414,7 @@ def test_axe_finds_nothing_serious(visit, name, theme):
     page = visit.open(name, theme)
     assert page.locator("html").get_attribute("data-theme") == theme
     for view in page.locator(".bmlab-live").all():
-        if (pause := alive(page, view).get_by_role("button", name="Pause", exact=True)).count():
-            pause.first.click()
+        alive(page, view, paused=True)
     found = Axe().run(page, context="main", options={"preload": False}).response["violations"]
     serious = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     assert [(rule["id"], node["html"][:200]) for rule in serious for node in rule["nodes"]] == []
