@@ -12,42 +12,34 @@ import bmlab
 from bmlab.widgets.drawing import LETTERS
 
 IMPORTS = "import numpy as np\nimport bmlab\nfrom bmlab import plot, widgets"
-EXPLORE = """def draw(T, ax):
+CELLS = {
+    "explore": """def draw(T, ax):
     ax.bar(range(8), bmlab.probabilities(bmlab.toy().at(T)))
     print(f"T = {T:g}")
 
-widgets.explore(draw, T=(1, 5))"""
-LATTICE = "widgets.LatticeView(32, temperature=2.3)"
-MACHINE = "widgets.MachineView(bmlab.toy())"
-ROWS = "widgets.ConditionalView(bmlab.restricted(np.ones((3, 2)), np.zeros(3), np.zeros(2)))"
-LEARNING = """data = bmlab.data.zoo().data[:, :6]
+widgets.explore(draw, T=(1, 5))""",
+    "lattice": "widgets.LatticeView(32, temperature=2.3)",
+    "machine": "widgets.MachineView(bmlab.toy())",
+    "learning": """data = bmlab.data.zoo().data[:, :6]
 start = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
-widgets.LearningView(bmlab.ascend(start, data, rate=0.1), steps=5)"""
-PAINT = """bar, ring = -np.ones((2, 8, 8))
+widgets.LearningView(bmlab.ascend(start, data, rate=0.1), steps=5)""",
+    "paint": """bar, ring = -np.ones((2, 8, 8))
 bar[:, 3:5] = ring[2:6, 2:6] = 1
 ring[3:5, 3:5] = -1
 machines = [bmlab.BoltzmannMachine(np.zeros((64, 64)), 0.5 * shape.ravel()) for shape in (bar, ring)]
 log_z = [bmlab.exact(machine).log_z.value for machine in machines]
-widgets.PaintView(machines, log_z, names=["bar", "ring"])"""
-DRAW = "widgets.DrawView()"
-UPDATE = "widgets.UpdateView(bmlab.toy())"
-VISITED = "widgets.VisitedView(bmlab.toy())"
-CHAINS = "widgets.ChainsView(bmlab.ising((4, 4)).at(1.2))"
-STATES = "widgets.StatesView(bmlab.medium())"
-ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
-               return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
-CELLS = {"explore": EXPLORE, "lattice": LATTICE, "machine": MACHINE, "learning": LEARNING, "paint": PAINT, "draw": DRAW}
-CELLS |= {
-    "states": STATES,
-    "update": UPDATE,
-    "conditional": ROWS,
-    "visited": VISITED,
+widgets.PaintView(machines, log_z, names=["bar", "ring"])""",
+    "draw": "widgets.DrawView()",
+    "states": "widgets.StatesView(bmlab.medium())",
+    "update": "widgets.UpdateView(bmlab.toy())",
+    "conditional": "widgets.ConditionalView(bmlab.restricted(np.ones((3, 2)), np.zeros(3), np.zeros(2)))",
+    "visited": "widgets.VisitedView(bmlab.toy())",
     "averages": "widgets.MeanFieldView(bmlab.toy())",
-    "chains": CHAINS,
-}
-CELLS["messages"] = """W = np.zeros((5, 5))
+    "chains": "widgets.ChainsView(bmlab.ising((4, 4)).at(1.2))",
+    "messages": """W = np.zeros((5, 5))
 W[[1, 2, 3, 4], [0, 0, 1, 2]] = W[[0, 0, 1, 2], [1, 2, 3, 4]] = 1
-widgets.MessageView(bmlab.BoltzmannMachine(W, [0.5, 0, 0, 0, 0]))"""
+widgets.MessageView(bmlab.BoltzmannMachine(W, [0.5, 0, 0, 0, 0]))""",
+}
 IMAGES = ".jp-OutputArea-output img[src^='data:image/png']"
 
 
@@ -105,7 +97,7 @@ def test_a_saved_notebook_opens_with_its_picture_and_no_complaint(shown, name):
     picture.wait_for()
     notebook.page.wait_for_timeout(3000)  # a new kernel has started by now, and knows of no view
     assert picture.is_visible() and notebook.page.locator(".bmlab").count() == 0
-    assert "not found" not in notebook.page.locator(".jp-Notebook").inner_text()
+    assert "not found" not in notebook.page.locator(".jp-Notebook").text_content()
 
 
 BEYOND = """view => { const { right } = view.getBoundingClientRect(); return [...view.querySelectorAll('*')]
@@ -406,6 +398,10 @@ def test_it_learns_at_once_and_dreams_what_it_is_shown(shown):
     view.get_by_role("button", name="Unlearn").click()
     until(notebook, view, "the second half alone")
     eventually(notebook, lambda: not letters & set(wall.evaluate(DREAMT)))
+
+
+ROW = """c => { const d = c.getContext('2d').getImageData(0, 0, 6, 2).data;
+               return [0, 6].map(from => [0, 1, 2, 3, 4, 5].map(k => d[4 * (from + k) + 2])); }"""
 
 
 def test_a_fourth_pattern_is_drawn_and_a_cell_is_held_in_every_dream(shown):
