@@ -122,14 +122,6 @@ def kit(tmp_path):
     return Kit(short_notebook(tmp_path))
 
 
-def test_a_zip_of_the_class_is_looked_into(tmp_path, kit):
-    inner = {f"{who}_{k}_9_twice.ipynb": dumped(kit.answered()) for k, who in enumerate(("ann", "bo"), 10)}
-    (tmp_path / "in.zip").write_bytes(zipped(**inner))
-    found = senders(tmp_path / "in.zip", ["twice"])
-    assert [one.id for one in found] == ["10", "11"]
-    assert all(read(one, {"twice": handout(tmp_path / "sources/twice.ipynb")})["plans"] for one in found)
-
-
 def imported_by_reading(*given):
     """Whether a student was read, and the modules that this imported, tables of letters aside."""
     before = set(sys.modules)
@@ -168,11 +160,6 @@ def test_what_is_run_is_what_the_grades_need_and_what_a_student_wrote(kit, tmp_p
     assert "base = 1" in run and "mine = 1" in run and not any("costly" in source for source in run)
     notebook.cells[-1].source = "mine = costly"
     assert any("costly = " in source for _, source, _ in rebuild(kit, tmp_path, notebook).steps)
-
-
-def test_a_blank_handout_leaves_everything_open(kit, tmp_path):
-    assert rebuild(kit, tmp_path, kit.blank).open == ["first", "double"]
-    assert rebuild(kit, tmp_path, kit.answered("double")).open == ["first"]
 
 
 @pytest.mark.parametrize("typed, kept", [('"4711"', '"4711"'), ("4711  # me", "4711"), ("__import__('os')", "")])
