@@ -66,6 +66,14 @@ def golf_course(n, depth):
     return bmlab.from_bits(W, b)
 
 
+def one_against_all(seed):
+    """One unit that is sure against 14 to 17 others that like to agree, as in 04b: AIS ends in the wrong valley."""
+    rng = np.random.default_rng(seed)
+    n, w, part = rng.integers(15, 19), rng.uniform(0.85, 1), rng.uniform(0.37, 0.43)
+    biases = np.append(w * (n - 1) * 0.533, np.full(n - 1, -part * w))
+    return bmlab.BoltzmannMachine(w * (1 - np.eye(n)), biases)
+
+
 def summit(data, penalty=0.03):
     """The best machine of the data."""
     return bmlab.maximize(blank(data.shape[1]), data, penalty=penalty).model
