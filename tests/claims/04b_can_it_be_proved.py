@@ -1,7 +1,7 @@
 """What 04b_can_it_be_proved says of TAP, Bethe and brackets, attacked: other machines; exact() judges."""
 
 import numpy as np
-from judges import off, pair, ring, summit
+from judges import crowd, off, one_against_all, pair, ring, scaled, summit
 from judges import other_glass as glass
 from referee import claim
 
@@ -52,15 +52,40 @@ def exact_on_a_tree(seed):
     return 1e-9 - off(bmlab.bethe(family), family)
 
 
-@claim("04-66")
+@claim("04-66")  # with strong weights it has not: Bethe's means are off
 def long_loops(seed):
-    """In a long loop it has faded on the way, in a loop of three it comes straight back"""
+    """In a long loop of moderate weights it has faded on the way"""
     rng, errors = np.random.default_rng(seed), []
     weights, bias = rng.choice([-1, 1]) * rng.uniform(0.3, 0.7), rng.uniform(0, 0.5)
     for n in 3, 12:
         loop = bmlab.BoltzmannMachine(weights * ring(n), np.full(n, bias))
         errors.append(np.abs((bmlab.bethe(loop).corr - bmlab.exact(loop).corr)[0, 1]))
-    return np.log10(errors[0] / errors[1]) - 1
+    strong = bmlab.BoltzmannMachine(rng.uniform(1.5, 3) * ring(12), np.full(12, 0.05))
+    missed = np.abs(bmlab.bethe(strong).mean - bmlab.exact(strong).mean).max()
+    return min(np.log10(errors[0] / errors[1]) - 1, missed - 0.1)
+
+
+@claim("04-66")  # without biases exactly that is left of it after n steps round a ring, strong or weak
+def it_fades_at_each_step(seed):
+    """to at most $\\tanh(|w|/T)$ of itself at each step"""
+    rng, n = np.random.default_rng(seed), 3 + seed % 10
+    w, T = rng.choice([-1, 1]) * rng.uniform(0.2, 2), rng.choice([0.5, 1, 2])
+    loop = bmlab.BoltzmannMachine(w * ring(n), np.zeros(n), T)
+    missed = np.expm1(bmlab.exact(loop).log_z.value - bmlab.bethe(loop).log_z.value)
+    return 1e-6 - abs(missed - np.tanh(w / T) ** n)
+
+
+@claim("04-66")  # glasses, crowds, repelling units, rings, triangles, a lattice: means and pairs to two hundredths
+def where_bethe_is_good(seed):
+    """So Bethe is good where loops are long enough for that, or the spectral radius of $W/T$ (notebook 04) is below one
+    half."""
+    rng, crowded = np.random.default_rng(seed), crowd(12, 1)[0].weights
+    lattice = bmlab.ising((3, 4)).dense_weights
+    kinds = glass(12, seed).weights, crowded, -crowded, -ring(9), np.kron(np.eye(4), 1 - np.eye(3)), lattice
+    W = kinds[seed % 6]
+    weak = scaled(W, rng.normal(scale=0.3, size=len(W)), 0.5)
+    long = bmlab.BoltzmannMachine(rng.uniform(-0.7, 0.7) * ring(12), rng.normal(scale=0.3, size=12))
+    return 0.02 - max(off(bmlab.bethe(model), model) for model in (weak, long))
 
 
 @claim("04-78")
@@ -69,11 +94,14 @@ def it_is_proven(seed):
     return min(margins(glass(6 + seed % 6, seed, [0.3, 1, 2][seed % 3])))
 
 
-@claim("04-78")
+@claim("04-78")  # the same couplings, all made positive, are not frustrated: there it is the better one
 def trw_is_lost(seed):
-    """is lost where couplings are many and strong"""
-    cold = glass(8 + seed % 5, seed, 0.3)
-    return bmlab.trw(cold, tolerance=0.5).log_z.upper - bmlab.infer.bounds.gaussian_integral.gaussian_bound(cold)
+    """is lost where couplings are many, strong and frustrated"""
+    cold, behind = glass(8 + seed % 5, seed, 0.3), []
+    for model in cold, bmlab.BoltzmannMachine(np.abs(cold.weights), np.abs(cold.biases), 0.3):
+        above = bmlab.infer.bounds.gaussian_integral.gaussian_bound(model)
+        behind.append(bmlab.trw(model, tolerance=0.5).log_z.upper - above)
+    return min(behind[0], -behind[1])
 
 
 @claim("04b-above")  # of two machines, and of their mixtures
@@ -112,13 +140,18 @@ def agreement_is_evidence(seed):
 @claim("04b-mammal")  # one unit against all others: the three agree to 0.1 nats, and miss more than one
 def and_no_proof(seed):
     """All are in the wrong valley"""
-    rng = np.random.default_rng(seed)
-    n, w, part = rng.integers(15, 19), rng.uniform(0.85, 1), rng.uniform(0.37, 0.43)
-    sure = np.append(w * (n - 1) * 0.533, np.full(n - 1, -part * w))
-    model = bmlab.BoltzmannMachine(w * (1 - np.eye(n)), sure)
+    model = one_against_all(seed)
     logs = three(model, seed)
     best = bmlab.mean_field(model, starts=5).log_z.lower
     return best - max(logs) - 1 if np.ptp(logs) < 0.1 else -1
+
+
+@claim("04b-mammal")
+def temper_finds_it(seed):
+    """`temper` finds the right one."""
+    model = one_against_all(seed)
+    found, truth = bmlab.temper(model, rng=seed), bmlab.exact(model)
+    return 0.1 - max(abs(found.log_z.value - truth.log_z.value), np.abs(found.mean - truth.mean).max())
 
 
 @claim("04b-zoo-why")  # milk and eight other questions
@@ -134,9 +167,13 @@ def for_certain(seed):
 
 @claim("04b-zoo-why")
 def wider(seed):
-    """the stronger the weights, the wider it is"""
+    """In a glass this gap is wider, the stronger the weights; on the circle above, which is not frustrated, it
+    shrank."""
     ends = [bracket(glass(6 + seed % 6, seed, 1, scale)) for scale in (0.25, 0.5, 1, 2)]
-    return np.diff([upper - lower for lower, upper in ends]).min()
+    weights = np.random.default_rng(seed).uniform(0.5, 1) * np.array([1, 2])
+    circles = [bracket(bmlab.BoltzmannMachine(w * ring(3), np.zeros(3))) for w in weights]
+    wide, shrank = (np.diff([upper - lower for lower, upper in some]) for some in (ends, circles))
+    return min(wide.min(), -shrank[0])
 
 
 @claim("04b-answer")  # in the cold: the bracket holds, and TAP has left it or Bethe is off, unseen
@@ -148,14 +185,14 @@ def proved_and_believed(seed):
 
 @claim("04b-answer")  # a third of the way to the nearer end
 def far_nearer_than_the_bounds(seed):
-    """On weak weights TAP and Bethe are far nearer to the truth than the bounds are"""
+    """In a glass of weak weights TAP and Bethe are far nearer to the truth than the bounds are"""
     model = glass(8 + seed % 7, seed, 1, [0.2, 0.35, 0.5, 0.6][seed % 4])
     return 1 / 3 - far(model) / min(margins(model))
 
 
 @claim("04b-94")
 def beside_an_opinion_of_his_own(seed):
-    """Yes, as long as the two biases point the same way"""
+    """Yes where the two biases point the same way"""
     w, b, c = np.random.default_rng(seed).uniform([0.2, 0.1, 0.1], [2, 1, 1])
     couple = pair(w, [b, c])
     return (bmlab.mean_field(couple).mean - bmlab.exact(couple).mean).min()
@@ -171,10 +208,14 @@ def the_second_order(seed):
 
 @claim("04b-won-why")  # from other starts, and after ten times as many rounds
 def for_ever(seed):
-    """never settle"""
-    machine = bmlab.medium()
-    J, b = machine.weights, machine.biases
-    m = np.tanh(b) if seed == 0 else np.random.default_rng(seed).uniform(-1, 1, 10)
-    for _ in range(3000):
-        last, m = m, np.tanh(J @ m + b - m * (J**2 @ (1 - m**2)))
-    return np.abs(m - last).max() - 0.5
+    """never settle, all at once or one unit at a time: each step overshoots, and a fifth of each step does settle."""
+    J, b, ends = bmlab.medium().weights, bmlab.medium().biases, []
+    start = np.tanh(b) if seed == 0 else np.random.default_rng(seed).uniform(-1, 1, 10)
+    for turns, share in ([slice(None)], 1), (range(10), 1), ([slice(None)], 0.2):
+        m = start.copy()
+        for _ in range(3000):
+            last = m.copy()
+            for i in turns:
+                m[i] += share * (np.tanh(J[i] @ m + b[i] - m[i] * (J[i] ** 2 @ (1 - m**2))) - m[i])
+        ends.append(np.abs(m - last).max())
+    return min(ends[0] - 0.5, ends[1] - 0.25, 1e-9 - ends[2])
