@@ -122,6 +122,18 @@ def rows_of_two_kinds(seed):
     return np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8
 
 
+@claim("06-46")
+def valleys_are_a_hint(seed):
+    """Valleys hint at kinds of rows without counting them: two similar kinds share a valley, and columns tied two by
+    two make many."""
+    rng = np.random.default_rng(seed)
+    kind, couples = rng.choice([-1.0, 1.0], size=(435, 1)), rng.choice([-1.0, 1.0], size=(435, 8))
+    similar = np.where(rng.random((435, 16)) < (1 + 0.5 * kind) / 2, 1.0, -1.0)
+    tied = np.hstack([couples, np.where(rng.random(couples.shape) < 0.95, couples, -couples)])
+    one, many = (len(valleys(learnt(rows), seed)[0]) for rows in (similar, tied))
+    return min(1.5 - one, many - 5.5)
+
+
 # Guesses
 
 
