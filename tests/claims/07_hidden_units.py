@@ -83,7 +83,7 @@ def a_third_each(rows, penalty):
 
 @claim("07-41", np.random.default_rng(0).normal(size=(20, 9)))
 def threes_and_fours(drawn):
-    """**A hidden unit gives its visible units interactions of three and more.**"""
+    """**A hidden unit can give its visible units interactions of three and more.**"""
     product_of_four = bmlab.states(4).prod(1)
     machine = bmlab.restricted(drawn[:4, None], drawn[4:8], drawn[8:])
     log_p = np.log(bmlab.probabilities(machine).reshape(16, 2).sum(1))
@@ -106,7 +106,7 @@ def the_average_of_a_curve(seed):
 
 @claim("07-65")
 def symmetry_has_to_be_broken(seed):
-    """Symmetry has to be broken by noise."""
+    """Something has to break the symmetry, such as noise."""
     noise = np.random.default_rng(seed).normal(size=(3, 1))
     still, moved = (
         bmlab.fit(bmlab.BoltzmannMachine(W, np.zeros(4)), XOR, rate=0.3, steps=1001, every=1001).steps[-1]
@@ -246,7 +246,7 @@ def geometry(seed):
 
 @claim("07-102")
 def hidden_units_have_no_names(seed):
-    """Hidden units can swap places, or turn their signs over, without a change to any visible pattern."""
+    """Hidden units can swap places, or turn all their signs over, and each visible pattern keeps its probability."""
     rng = np.random.default_rng(seed)
     W, b, c = rng.normal(size=(5, 3)), rng.normal(size=5), rng.normal(size=3)
     swap, turn = rng.permutation(3), rng.choice([-1, 1], size=3)
