@@ -89,8 +89,8 @@ def the_same_walk(seed):
 
 
 @claim("08-93")  # layers that hold each other three times as firmly remember at least twice as long
-def no_faster_forgetting(seed):
-    """It does not make the chain mix faster"""
+def strong_weights_mix_slowly(seed):
+    """With strong weights the chain still mixes slowly"""
     model, v, _ = layers(seed, 4, 4, scale=0.5)
     firm = bmlab.BoltzmannMachine(3 * model.weights, model.biases, model.temperature)
     return memory(strokes(firm, v)) / memory(strokes(model, v)) - 2
@@ -156,7 +156,7 @@ def any_distribution(seed):
 
 @claim("08-93", FOLDS)
 def alike_for_ever(fold, seed):
-    """All hidden units would be alike, with gradient zero, for ever."""
+    """All hidden units would begin alike, and stay alike for ever."""
     data = rivals.split(fold)[0][seed::4, 20:30]
     start = bmlab.restricted(np.zeros((10, 3)), np.arctanh(0.99 * data.mean(axis=0)), np.full(3, 0.1 * seed))
     mask = bmlab.restricted(np.ones((10, 3)), np.zeros(10), np.zeros(3)).weights != 0
@@ -226,7 +226,7 @@ def ends(fold, seed, hidden, steps, penalty=0.02):
 
 @claim("08-79", FOLDS)  # equal numbers of parameters (2014 and 2080); the rival's penalty is the best of three
 def hidden_units_win_in_the_end(fold, seed):
-    """Hidden units win, if they learn for long enough."""
+    """Thirty hidden units win, if they learn for long enough."""
     rival = max(ends(fold, seed, 0, 1000, penalty) for penalty in (0.02, 0.05, 0.1))
     return ends(fold, seed, 30, 6000) - rival
 
