@@ -29,13 +29,13 @@ def restored(found, right):
     return (found == right).all(axis=1).sum()
 
 
-def recalled(net, images):
+def recalled(net, images, seen=SEEN):
     """How many images come back: upper halves held, the pixels below follow their fields from white paper."""
-    found = np.where(SEEN, images, -1.0)
+    found = np.where(seen, images, -1.0)
     for s in found:
-        rest = net.clamp(SEEN, s[SEEN]).at(0.001)
+        rest = net.clamp(seen, s[seen]).at(0.001)
         for _ in range(20):
-            s[~SEEN] = bmlab.sweep(rest, s[~SEEN], np.full(rest.n, 0.5))
+            s[~seen] = bmlab.sweep(rest, s[~seen], np.full(rest.n, 0.5))
     return restored(found, images)
 
 
@@ -70,6 +70,15 @@ def random_patterns_come_back(seed):
     """for random patterns it would be right"""
     five = np.random.default_rng(seed).choice([-1.0, 1.0], (5, 64))
     return recalled(bmlab.hopfield(five), five) - 2.5
+
+
+@claim("10-11")  # whichever digits are stored: more than with their margins
+def margins_make_the_blend(seed):
+    """Without the pixels that are white in all five, all five come back."""
+    five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
+    inner = (five > 0).any(axis=0)
+    without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
+    return without - recalled(bmlab.hopfield(five), five) - (4.5 if seed == 0 else 0.5)
 
 
 @claim("10-11")  # whichever digits are stored: most of five, next to none of forty
@@ -148,32 +157,60 @@ def falling_noise_cures(seed):
     return 0.08 - abs(flocks(seed)[1] - 0.8)
 
 
-GRID = np.stack(np.meshgrid(*[np.linspace(-3, 3, 9)] * 2), axis=-1).reshape(-1, 2)
-
-
 def eight(turn):
     """Places on the curve."""
     return np.column_stack([2 * np.sin(turn), 1.5 * np.sin(2 * turn)])
 
 
-def bumps(y):
-    """A constant, the place, and 81 bumps."""
-    return np.column_stack([np.ones(len(y)), y, np.exp(-cdist(y, GRID, "sqeuclidean") / (2 * 0.75**2))])
+def bumps(y, side=9, width=0.75):
+    """A constant, the place, and the bumps of a grid, 81 in the notebook."""
+    grid = np.stack(np.meshgrid(*[np.linspace(-3, 3, side)] * 2), axis=-1).reshape(-1, 2)
+    return np.column_stack([np.ones(len(y)), y, np.exp(-cdist(y, grid, "sqeuclidean") / (2 * width**2))])
+
+
+LEVELS = np.geomspace(4, 0.02, 25)
 
 
 @cache
-def drawings(seed):
-    """40 points, and where 300 walkers end with the perfect and with the learnt denoiser."""
+def lesson(seed, side=9, width=0.75):
+    """40 points, 300 walkers at the start, and the learnt denoiser."""
     rng = np.random.default_rng(seed)
     points = eight(rng.uniform(0, 2 * np.pi, 40))
-    levels, noise, fitted = np.geomspace(4, 0.02, 25), 4 * rng.normal(size=(300, 2)), {}
-    for sigma in levels:
+    noise, fitted = 4 * rng.normal(size=(300, 2)), {}
+    for sigma in LEVELS:
         clean = np.repeat(points, 50, axis=0)
         noisy = clean + sigma * rng.normal(size=clean.shape)
-        some = bumps(noisy)
-        fitted[sigma] = np.linalg.solve(some.T @ some + 1e-6 * len(some) * np.eye(84), some.T @ (clean - noisy))
-    learnt = walk(lambda y, sigma: y + bumps(y) @ fitted[sigma], levels, noise)
-    return points, walk(partial(denoised, points), levels, noise), learnt
+        some = bumps(noisy, side, width)
+        ridge = 1e-6 * len(some) * np.eye(some.shape[1])
+        fitted[sigma] = np.linalg.solve(some.T @ some + ridge, some.T @ (clean - noisy))
+    return points, noise, lambda y, sigma: y + bumps(y, side, width) @ fitted[sigma]
+
+
+@cache
+def drawings(seed, *grid):
+    """40 points, and where 300 walkers end with the perfect and with the learnt denoiser."""
+    points, noise, learnt = lesson(seed, *grid)
+    return points, walk(partial(denoised, points), LEVELS, noise), walk(learnt, LEVELS, noise)
+
+
+@claim("10-43")  # by their squared errors, at each level of noise below 0.15
+def better_on_new_points(seed):
+    """But when little noise is left, it is the better one for *new* points of the curve."""
+    points, _, learnt = lesson(seed)
+    rng = np.random.default_rng([seed, 1])
+    new = eight(rng.uniform(0, 2 * np.pi, 2000))
+    for sigma in LEVELS[LEVELS < 0.15]:
+        y = new + sigma * rng.normal(size=new.shape)
+        errors = [np.mean((found - new) ** 2) for found in (denoised(points, y, sigma), learnt(y, sigma))]
+        yield 1 - errors[1] / errors[0]
+
+
+@claim("10-43")  # with narrower ones, on a grid of 21 by 21, more walkers end on a point
+def wide_bumps_fill_gaps(seed):
+    """its bumps are too wide to tell neighbours apart, so it fills gaps."""
+    copies = [np.mean(cdist(learnt, points).min(axis=1) < 0.02)
+              for points, _, learnt in (drawings(seed), drawings(seed, 21, 0.3))]  # fmt: skip
+    return copies[1] - copies[0] - 0.05
 
 
 @claim("10-43")
