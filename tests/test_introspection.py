@@ -5,11 +5,6 @@ import numpy as np
 import bmlab
 
 
-def test_a_function_shows_its_source(capsys):
-    bmlab.show(bmlab.sweep)
-    assert capsys.readouterr().out.startswith("def sweep(")
-
-
 def test_a_report_of_a_bug_has_its_versions(capsys):
     bmlab.about()
     text = capsys.readouterr().out

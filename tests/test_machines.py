@@ -1,7 +1,6 @@
 """Machines with a name: each against the property it is known for."""
 
 import numpy as np
-import pytest
 
 import bmlab
 
@@ -22,18 +21,6 @@ def test_a_square_torus_has_four_neighbours_each():
 def test_a_ring_of_two_couples_twice_and_of_one_not_at_all():
     assert (bmlab.ising(2).weights.toarray() == [[0, 2], [2, 0]]).all()
     assert bmlab.ising((1, 1)).weights.nnz == 0
-
-
-@pytest.mark.parametrize("temperature", [1.0, 2.5])
-def test_log_z_of_the_ring_is_that_of_the_transfer_matrix(temperature):
-    """Z = l1^n + l2^n with the eigenvalues of exp(-E/T) between two neighbours (Ising 1925)."""
-    n, coupling, field = 9, 0.8, 0.3
-    k, h = coupling / temperature, field / temperature
-    transfer = np.array([[np.exp(k + h), np.exp(-k)], [np.exp(-k), np.exp(k - h)]])
-    expected = np.log((np.linalg.eigvalsh(transfer) ** n).sum())
-    assert (
-        abs(bmlab.exact(bmlab.ising(n, coupling=coupling, field=field).at(temperature)).log_z.value - expected) < 1e-12
-    )
 
 
 def test_a_hopfield_machine_rests_in_its_patterns():
