@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.optimize import linprog
+from test_ascent import blank
 from test_contract import machine
 from test_likelihood import missing
 
@@ -19,11 +19,6 @@ GLASS = bmlab.sherrington_kirkpatrick(14, rng=np.random.default_rng(0))
 LARGE = bmlab.sample(
     bmlab.BoltzmannMachine(GLASS.weights, np.linspace(-0.5, 0.5, 14)), 4000, rng=np.random.default_rng(1)
 )
-RING = bmlab.ising(6, coupling=0.1)
-
-
-def blank(n, temperature=1.0):
-    return bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), temperature)
 
 
 def slope_length(step, data, penalty=0.0, couplings=None):
@@ -118,14 +113,6 @@ def test_what_says_converged_has_nothing_higher_near_by(infer):
         allowed = 1e-6 * np.linalg.norm(nudges, axis=1).max() + 1e-14  # and roundings of log Z
         assert found.converged == (risen <= allowed and found.steps[-1].gradient_norm <= 1e-6)
         assert found.converged or infer is not bmlab.exact
-
-
-def test_sparse_machines_climb_on_their_couplings():
-    data = bmlab.sample(bmlab.ising(6, coupling=0.3, field=0.2), 500, rng=np.random.default_rng(0))
-    dense = bmlab.BoltzmannMachine(RING.weights.toarray(), RING.biases)
-    thin, full = maximize(RING, data), maximize(dense, data, couplings=dense.weights != 0)
-    assert sparse.issparse(thin.model.weights)
-    assert np.allclose(thin.model.weights.toarray(), full.model.weights, atol=1e-5)
 
 
 @pytest.mark.parametrize("data", [DATA[:, :4], missing(DATA)], ids=["hidden", "missing"])
@@ -227,12 +214,6 @@ def test_hidden_units_without_weights_begin_off_the_saddle(hidden):
 def test_moments_that_no_data_have_are_refused(mean, corr, sentence, learn):
     with pytest.raises(ValueError, match=sentence):
         learn(blank(2), bmlab.Estimate(np.array(mean), np.array(corr)))
-
-
-@pytest.mark.parametrize(("option", "wrong"), [("tolerance", 0.0), ("tolerance", np.nan), ("penalty", -0.1)])
-def test_what_a_climb_cannot_go_by_is_refused(option, wrong):
-    with pytest.raises(ValueError, match=f"{option} must be .*, found {wrong:g}"):
-        maximize(blank(UNITS), DATA, **{option: wrong})
 
 
 def test_a_climb_is_priced_whole_before_it_starts():

@@ -4,14 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from test_ascent import blank
 
 import bmlab
 
 PAIRS = np.triu_indices(4, 1)
-
-
-def blank(n, temperature=1.0):
-    return bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n), temperature)
 
 
 def machine(n, rng, mask=None):
