@@ -494,30 +494,20 @@ def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
         assert here.source.strip() == kept.strip() or (record(here).get("solution") and here.cell_type == "markdown")
 
 
-def test_a_zip_holds_what_a_student_needs(handouts):
-    for name, path in BY_NAME.items():
-        with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
-            inside = set(archive.namelist())
-            readme = archive.read(f"{FOLDER}/README.txt").decode()
-            notebook = archive.read(f"{FOLDER}/{name}.ipynb").decode()
-        wanted = {f"package/{file}" for file in ("pyproject.toml", "README.md", "LICENSE", "bmlab/__init__.py")} | {
-            "README.txt"
-        }
-        assert inside >= {f"{FOLDER}/{file}" for file in wanted | {f"tables/{table.name}" for table in tables(path)}}
-        assert not any(file.startswith(f"{FOLDER}/bmlab") for file in inside)
-        assert not any("__pycache__" in file or "teaching" in file for file in inside)
-        assert len(readme.splitlines()) == 8 and 'pip install "./package[lab]"' in readme
-        assert notebook == (handouts / f"{name}.ipynb").read_text(encoding="utf-8")
+PACKAGE = {"package/pyproject.toml", "package/README.md", "package/LICENSE", "package/bmlab/__init__.py"}
 
 
-def test_one_zip_holds_the_whole_course_and_the_versions_it_was_tested_with(handouts):
-    with zipfile.ZipFile(handouts / "course.zip") as archive:
-        inside = {name.removeprefix(f"{FOLDER}/") for name in archive.namelist()}
-        assert (
-            archive.read(f"{FOLDER}/package/requirements.lock") == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
-        )
-    wanted = {path.name for path in FILES} | {f"tables/{file.name}" for path in FILES for file in tables(path)}
-    assert inside >= wanted and not any("teacher" in name or name == "solutions.html" for name in inside)
+@pytest.mark.parametrize("name", [*BY_NAME, "course"])
+def test_a_zip_holds_what_a_student_needs_and_nothing_for_teachers(handouts, name):
+    """One notebook, or the whole course; and the versions that it was tested with."""
+    with zipfile.ZipFile(handouts / f"{name}.zip") as archive:
+        held = {file.removeprefix(f"{FOLDER}/"): archive.read(file) for file in archive.namelist()}
+    paths = FILES if name == "course" else [BY_NAME[name]]
+    assert held.keys() >= PACKAGE | {f"tables/{table.name}" for path in paths for table in tables(path)}
+    assert not any(re.search("^bmlab|__pycache__|teach|solutions.html", file) for file in held)
+    assert all(held[path.name] == (handouts / path.name).read_bytes() for path in paths)
+    assert held["package/requirements.lock"] == (NOTEBOOKS.parent / "requirements.lock").read_bytes()
+    assert 'pip install "./package[lab]"' in held["README.txt"].decode()
 
 
 def test_the_solutions_are_a_page_for_teachers(handouts):
