@@ -135,7 +135,7 @@ def test_a_finger_scrolls_on_all_but_the_paper_that_it_draws_on(browser, address
     before = paper.evaluate(PIXELS)
     assert swipe(page, paper) == 0 and paper.evaluate(PIXELS) != before
     tiles = [tile.bounding_box() for tile in live.locator(".bml-shelf button").all()]
-    assert all(0.8 < tile["width"] / tile["height"] < 1.25 for tile in tiles)
+    assert tiles and all(0.8 < tile["width"] / tile["height"] < 1.25 for tile in tiles)
     visit.context.close()
     assert visit.complaints == []
 
