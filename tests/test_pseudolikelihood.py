@@ -26,18 +26,29 @@ def directions(mask):
     return np.array(found)
 
 
-@pytest.mark.parametrize("penalty", [0.0, 0.3])
+PENALTIES = [{}, {"penalty": 0.3}, {"penalty": 0.03, "bias_penalty": 0.2}]
+PENALTIES += [{"l1": 0.05}, {"l1": 0.05, "penalty": 0.02, "bias_penalty": 0.1}]
+
+
+@pytest.mark.parametrize("options", PENALTIES, ids=str)
 @pytest.mark.parametrize("lattice", [False, True], ids=["all pairs", "a lattice"])
-def test_at_the_maximum_the_slope_of_plain_is_that_of_the_penalty(penalty, lattice):
-    """PL/2 - penalty/2 sum w^2 is climbed, to a slope of 1e-6; pairs without a coupling keep their slope."""
-    true = bmlab.ising((2, 3), coupling=0.7, field=0.2, periodic=False)
-    data, coupled = bmlab.sample(true, 500, rng=np.random.default_rng(1)), true.dense_weights != 0
-    options = {"couplings": coupled} if lattice else {}
-    found = pseudolikelihood(data, penalty=penalty, **options).model
+def test_at_the_maximum_the_slope_of_plain_is_that_of_the_penalties(options, lattice):
+    """dPL/dw = 2 penalty w + 2 l1 sign(w) of a weight that is there, to a slope of 1e-6, dPL/db = bias_penalty b.
+
+    Of a weight that is 0 the slope is at most 2 l1; pairs without a coupling keep theirs.
+    """
+    penalty, bias_penalty, l1 = (options.get(name, 0.0) for name in ("penalty", "bias_penalty", "l1"))
+    true = bmlab.ising((2, 4), coupling=0.3, field=0.2, periodic=False)
+    data, pairs = bmlab.sample(true, 300, rng=np.random.default_rng(1)), off_diagonal(8)
+    coupled = true.dense_weights != 0 if lattice else pairs
+    found = pseudolikelihood(data, couplings=coupled if lattice else None, **options).model
     d_weights, d_biases = plain.pseudo_gradient(found, data)
-    off = np.abs(d_weights - 2 * penalty * found.weights)
-    assert np.abs(d_biases).max() < 1.1e-6 and off[coupled].max() < 1.1e-6
-    assert (found.weights[~coupled] == 0).all() == lattice and (off[~coupled].max() > 1e-3) == lattice
+    there, rest = found.weights != 0, d_weights - 2 * penalty * found.weights
+    assert abs(rest - 2 * l1 * np.sign(found.weights))[there].max() < 1.1e-6
+    assert abs(rest[coupled & ~there]).max(initial=0) < 2 * l1 + 1.1e-6
+    assert lattice or there[pairs].all() == (l1 == 0)
+    assert not there[~coupled].any() and (not lattice or abs(rest[pairs & ~coupled]).max() > 1e-3)
+    assert abs(d_biases - bias_penalty * found.biases).max() < 1.1e-6
 
 
 def has_maximum(s):
@@ -138,12 +149,9 @@ def test_a_ridge_on_the_bias_of_one_unit_is_where_its_mean_says(learn, values):
     assert abs(np.mean(values) - np.tanh(b) - 0.1 * b) < 1.1e-6
 
 
-def test_the_ridge_is_the_slope_that_is_left():
-    """At the top what is climbed is level: of L over T, and of PL, in which each weight stands twice."""
+def test_the_ridges_of_the_likelihood_are_the_slope_that_is_left():
+    """At the top what is climbed is level, over T, but for biases that do not learn."""
     data = bmlab.sample(bmlab.toy(), 80, rng=np.random.default_rng(2))
-    found = pseudolikelihood(data, penalty=0.03, bias_penalty=0.2).model
-    d_weights, d_biases = plain.pseudo_gradient(found, data)
-    assert abs(d_weights - 0.06 * found.weights).max() < 1.1e-6 and abs(d_biases - 0.2 * found.biases).max() < 1.1e-6
     start, learnt = bmlab.toy().at(1.7), np.array([True, True, False])
     found = bmlab.maximize(start, data, penalty=0.03, bias_penalty=0.2, biases=learnt).model
     d_weights, d_biases = bmlab.gradient(found, bmlab.clamped(found, data), bmlab.exact(found))
@@ -152,24 +160,6 @@ def test_the_ridge_is_the_slope_that_is_left():
 
 
 # An L1 penalty, and a penalty that is chosen
-
-
-@pytest.mark.parametrize("options", [{}, {"penalty": 0.02, "bias_penalty": 0.1}], ids=["alone", "with ridges"])
-@pytest.mark.parametrize("lattice", [False, True], ids=["all pairs", "a lattice"])
-def test_at_the_maximum_an_l1_penalty_balances_the_slope(options, lattice):
-    """dPL/dw = 2 l1 sign(w) of a weight that is there, and no steeper than 2 l1 where it is 0 (plain's slopes)."""
-    true = bmlab.ising((2, 4), coupling=0.3, field=0.2, periodic=False)
-    data, coupled = bmlab.sample(true, 300, rng=np.random.default_rng(1)), off_diagonal(8)
-    if lattice:
-        coupled = true.dense_weights != 0
-    found = pseudolikelihood(data, l1=0.05, couplings=coupled, **options).model
-    d_weights, d_biases = plain.pseudo_gradient(found, data)
-    rest = d_weights - 2 * options.get("penalty", 0) * found.weights
-    there = found.weights != 0
-    assert abs(rest - 0.1 * np.sign(found.weights))[there].max() < 1.1e-6
-    assert abs(rest[coupled & ~there]).max(initial=0) < 0.1 + 1.1e-6 and not there[~coupled].any()
-    assert there.any() and (lattice or not there[coupled].all())
-    assert abs(d_biases - options.get("bias_penalty", 0) * found.biases).max() < 1.1e-6
 
 
 def test_an_l1_penalty_of_one_pair_is_in_closed_form():
