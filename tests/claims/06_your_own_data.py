@@ -105,6 +105,19 @@ def two_valleys(seed):
     return (0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0
 
 
+@claim("06-19")  # the machine's weights made weaker or given random signs; and a glass, where they are strong, too
+def one_or_many(seed):
+    """B holds for weak weights, C for strong frustrated ones."""
+    rng, machine = np.random.default_rng(seed), again(seed)[2]
+    signs = np.triu(rng.choice([-1, 1], size=(16, 16)), 1)
+    weak, frustrated = machine.weights * rng.uniform(0.1, 0.5), machine.weights * (signs + signs.T)
+    one, only_frustrated = (
+        len(valleys(bmlab.BoltzmannMachine(weights, machine.biases), seed)[0]) for weights in (weak, frustrated)
+    )
+    many = len(valleys(bmlab.sherrington_kirkpatrick(16, rng=rng).at(0.1), seed)[0])
+    return min(1.5 - one, 5.5 - only_frustrated, many - 5.5)
+
+
 @claim("06-22")
 def the_valleys_are_the_parties(seed):
     """Valley 0 answers as the Democrats do, valley 1 as the Republicans do."""
