@@ -32,11 +32,15 @@ TYPED = {  # by strict readers, and then accepted in silence
     "04b_can_it_be_proved-hear_each_other": ["np.tanh(m + pair.biases[::-1])"],
     "07_hidden_units-carry": [
         "bmlab.from_bits(-2 * K * np.outer(a, a) * other, -K * a)",
+    "04b_can_it_be_proved-average_of_trees": ["sum(bmlab.exact(tree).log_z.value for tree in trees) / 3"],
         "bmlab.from_bits(-2 * K * np.outer(a, a) * other, K * a**2)",
     ],
     "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
     "08_restricted_machines-my_fields": ["W @ v + c", "W.T @ v - c"],
-    "08_restricted_machines-my_log_z": ["np.logaddexp.reduce(log_weight(model, bmlab.states(v)))"],
+    "08_restricted_machines-my_log_z": [
+        "np.logaddexp.reduce(log_weight(model, bmlab.states(v)))",
+        "np.logaddexp.reduce(log_weight(turned(model, v), bmlab.states(2)))",
+    ],
     "09_handwritten_digits-my_rehearsal": [
         "(log_p(*learn(images, part != 0), train).argmax(1) != labels).sum()",
         "sum((log_p(m, z, images[part == k]).argmax(1) != labels[part == k]).sum() "
