@@ -4,7 +4,9 @@ The slips are made of each blank's own solution (bmlab.widgets.edits, slips.py):
 """
 
 import ast
+import inspect
 import re
+from copy import deepcopy
 from functools import cache
 from threading import Lock
 
@@ -14,8 +16,9 @@ import pytest
 import slips
 from test_notebooks import FILES, code_cells
 
+import bmlab
 from bmlab.widgets import exercises, judging
-from bmlab.widgets.answers import agree, kind_of_slip
+from bmlab.widgets.answers import agree, kind_of_slip, parts
 from bmlab.widgets.edits import edited
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
@@ -29,10 +32,10 @@ TYPED = {  # by strict readers, and then accepted in silence
     "03_gibbs_sampling-misplaced": ["abs(q - p).max()", "1 - q @ p"],
     "03b_long_enough-my_swap_ratio": ["np.exp((E1 - E2) / T2)"],
     "03c_z_from_samples-my_log_weight": ["(old.energy(s) - new.energy(s)) / new.temperature"],
+    "04b_can_it_be_proved-average_of_trees": ["sum(bmlab.exact(tree).log_z.value for tree in trees) / 3"],
     "04b_can_it_be_proved-hear_each_other": ["np.tanh(m + pair.biases[::-1])"],
     "07_hidden_units-carry": [
         "bmlab.from_bits(-2 * K * np.outer(a, a) * other, -K * a)",
-    "04b_can_it_be_proved-average_of_trees": ["sum(bmlab.exact(tree).log_z.value for tree in trees) / 3"],
         "bmlab.from_bits(-2 * K * np.outer(a, a) * other, K * a**2)",
     ],
     "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
@@ -110,6 +113,105 @@ def test_no_usual_slip_passes_and_each_gets_a_sentence(one):
         assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
         assert " 1 times" not in words and not re.search(r"and \S+ is right$", words), words
         print(f"{right.__name__}: {slip}: {words or 'the same function'}")
+
+
+def writing_lists(function):
+    """A right function that then takes the last number, row or machine off what it is given."""
+
+    def answered(*given):
+        found = function(*deepcopy(given))
+        for one in given:
+            if isinstance(one, list):
+                one.pop()
+            elif isinstance(one, np.ndarray):
+                one[...] = 0
+        return found
+
+    return answered
+
+
+def late(function):
+    """A function that is right a dozen times."""
+    asked = []
+
+    def answered(*given):
+        asked.append(given)
+        found, more = function(*given), len(asked) > judging.CASES
+        return slips.each(found, lambda one: one + more * (one if isinstance(found, bmlab.BoltzmannMachine) else 1))
+
+    return answered
+
+
+def sharing(function):
+    """A right function that returns one and the same array, filled anew."""
+    kept = {}
+
+    def filled(one):
+        kept.setdefault(np.shape(one), np.zeros(np.shape(one)))[...] = one
+        return kept[np.shape(one)]
+
+    return lambda *given: slips.each(function(*given), filled)
+
+
+def of_two_orders(function):
+    """A function that takes its arguments in the opposite order."""
+    names = list(inspect.signature(function).parameters)
+    return eval(f"lambda {', '.join(names[::-1])}: function({', '.join(names)})", {"function": function})
+
+
+def raising(error):
+    """A function that stops with an error."""
+
+    def stops(*given):
+        raise error
+
+    return stops
+
+
+HABITS = {  # what is wrong with a function whose numbers may be right, and a part of what is said
+    writing_lists: "writes into what it is given",
+    late: "gives another answer where the same is asked again",
+    sharing: "writes over what it returned before",
+    of_two_orders: "leave its first line as it was",
+    lambda function: lambda: 0: "leave its first line as it was",
+    lambda function: raising(SystemExit): "stops with SystemExit",
+    lambda function: raising(KeyboardInterrupt): "is it a loop without an end",
+}
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=HABITS.values())
+def test_a_bad_habit_is_found_at_every_blank(one, habit):
+    _, right, source, cases = one
+    given = judging.draw(right, cases, np.random.default_rng(0), right.__globals__)
+    arrays = not isinstance(right(*deepcopy(given)), bmlab.BoltzmannMachine) and np.ndim(parts(right(*given))[0])
+    applies = {
+        writing_lists: any(isinstance(one, list | np.ndarray) for one in given),
+        sharing: arrays,
+        of_two_orders: len(given) > 1,
+    }
+    if not applies.get(habit, True):
+        return
+    wrong = habit(right)
+    takes, names = inspect.signature(wrong), right.__globals__ | {"_wrong": wrong}
+    wrong = written(f"def {right.__name__}{takes}:\n    return _wrong{takes}", right.__name__, names)
+    said = judging.judge(wrong, right, cases, source=source).wrong
+    assert said.startswith(right.__name__) and HABITS[habit] in said, said
+
+
+def test_a_right_answer_with_other_names_passes_and_is_not_called_by_the_story():
+    """The story may call it by the package's names: my_bethe(tree, rounds=4)."""
+    right = written("def mine(x, n=2):\n    return n * x", "mine", {})
+    other = written("def mine(y, n=2):\n    return n * y", "mine", {})
+    assert judging.judge(other, right, "[rng.normal()]") == judging.Verdict("", False)
+    default = written("def mine(x, n=3):\n    return 2 * x", "mine", {})
+    assert "takes (x, n=3), where (x, n=2) is asked for" in judging.judge(default, right, "[rng.normal()]").wrong
+
+
+def test_what_cannot_be_compared_in_the_cases_behind_the_first_is_a_sentence():
+    right = written("def mine(x):\n    return 1.0 * x", "mine", {})
+    wrong = written("def mine(x):\n    return [x, x] if x > 12 else x + 1", "mine", {"count": iter(range(99))})
+    said = judging.judge(wrong, right, "[next(count)]").wrong
+    assert said.startswith("mine returned shape (2,), where one number is asked for (x = 13")
 
 
 def test_slips_are_made_of_a_source_alone():

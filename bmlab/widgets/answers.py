@@ -2,11 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
 from functools import wraps
 from io import StringIO
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,13 @@ from ..validation import describe
 READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
+ENDLESS = "{} calls itself without an end: write out what it returns"
+TEXTS = "{} returned texts, where numbers are asked for: take the quotes off"
+NO_FUNCTION = "{0} is {1}, where a function is asked for: def {0}{2}"
+FIRST_LINE = "{} takes {}, where {} is asked for: leave its first line as it was"
+TRUTH = "{} returned truth values, True or False, where numbers are asked for: is it a comparison?"
+NO_TEXT = "{} is {}, where a text is asked for: put it between quotes"
+OWN_ASSERT = "{} stops with AssertionError: is there an assert of its own in it?"
 STOPS = " stops with "
 MISMATCH = re.compile(r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)")
 IN_A_PRODUCT = r"@ multiplies rows of \2 numbers with columns of \1"
@@ -35,16 +43,19 @@ class Wrong(Exception):
 def as_number(value: Any) -> Any:
     """Return an answer as it is meant, and each of several: one number in a list or an array is that number.
 
-    What has no imaginary part is real.
+    So is one text. What has no imaginary part is real; a Decimal, a Fraction and a column of a table are numbers.
     """
     if isinstance(value, tuple) and len(value) != 1:
         return tuple(map(as_number, value))
-    if isinstance(value, tuple | list | np.ndarray | complex):
+    if isinstance(value, Number) and not isinstance(value, int | float | complex | np.generic):
+        return float(value)  # pyright: ignore[reportArgumentType]
+    is_table = hasattr(value, "__array__") and not isinstance(value, np.generic)
+    if is_table or isinstance(value, tuple | list | complex):
         with suppress(ValueError):  # lists of unequal lengths
             array = np.asarray(value)
             if array.dtype.kind == "c" and not np.imag(array).any():
                 array = value = np.real(array)
-            if array.size == 1 and array.dtype.kind in "biufc":
+            if array.size == 1 and array.dtype.kind in "biufcU":
                 return array.reshape(())[()]
     return value
 
@@ -56,10 +67,12 @@ def as_asked(name: str, answer: Any) -> Any:
 
     @wraps(answer)
     def taken(*given, **named):  # a test's own arrays stay as they are
-        copies = [one.copy() if isinstance(one, np.ndarray) else one for one in given]
+        copies = [one.copy() if isinstance(one, np.ndarray | list) else one for one in given]
         found = as_number(answer(*copies, **named))
         if is_complex(found):
             raise AssertionError(COMPLEX.format(name))
+        if not all(map(same_bits, given, copies)):
+            raise AssertionError(WRITES.format(name))
         return found
 
     return taken
@@ -83,9 +96,12 @@ def returned(function: Callable, given: Sequence) -> Any:
         except NotImplementedError:
             raise Open from None
         except RecursionError:
-            raise Wrong(f"{name} calls itself without an end: write out what it returns") from None
-        except Exception as problem:
-            stops = f"{name}{STOPS}{type(problem).__name__}: {MISMATCH.sub(IN_A_PRODUCT, str(problem)).strip()}"
+            raise Wrong(ENDLESS.format(name)) from None
+        except KeyboardInterrupt:
+            raise Wrong(f"{name}{STOPS}your interrupt: is it a loop without an end, or too long a list?") from None
+        except (Exception, SystemExit) as problem:
+            words = MISMATCH.sub(IN_A_PRODUCT, str(problem)).strip()
+            stops = f"{name}{STOPS}{type(problem).__name__}{': ' * bool(words)}{words}"
             raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
         raise Wrong(WRITES.format(name))
@@ -104,11 +120,11 @@ def look(name: str, found: Any, printed: str = "") -> str:
         return f"{name} returned a text, {found[:40]!r}, where numbers are asked for: take the quotes off"
     if callable(found) and not isinstance(found, np.generic | np.ndarray):
         return f"{name} returned {describe(found)}, where numbers are asked for: call it, with ()"
-    if isinstance(found, set | dict | map | zip) or inspect.isgenerator(found):
-        return f"{name} returned a {type(found).__name__}, where numbers are asked for: make it a list"
     if is_complex(found):
         return COMPLEX.format(name)
     for part in found if isinstance(found, tuple) else [found]:
+        if isinstance(part, set | dict | map | zip) or inspect.isgenerator(part):
+            return f"{name} returned a {type(part).__name__}, where numbers are asked for: make it a list"
         with suppress(Exception):
             if not np.size(part):
                 return f"{name} returned an empty array, where numbers are asked for"
@@ -116,8 +132,14 @@ def look(name: str, found: Any, printed: str = "") -> str:
 
 
 def same_bits(one: Any, other: Any) -> bool:
-    """Return whether an argument is as it was; machines cannot be written into."""
-    return not isinstance(one, np.ndarray) or np.array_equal(one, other, equal_nan=True)
+    """Return whether a value is as it was, with all that is in it."""
+    if one is other:
+        return True
+    if isinstance(one, BoltzmannMachine):
+        return same_bits(parts(one), parts(other))
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same_bits, one, other))
+    return not isinstance(one, np.ndarray | float | int) or np.array_equal(one, other, equal_nan=True)
 
 
 def parts(value: Any, count: int = 0) -> list[np.ndarray]:
@@ -127,7 +149,10 @@ def parts(value: Any, count: int = 0) -> list[np.ndarray]:
     pieces = value if isinstance(value, tuple) or count else [value]
     if is_complex(value):
         raise TypeError("complex")
-    return [np.asarray(as_number(one), dtype=float) for one in pieces]
+    arrays = [np.asarray(as_number(one)) for one in pieces]
+    if any(array.dtype.kind in "USO" and isinstance(part, str | bytes) for array in arrays for part in array.flat):
+        raise TypeError("texts")
+    return [np.asarray(array, dtype=float) for array in arrays]
 
 
 def labels_of(right: Any) -> list[str]:
@@ -148,14 +173,18 @@ def fitted(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[np
         raise Wrong(f"{name} returned {describe(found)}, where {several} things are asked for, with a comma between")
     try:
         arrays = parts(list(found) if isinstance(found, tuple) and not several else found, several)
-    except (TypeError, ValueError):
-        raise Wrong(f"{name} returned {describe(found)}, where {shape_of(wanted[0])} is asked for") from None
-    for k, (array, one) in enumerate(zip(arrays, wanted, strict=True)):
-        if array.shape != one.shape and array.size == one.size == 1:
-            arrays[k] = array.reshape(one.shape)  # one number is one number
-        elif array.shape != one.shape:
+    except (TypeError, ValueError) as problem:
+        other = f"{name} returned {describe(found)}, where {shape_of(wanted[0])} is asked for"
+        raise Wrong(TEXTS.format(name) if str(problem) == "texts" else other) from None
+    pieces = list(found) if several and not isinstance(found, BoltzmannMachine) else [found]
+    if any(np.asarray(as_number(one)).dtype == bool for one in pieces):
+        raise Wrong(TRUTH.format(name))
+    for k, one in enumerate(wanted):
+        if arrays[k].size == one.size == 1:
+            arrays[k] = arrays[k].reshape(one.shape)  # one number is one number
+        if (array := arrays[k]).shape != one.shape:
             raise Wrong(f"{name} returned {shape_of(array)}, where {shape_of(one)} is asked for")
-        elif not np.array_equal(np.isnan(array), np.isnan(one)):
+        if not np.array_equal(np.isnan(array), np.isnan(one)):
             raise Wrong(f"{name} returned nan (not a number): is there a log of 0, 0/0 or an overflow?")
     return arrays, wanted
 
@@ -165,6 +194,8 @@ def same_kind(found: Any, right: Any) -> bool:
     if isinstance(right, tuple) and isinstance(found, tuple):
         return all(map(same_kind, found, right))
     number = isinstance(found, float | int | np.generic) and isinstance(right, float | int | np.generic)
+    if isinstance(right, np.ndarray) and isinstance(found, np.ndarray) and found.dtype != right.dtype:
+        return False
     return number or (type(found) is type(right) and np.shape(found) == np.shape(right))
 
 
@@ -181,6 +212,35 @@ def close(found: np.ndarray, right: np.ndarray, off: float = DIGITS) -> bool:
 def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float = DIGITS) -> bool:
     """Return whether all parts of an answer are equal to so many digits."""
     return all(close(one, other, off) for one, other in zip(found, right, strict=True))
+
+
+def called_alike(name: str, mine: Callable, right: Callable) -> bool:
+    """Return whether a student's function can be called as the right one, by the names of its arguments too.
+
+    Raises Wrong where it takes fewer of them, or in another order, or other values where none is given.
+    """
+    try:
+        asked, taken = (inspect.signature(one).parameters for one in (right, mine))
+    except (TypeError, ValueError):  # of a function written in C
+        return False
+    is_changed = list(taken) != list(asked) and set(taken) == set(asked)
+    for one in set(asked) & set(taken):
+        is_changed = is_changed or not same_bits(asked[one].default, taken[one].default)
+    try:
+        inspect.signature(mine).bind(*asked)
+    except TypeError:
+        is_changed = True
+    if is_changed:
+        raise Wrong(FIRST_LINE.format(name, first_line(taken), first_line(asked)))
+    is_open = any(one.kind is one.VAR_KEYWORD for one in taken.values())
+    return is_open or list(taken)[: len(asked)] == list(asked)
+
+
+def first_line(parameters: Mapping[str, inspect.Parameter]) -> str:
+    """Return what stands between the brackets of a function's first line; of other values than numbers the name."""
+    values = [one.default if isinstance(one.default, float | int) else "" for one in parameters.values()]
+    named = (f"{name}={value}" if value != "" else name for name, value in zip(parameters, values, strict=True))
+    return f"({', '.join(named)})"
 
 
 def agree(mine, right, cases):
@@ -246,6 +306,14 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
     for name in asked:
         if name not in names:
             return f"{name} is missing: run the cell that writes it"
+        if callable(right.get(name)) and not callable(names[name]) and solution:
+            takes = first_line(inspect.signature(right[name]).parameters)
+            return NO_FUNCTION.format(name, describe(names[name]), takes)
+        if callable(right.get(name)) and solution:
+            try:
+                called_alike(name, inspect.unwrap(names[name]), right[name])
+            except Wrong as words:
+                return str(words)
         if callable(names[name]) and (not solution or callable(right[name])):
             here[name] = Watched(name, names[name], right[name] if solution else None)
         elif words := kind_of_value(name, names[name], right[name] if solution else None):
@@ -260,7 +328,12 @@ def kind_of_value(name: str, found: Any, right: Any = None) -> str:
     """Return what is wrong with the kind of a value, "" where nothing is; a text may be what is asked for."""
     if found is None:
         return f"{name} is None, nothing: write its value"
+    if isinstance(right, str) and not isinstance(found, str | list | tuple):
+        return NO_TEXT.format(name, describe(found))
+    if isinstance(right, list) and not hasattr(found, "__len__"):
+        return f"{name} is {describe(found)}, where a list is asked for: put its {len(right)} parts between [ and ]"
     words = "" if isinstance(found, str) or isinstance(right, str | list) else look(name, found)
     if right is not None and not isinstance(right, str | list):
-        words = look(name, found) or unlike(name, found, right)
-    return words.replace(" returned ", " is ", 1)
+        is_asked = isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine)
+        words = look(name, found) * (not is_asked) or unlike(name, found, right)
+    return words.replace(" returned shape", " has shape", 1).replace(" returned ", " is ", 1)

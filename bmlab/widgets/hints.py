@@ -141,6 +141,8 @@ def with_case(words, mine, right, tried, place):
     single = single_states(tried)
     if single and agree(mine, right, single):
         return f"{mine.__name__} is right for one state; for several at once it {words.partition(' ')[2]}"
+    if place == len(tried):  # it was compared in all
+        return words
     return f"{words} ({case(right, tried[place])})" if place or STOPS in words else words
 
 

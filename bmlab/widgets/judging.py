@@ -15,11 +15,13 @@ import numpy as np
 import bmlab
 
 from ..model import BoltzmannMachine
-from .answers import Wrong, equal, fitted, returned, same_kind
+from .answers import Wrong, called_alike, equal, fitted, returned, same_kind
 from .hints import Trial, slip, with_case
 
 CASES = 12  # that an answer is tried on
 EXTRA_CASES = 12  # that a wrong one is tried on, before its slip is named
+AGAIN = "{} gives another answer where the same is asked again: does it draw, or keep something from the last call?"
+SHARED = "{} writes over what it returned before: make a new array in each call"
 
 
 class Verdict(NamedTuple):
@@ -94,16 +96,36 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
             wanted = [right(*deepcopy(given)) for given in tried]
         except Exception as problem:
             raise Untried(f"{type(problem).__name__}: {problem}") from None
+        pairs: list = []
         try:
-            found, pairs = [], []
-            for given, other in zip(tried, wanted, strict=True):
-                found.append(returned(mine, given))
-                pairs.append(fitted(mine.__name__, found[-1], other))
+            is_called_alike = called_alike(mine.__name__, mine, right)
+            found = answers(mine, tried, wanted, pairs)
             if not all(equal(*pair) for pair in pairs):
-                trial = Trial(mine, right, tried, wanted, pairs)
                 more = [draw(right, kinds, rng, mine.__globals__) for _ in range(EXTRA_CASES)]
-                return Verdict(f"{mine.__name__} is not right yet: {slip(trial.on(more), source)}")
+                tried, others = tried + more, [right(*deepcopy(given)) for given in more]
+                answers(mine, more, others, pairs)
+                trial = Trial(mine, right, tried, wanted + others, pairs)
+                return Verdict(f"{mine.__name__} is not right yet: {slip(trial, source)}")
         except Wrong as words:
             return Verdict(with_case(str(words), mine, right, tried, len(pairs)))
     whole = all(equal(*pair, off=1e-9) for pair in pairs)
-    return Verdict("", whole and all(map(same_kind, found, wanted)))
+    return Verdict("", whole and is_called_alike and all(map(same_kind, found, wanted)))
+
+
+def answers(mine: Callable, cases: list[list], wanted: list, pairs: list) -> list:
+    """Return what a student's function returns in each case; its arrays stand beside the right ones in `pairs`.
+
+    Raises Wrong where one cannot be compared, and where answers depend on what was asked before or after.
+    """
+    name, found, first = mine.__name__, [], len(pairs)
+    for given, other in zip(cases, wanted, strict=True):
+        found.append(returned(mine, given))
+        arrays, right = fitted(name, found[-1], other)
+        pairs.append(([one.copy() for one in arrays], right))
+    again, _ = fitted(name, returned(mine, cases[0]), wanted[0])
+    if not equal(again, pairs[first][0]):
+        raise Wrong(AGAIN.format(name))
+    now = [fitted(name, one, other)[0] for one, other in zip(found, wanted, strict=True)]
+    if not all(equal(one, before) for one, (before, _) in zip(now, pairs[first:], strict=True)):
+        raise Wrong(SHARED.format(name))
+    return found
