@@ -1,8 +1,10 @@
 """The usual slips in what a right function returns, and the styles in which what is right may come."""
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 
 import bmlab
 
@@ -24,6 +26,12 @@ RESULTS = {
     "the mean": lambda x: each(x, np.mean),
     "the largest": lambda x: each(x, np.max),
     "its exponential": lambda x: each(x, np.exp),
+    "texts": lambda x: each(x, lambda one: np.asarray(one).astype(str)),
+    "nothing inside": lambda x: each(x, lambda one: [None]),
+    "a table of names": lambda x: each(x, lambda one: {"answer": one}),
+    "the values of a table": lambda x: each(x, lambda one: {"answer": one}.values()),
+    "truth values": lambda x: each(x, lambda one: np.asarray(one) > 0),
+    "one digit": lambda x: each(x, lambda one: np.round(np.asarray(one, dtype=float), 1)),
 }
 STYLES = {
     "as a list": lambda x: each(x, lambda one: np.asarray(one).tolist()),
@@ -35,6 +43,8 @@ STYLES = {
     "without imaginary part": lambda x: x if isinstance(x, bmlab.BoltzmannMachine) else each(x, lambda one: one + 0j),
     "as an array": lambda x: each(x, lambda one: np.asarray(one, dtype=float)),
     "as a tuple": lambda x: each(x, lambda one: tuple(one) if np.ndim(one) == 1 else one),
+    "as a decimal": lambda x: each(x, lambda one: Decimal(float(one)) if np.ndim(one) == 0 else one),
+    "as a column of a table": lambda x: each(x, lambda one: pd.Series(np.atleast_1d(one)) if np.ndim(one) < 2 else one),
 }
 
 

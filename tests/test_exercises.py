@@ -387,29 +387,51 @@ def test_half_an_answer_is_told_what_is_missing(name, copy):
     assert asked
 
 
-def writing(function):
-    """A function that doubles the arrays it is given, a machine's biases too, before it answers."""
+@pytest.mark.parametrize("name", GRADED)
+def test_a_value_where_a_function_is_asked_for_is_told_so_and_the_next_try_counts(name, copy, shell):
+    for cell, test in answer_cells(nbformat.read(FILES[name], 4)).values():
+        source = SOLVED.sub("", cell.source)
+        for function in re.findall(r"^def (my_\w+|bias_lets_go|pair_corr)", source, re.MULTILINE):
+            tried = re.sub(rf"^def {function}\(.*?(?=^\S|\Z)", "", source, flags=re.MULTILINE | re.DOTALL)
+            said = copy(f"{tried}\n{function} = 0.5", test)
+            assert said.startswith(f"✗ {function} is 0.5, where a function is asked for: def {function}("), said
+            assert below(shell, source, HIDDEN.sub("", test.source)).startswith("✓ done."), function
+
+
+@pytest.mark.parametrize("name", ["01_theory"])
+def test_a_function_that_calls_itself_or_returns_few_digits_is_told_so(name, copy):
+    _, test = answer_cells(nbformat.read(FILES[name], 4))["my_formula"]
+    endless = "def my_formula(mean, corr, T, i, j):\n    return my_formula(mean, corr, T, i, j)"
+    assert copy(endless, test) == "✗ my_formula calls itself without an end: write out what it returns"
+    rounded = "def my_formula(mean, corr, T, i, j):\n    return round((corr[i, j] - mean[i] * mean[j]) / T, 4)"
+    assert copy(rounded, test).startswith("✗ my_formula is right to three digits, and all are asked for")
+
+
+def writing(function, before=True):
+    """A function that doubles the arrays it is given, a machine's biases too, before it answers or behind."""
 
     def answered(*given):
+        found = None if before else function(*given)
         for one in given:
             array = one.biases if isinstance(one, bmlab.BoltzmannMachine) else one
             if isinstance(array, np.ndarray):
                 array *= 2
-        return function(*given)
+        return function(*given) if before else found
 
     return answered
 
 
+@pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("name, function", [
     ("01_theory", "my_mean_slope"), ("01_theory", "my_formula"), ("02_exact_z", "my_ring_log_z"),
     ("03c_z_from_samples", "my_weight_ess"), ("05_full_learning", "my_pl_gradient"),
     ("10_after_1985", "my_score_matching"),
 ])  # fmt: skip
-def test_who_writes_into_an_argument_is_told_so(name, function, copy):
+def test_who_writes_into_an_argument_is_told_so(name, function, before, copy):
     cell, test = answer_cells(nbformat.read(BY_NAME[name], 4))[function]
     here = dict(namespace(name))
     exec(MARKS.sub("", cell.source), here)
-    said = copy("", test, {function: writing(here[function])})
+    said = copy("", test, {function: writing(here[function], before)})
     assert said == f"✗ {function} writes into what it is given: begin with a copy, np.array(...)"
 
 

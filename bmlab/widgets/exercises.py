@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..files import write_bytes
-from .answers import READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
+from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
+from .hints import ROUNDED as TOO_FEW_DIGITS
 from .hints import named_in_test
 from .judging import CASES, Untried, judge
 
@@ -159,7 +160,7 @@ def watch(notebook: str) -> None:
 
     _notebook = notebook
     if shell := get_ipython():
-        shell.set_custom_exc((NotImplementedError, NameError, AssertionError), _say)
+        shell.set_custom_exc((NotImplementedError, NameError, AssertionError, RecursionError), _say)
         shell.events.register("pre_run_cell", _take)
         shell.events.register("post_run_cell", _tell)
         for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
@@ -197,6 +198,8 @@ def _say(shell, kind, error, trace, tb_offset=None):
     Any other error is shown as ever.
     """
     sentence, failed = _still_open(error), isinstance(error, AssertionError) and _tested(_running)[0]
+    if isinstance(error, RecursionError) and _tested(_running)[0]:
+        sentence = ENDLESS.format("a function")
     if not sentence and not failed:
         return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
     if sentence and sentence in _running:
@@ -227,6 +230,7 @@ def _take(info):
 
     _running = info.raw_cell or ""
     names, (_, about) = get_ipython().user_ns, _tested(_running)
+    _as_typed.clear()
     _as_typed.update({name: names[name] for name in about.get("asked", ()) if name in names})
     names.update({name: as_asked(name, typed) for name, typed in _as_typed.items()})
 
@@ -287,12 +291,17 @@ def _verdict(about, error, names):
         return f"\N{CHECK MARK} done. {about['why']}".strip(), True
     if error:
         failed = isinstance(error, AssertionError)
-        said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}"
-        said = WRITES.format(" and ".join(about["asked"])) if READ_ONLY in str(error) else said
-        solution = "".join(about["ways"][:1])
-        slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
+        said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}".removesuffix(": ")
+        asked, solution = " and ".join(about["asked"]), "".join(about["ways"][:1])
+        said = WRITES.format(asked) if READ_ONLY in str(error) else said or OWN_ASSERT.format(asked)
+        if isinstance(error, RecursionError):
+            return f"\N{BALLOT X} {ENDLESS.format(asked)}", False
+        slip = ""
+        with suppress(Exception):  # what it finds out is a help: the test has spoken
+            slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
         more = "" if slip or not failed else _named(about, names, solution)
-        slip = slip or said + f" ({more})" * bool(more)
+        digits = more in [TOO_FEW_DIGITS.format(name) for name in about["asked"]]
+        slip = slip or (more if digits else said + f" ({more})" * bool(more))
     return f"\N{BALLOT X} {slip}", False
 
 

@@ -22,10 +22,11 @@ import bmlab
 from ..estimate import Bounded
 from ..model import BoltzmannMachine
 from ..validation import describe
-from .answers import DIGITS, STOPS, agree, close, fitted, labels_of, parts, returned
+from .answers import DIGITS, STOPS, agree, close, equal, fitted, labels_of, parts, returned
 from .edits import edited
 
 MAX_RECORDED = 24  # questions of a test on which a slip is named
+ROUNDED = "{} is right to three digits, and all are asked for: return it without rounding, and no float32"
 
 
 class Trial(NamedTuple):
@@ -83,6 +84,8 @@ def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -
             except Draws:
                 continue
             trial = Trial(renamed(names[name], name), right[name], [], [], []).on(calls[:MAX_RECORDED])
+            if all(equal(*pair) for pair in trial.pairs):
+                return ROUNDED.format(name) * (not all(equal(*pair, off=1e-9) for pair in trial.pairs))
             if words := named(trial, solution):
                 return f"{name}: {words}"
     return ""
@@ -138,11 +141,11 @@ def matches(found, other):
 
 def with_case(words, mine, right, tried, place):
     """Say in which case an answer cannot be compared: for several states at once, or which it is if not every one."""
+    if place == len(tried):  # it was compared in all
+        return words
     single = single_states(tried)
     if single and agree(mine, right, single):
         return f"{mine.__name__} is right for one state; for several at once it {words.partition(' ')[2]}"
-    if place == len(tried):  # it was compared in all
-        return words
     return f"{words} ({case(right, tried[place])})" if place or STOPS in words else words
 
 
@@ -163,7 +166,8 @@ def by_infinity(found, wanted):
     if not endless.any():
         return ""
     first = f"is {found[endless][0]} where {number(wanted[endless][0])} is right:"
-    if not close(found[~endless], wanted[~endless]):
+    never = endless.all() and np.abs(wanted).max() < 100  # nothing in it is as large as an exponent that overflows
+    if never or not close(found[~endless], wanted[~endless]):
         return f"{first} is something divided by 0, or is it an overflow?"
     flows = "overflows" if found[endless][0] > 0 else "underflows to 0"
     return f"{first} exp {flows}, take the largest out first"
@@ -204,7 +208,7 @@ def by_ratio(found, wanted):
     if close(found, 1 - wanted):
         return "is one minus what it should be"
     if np.all(np.abs(wanted) == 1) and not np.all(odd := np.abs(found) == 1):
-        return f"holds {number(found[~odd][0])}, where each number should be -1 or +1"
+        return f"holds {number(found[~odd][0], np.sign(found[~odd][0]))}, where each number should be -1 or +1"
     for operation, words in INSTEAD.items():
         if close(found, operation(wanted)):
             return words
@@ -227,6 +231,8 @@ INSTEAD = {
     np.ceil: "is rounded to a whole number",
     np.floor: "is rounded to a whole number",
     np.round: "is rounded to a whole number",
+    lambda x: np.round(x, 1): "is rounded to one digit behind the point",
+    lambda x: np.round(x, 2): "is rounded to two digits behind the point",
     np.sign: "has the sign alone, and not the size",
 }
 
