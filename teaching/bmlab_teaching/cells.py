@@ -93,6 +93,11 @@ def parts_of(value: Any, depth: int) -> Any:
         array = numpy.array(array.tolist()) if array.dtype == object else array
         if DTYPE.fullmatch(array.dtype.str):
             return {"array": [array.dtype.str, array.shape, base64.b64encode(array.tobytes()).decode()]}
+    from decimal import Decimal
+    from fractions import Fraction
+
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
     raise TypeError(NOT_PLAIN.format(type(value).__name__))
 
 
@@ -274,12 +279,22 @@ class Cells:
         """Call a function that get() has named with each of the arguments; stop where it fails."""
         replies = []
         for question in questions:
-            given, named = plain(question)
             with redirect_stdout(Page()), redirect_stderr(Page()):
-                replies.append(self.carried(lambda g=given, n=named: self.given_out[name](*g, **n)))
+                replies.append(self.carried(lambda one=question: self.asked(name, one)))
             if "value" not in replies[-1]:
                 break
         return {"replies": replies}
+
+    def asked(self, name, question):
+        """Return what a function gives; Failed where it writes into its arguments, of which a generator may be used."""
+        given, named = plain(question)
+        before = packed((given, named))
+        found = self.given_out[name](*given, **named)
+        if '"generator"' not in question and packed((given, named)) != before:
+            from bmlab.widgets.answers import WRITES
+
+            raise Failed("AssertionError", WRITES.format(name))
+        return found
 
     def carried(self, action):
         """Return what an action gives, packed, or how it failed."""

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy import sparse
 from small_course import answered, graded, hand_in, short_notebook, walled
 
 import bmlab
+from bmlab.widgets.answers import WRITES
 from bmlab_teaching import cells
 from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout
@@ -85,6 +88,19 @@ def test_what_travels_arrives_as_it_was_in_kind_and_numbers():
     assert (bounds.stderr, bounds.lower, bounds.upper) == (0.1, 2, 3)
     matrix = plain(packed(sparse.csr_array(np.eye(3))))
     assert np.array_equal(matrix.toarray(), np.eye(3))
+    assert plain(packed([Fraction(1, 4), Decimal("0.5")])) == [0.25, 0.5]
+
+
+def test_a_function_that_writes_into_its_arguments_fails_and_may_draw_from_a_generator(monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which the cells replace
+    student = cells.Cells(60, 0, None, None)
+    student.run("def mine(x):\n    x[0] += 1\n    return x\ndef drawn(rng):\n    return rng.random()")
+    student.get(["mine", "drawn"])
+    for given in (np.zeros(3), [1, 2]):
+        (reply,) = student.call("mine", [packed(((given,), {}))])["replies"]
+        assert reply == {"kind": "AssertionError", "words": WRITES.format("mine")}
+    (reply,) = student.call("drawn", [packed(((np.random.default_rng(0),), {}))])["replies"]
+    assert 0 < plain(reply["value"]) < 1
 
 
 def test_what_is_no_array_travels_without_the_packages():
