@@ -389,8 +389,8 @@ def test_half_an_answer_is_told_what_is_missing(name, copy):
 
 @pytest.mark.parametrize("name", GRADED)
 def test_a_value_where_a_function_is_asked_for_is_told_so_and_the_next_try_counts(name, copy, shell):
-    for cell, test in answer_cells(nbformat.read(FILES[name], 4)).values():
-        source = SOLVED.sub("", cell.source)
+    for cell, test in answer_cells(nbformat.read(BY_NAME[name], 4)).values():
+        source = MARKS.sub("", cell.source)
         for function in re.findall(r"^def (my_\w+|bias_lets_go|pair_corr)", source, re.MULTILINE):
             tried = re.sub(rf"^def {function}\(.*?(?=^\S|\Z)", "", source, flags=re.MULTILINE | re.DOTALL)
             said = copy(f"{tried}\n{function} = 0.5", test)
@@ -400,7 +400,7 @@ def test_a_value_where_a_function_is_asked_for_is_told_so_and_the_next_try_count
 
 @pytest.mark.parametrize("name", ["01_theory"])
 def test_a_function_that_calls_itself_or_returns_few_digits_is_told_so(name, copy):
-    _, test = answer_cells(nbformat.read(FILES[name], 4))["my_formula"]
+    _, test = answer_cells(nbformat.read(BY_NAME[name], 4))["my_formula"]
     endless = "def my_formula(mean, corr, T, i, j):\n    return my_formula(mean, corr, T, i, j)"
     assert copy(endless, test) == "✗ my_formula calls itself without an end: write out what it returns"
     rounded = "def my_formula(mean, corr, T, i, j):\n    return round((corr[i, j] - mean[i] * mean[j]) / T, 4)"

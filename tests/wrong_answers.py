@@ -40,6 +40,8 @@ SLIPS = {
             ("...\nmade_up = 1.25", "multiple of 1/2"),
             ("{a * b:", "{-a * b:", "b * c:", "-b * c:", "a * c:", "-a * c:", "they want to do the same"),
             ("...\nside = 'Ada'", "side is"),
+            ("...\nside = 1", "put it between quotes"),
+            ("...\nmade_up = [None]", "made_up is nan"),
         ],
         "my_group": [
             ("my_group = bmlab.toy()", "four friends"),
@@ -62,6 +64,7 @@ SLIPS = {
             ("2e-5", "1e-5", "two steps apart"),
             ("my_mean_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "a unit alone"),
             (", machine.temperature", "", "at T = 3 the mean is"),
+            ("(machine, i, j)", "(i, j, machine)", "leave its first line as it was"),
         ],
         "my_formula": [
             ("my_formula = lambda mean, corr, T, i, j: corr[i, j] / T", "1/Z depends on b_j too"),
@@ -97,6 +100,7 @@ SLIPS = {
             ("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5", "of 10 turns are right"),
             ("-np.ones(3)", "np.ones(3)", "of 10 turns are right"),
             ("...\nmy_tosses = my_tosses[:9]", "ten signs between quotes"),
+            ("...\nmy_tosses = -1", "put it between quotes"),
         ],
         "cheat": [
             ("toy), 1000", "toy), 1", "after one sweep only"),
@@ -120,6 +124,7 @@ SLIPS = {
             ("my_together_law = bmlab.probabilities", "its own law"),
             ("s @ model.biases / T + ", "", "are the biases in"),
             (" / q.sum()", "", "add up to 1"),
+            ("return q / q.sum()", "return [q / q.sum()]", "one row of four numbers"),
             ("cosh(model.field(s) / T)", "cosh(model.field(s))", "nobody goes with"),
         ],
     },
@@ -200,6 +205,7 @@ SLIPS = {
             ("no.upper", "no.lower", "the other way round it is"),
             ("my_interval = lambda yes, no: (np.exp(yes.lower - no.upper), np.exp(yes.upper - no.lower))", "alike"),
             ("1 + np.exp", "1 + 2 * np.exp", "alike"),
+            ("my_interval = lambda yes, no: (yes.lower > no.upper, yes.upper > no.lower)", "is it a comparison?"),
         ],
         "pair_corr": [
             ("t0 * t1) /", "t0) /", "the two are equals"),
@@ -212,6 +218,8 @@ SLIPS = {
         "small_start": [
             ("...\nsmall_start, large_start = large_start, small_start", "from a smaller start the plateau is longer"),
             ("...\nsmall_start = 0", "too short never exceeds"),
+            ("...\nlarge_start = 0.5", "too short never exceeds"),
+            ("...\nsmall_start = np.inf", "not the crossing"),
             ("...\nsmall_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
             ("-1.7", "-2", "not the crossing"),
             ("...\nsmall_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
@@ -312,6 +320,7 @@ SLIPS = {
             ("...\nradii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]", "of the largest SIZE"),
             ("...\nradii[2] *= T_eve", "Eve has T"),
             ("...\nradii = radii[1:]", "three radii"),
+            ("...\nradii = my_radius", "a list is asked for"),
             ('"gibbs"', '"CD-1"', "the words are"),
             ('"exact"', '"gibbs"', "how many states is that"),
             ("> 0.3", "< 0.3", "on which side of 0.3"),
