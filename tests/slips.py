@@ -30,7 +30,7 @@ RESULTS = {
     "nothing inside": lambda x: each(x, lambda one: [None]),
     "a table of names": lambda x: each(x, lambda one: {"answer": one}),
     "the values of a table": lambda x: each(x, lambda one: {"answer": one}.values()),
-    "truth values": lambda x: each(x, lambda one: np.asarray(one) > 0),
+    "truth values": lambda x: x if isinstance(x, bmlab.BoltzmannMachine) else each(x, lambda one: np.asarray(one) > 0),
     "one digit": lambda x: each(x, lambda one: np.round(np.asarray(one, dtype=float), 1)),
 }
 STYLES = {

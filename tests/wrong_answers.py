@@ -124,7 +124,7 @@ SLIPS = {
             ("my_together_law = bmlab.probabilities", "its own law"),
             ("s @ model.biases / T + ", "", "are the biases in"),
             (" / q.sum()", "", "add up to 1"),
-            ("return q / q.sum()", "return [q / q.sum()]", "one row of four numbers"),
+            ("return q / q.sum()", "return [q / q.sum()]", "four in a row"),
             ("cosh(model.field(s) / T)", "cosh(model.field(s))", "nobody goes with"),
         ],
     },

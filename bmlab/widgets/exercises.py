@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 
 from ..files import write_bytes
 from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
-from .hints import ROUNDED as TOO_FEW_DIGITS
-from .hints import named_in_test
+from .hints import FEW_DIGITS, named_in_test
 from .judging import CASES, Untried, judge
 
 Numbers = TypeVar("Numbers")
@@ -300,7 +299,7 @@ def _verdict(about, error, names):
         with suppress(Exception):  # what it finds out is a help: the test has spoken
             slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
         more = "" if slip or not failed else _named(about, names, solution)
-        digits = more in [TOO_FEW_DIGITS.format(name) for name in about["asked"]]
+        digits = more in [FEW_DIGITS.format(name) for name in about["asked"]]
         slip = slip or (more if digits else said + f" ({more})" * bool(more))
     return f"\N{BALLOT X} {slip}", False
 

@@ -26,7 +26,7 @@ from .answers import DIGITS, STOPS, agree, close, equal, fitted, labels_of, part
 from .edits import edited
 
 MAX_RECORDED = 24  # questions of a test on which a slip is named
-ROUNDED = "{} is right to three digits, and all are asked for: return it without rounding, and no float32"
+FEW_DIGITS = "{} is right to three digits, and all are asked for: return it without rounding, and no float32"
 
 
 class Trial(NamedTuple):
@@ -85,7 +85,7 @@ def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -
                 continue
             trial = Trial(renamed(names[name], name), right[name], [], [], []).on(calls[:MAX_RECORDED])
             if all(equal(*pair) for pair in trial.pairs):
-                return ROUNDED.format(name) * (not all(equal(*pair, off=1e-9) for pair in trial.pairs))
+                return FEW_DIGITS.format(name) * (not all(equal(*pair, off=1e-9) for pair in trial.pairs))
             if words := named(trial, solution):
                 return f"{name}: {words}"
     return ""
