@@ -102,6 +102,14 @@ def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
     law_half(model)
 
 
+def test_cooling_ends_where_all_stands_still():
+    """At T = 1e-20 a step by the rounding of equal energies is a thousandth of the way, and so on for ever below."""
+    for temperature in (1e-20, 1e-90):
+        unit = bmlab.BoltzmannMachine([[0]], [0.7], temperature)
+        state = choose_temperatures(unit, np.random.default_rng(0), 32)
+        assert len(state.temperatures) < 20 and (state.s[:, 0] == 1).all()
+
+
 def test_temperatures_of_your_own():
     finite, exact = run(GLASS, temperatures=[0.6, 1.0, 2.0]), bmlab.exact(GLASS)
     assert np.isnan(finite.log_z) and (finite.info["temperatures"] == [0.6, 1, 2]).all()

@@ -45,6 +45,7 @@ MIN_ROUND_TRIPS = 10  # a ladder, for converged
 BLOCK_SPINS = 2**20  # in a block of the coldest states, kept until they are summed
 TARGET_REJECTION = 0.5  # of the swaps of two neighbours: Syed and others (2022)
 COOLING_SWEEPS = 20  # at each temperature of the first cooling
+STILL_SPREAD = 1e-12  # of an energy, as a share of it: less is rounding
 PILOT_SWEEPS = 100  # in which rejected swaps are counted
 EQUALISING_ROUNDS = 3  # of pilot sweeps, after each of which the rungs are placed anew
 MIDPOINT_SWEEPS = 100  # the last of the burn-in, from whose energies the M_k of Bennett's averages follow
@@ -244,7 +245,8 @@ def _cool(model, rng, n_ladders, planned_sweeps):
         if beta[-1] == 1 / model.temperature:
             return TemperingState(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
         spread = np.sqrt(np.var(energies, axis=0).mean())
-        beta.append(min(1 / model.temperature, beta[-1] + 1 / max(spread, 1e-300)))
+        stands = spread <= STILL_SPREAD * np.abs(energies - model.offset).max()  # by rounding it would never end
+        beta.append(1 / model.temperature if stands else min(1 / model.temperature, beta[-1] + 1 / spread))
 
 
 def _equalise_rejection(model, rng, state, planned_sweeps):
