@@ -299,6 +299,7 @@ SLIPS = {
                 "overflow",
             ),
             ("logs = np", "logs = -np", "not the mean of what they draw"),
+            ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "wrong on three machines"),
             ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
         "my_image": [
