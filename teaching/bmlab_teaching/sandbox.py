@@ -148,6 +148,7 @@ class Sandbox:
         else:
             home, script, user = HOME, "/cells.py", own_user()
             mounts = ["--ro-bind", limits.warm, "/warm"] if limits.warm else []
+            mounts += ["--perms", "0755", "--dir", "/course/tables"]  # or only root could look into it
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
             wrap = bubblewrap(*mounts)

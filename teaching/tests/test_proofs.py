@@ -18,7 +18,7 @@ from bmlab.widgets.answers import WRITES
 from bmlab_teaching import cells
 from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout
-from bmlab_teaching.proofs import passed_by_nulls
+from bmlab_teaching.proofs import prove
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import student_version
 
@@ -27,8 +27,8 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.i
 
 @walled
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_null_answers_have_no_points(path):
-    assert passed_by_nulls(handout(path), Limits()) == []
+def test_the_solution_has_full_marks_and_null_answers_have_none(path, tmp_path):
+    prove({path.stem}, {path.stem: handout(path)}, tmp_path, "now", Limits())
 
 
 @walled
