@@ -188,8 +188,10 @@ class Equals({}):
 EARLIER = """
 import sys
 def double(x):
-    questions = sys._getframe(5).f_locals["questions"]
-    del questions[1:]
+    frame = sys._getframe()
+    while "questions" not in frame.f_locals:
+        frame = frame.f_back
+    del frame.f_locals["questions"][1:]
     return 2 * x
 """
 WRONG_BOTH = {"first": "first = 7", "double": "def double(x):\n    return x"}
