@@ -15,7 +15,7 @@ from .view import script
 
 # Pixels, as in visited.js: the turns across, the sum upwards.
 SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = 34, 300, 270, 220
-MAX_LOG_Z = 700  # in size: beyond it Z is no double
+MAX_LOG_Z = np.log(np.finfo(float).max)  # in size: beyond it Z is no double
 WALK_TURNS = 40  # of the stored picture, and of the page's before it makes room
 
 
