@@ -220,20 +220,20 @@ def called_alike(name: str, mine: Callable, right: Callable) -> bool:
     Raises Wrong where it takes fewer of them, or in another order, or other values where none is given.
     """
     try:
-        asked, taken = (inspect.signature(one).parameters for one in (right, mine))
+        expected, taken = (inspect.signature(one).parameters for one in (right, mine))
     except (TypeError, ValueError):  # of a function written in C
         return False
-    is_changed = list(taken) != list(asked) and set(taken) == set(asked)
-    for one in set(asked) & set(taken):
-        is_changed = is_changed or not same_bits(asked[one].default, taken[one].default)
+    is_changed = list(taken) != list(expected) and set(taken) == set(expected)
+    for one in set(expected) & set(taken):
+        is_changed = is_changed or not same_bits(expected[one].default, taken[one].default)
     try:
-        inspect.signature(mine).bind(*asked)
+        inspect.signature(mine).bind(*expected)
     except TypeError:
         is_changed = True
     if is_changed:
-        raise Wrong(FIRST_LINE.format(name, first_line(taken), first_line(asked)))
+        raise Wrong(FIRST_LINE.format(name, first_line(taken), first_line(expected)))
     is_open = any(one.kind is one.VAR_KEYWORD for one in taken.values())
-    return is_open or list(taken)[: len(asked)] == list(asked)
+    return is_open or list(taken)[: len(expected)] == list(expected)
 
 
 def first_line(parameters: Mapping[str, inspect.Parameter]) -> str:

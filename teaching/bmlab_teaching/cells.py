@@ -280,12 +280,12 @@ class Cells:
         replies = []
         for question in questions:
             with redirect_stdout(Page()), redirect_stderr(Page()):
-                replies.append(self.carried(lambda one=question: self.asked(name, one)))
+                replies.append(self.carried(lambda one=question: self.returned(name, one)))
             if "value" not in replies[-1]:
                 break
         return {"replies": replies}
 
-    def asked(self, name, question):
+    def returned(self, name, question):
         """Return what a function gives; Failed where it writes into its arguments, of which a generator may be used."""
         given, named = plain(question)
         before = packed((given, named))

@@ -42,8 +42,8 @@ def exact(
 
     pairs        correlations "all": of all pairs, as a dense array; "couplings": of coupled units, where weights are
                  dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
-    want         "moments" and log Z, or "log_z" alone, at a third of the price where all units are coupled, and without
-                 that of all pairs; the rest is nan
+    want         "moments" and log Z, or "log_z" alone, the rest nan: correlations are not summed, and where all units
+                 are coupled it takes a third of the time
     max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) is the price beforehand
     start        is accepted and ignored, as every method takes one
     info         the algorithm taken, and its predicted and true seconds
@@ -70,13 +70,14 @@ def exact(
             mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
         return _estimate(model, log_z, mean, corr, "small tables", TABLE_SECONDS, begin)
     price = plan(model, pairs=pairs, want=want)
-    check_cost(price, max_seconds, max_bytes, all_pairs and moments)
+    sums_pairs = all_pairs and moments
+    check_cost(price, max_seconds, max_bytes, sums_pairs)
     log_z, mean = 0.0, np.empty(model.n)
     blocks, taken = [], []
     for part in price.parts:
         component = part_of(model, part.units)
         part = with_stable_fallback(component, part, max_seconds, max_bytes)
-        part_log_z, mean[part.units], block = solve_part(component, part, all_pairs and moments, moments)
+        part_log_z, mean[part.units], block = solve_part(component, part, sums_pairs, moments)
         log_z += part_log_z
         blocks.append((part.units, component, block))
         taken.append(part)

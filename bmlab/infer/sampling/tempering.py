@@ -245,8 +245,8 @@ def _cool(model, rng, n_ladders, planned_sweeps):
         if beta[-1] == 1 / model.temperature:
             return TemperingState(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
         spread = np.sqrt(np.var(energies, axis=0).mean())
-        stands = spread <= STILL_SPREAD * np.abs(energies - model.offset).max()  # by rounding it would never end
-        beta.append(1 / model.temperature if stands else min(1 / model.temperature, beta[-1] + 1 / spread))
+        is_still = spread <= STILL_SPREAD * np.abs(energies - model.offset).max()  # steps would be rounding's: endless
+        beta.append(1 / model.temperature if is_still else min(1 / model.temperature, beta[-1] + 1 / spread))
 
 
 def _equalise_rejection(model, rng, state, planned_sweeps):
