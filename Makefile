@@ -68,7 +68,7 @@ lab: $(IN_LAB)  ## open your copy of the course in JupyterLab (SOURCES=1: the no
 
 test: setup  ## run every test and every notebook, comparing each stored number
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env notebooks tests teaching/tests
+		--nbval --nbval-current-env teaching/tests notebooks tests
 
 check: setup  ## run what a change of the package must pass, in under a minute: plain.py, laws, fast tests (WHAT=tempering: one subject's)
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE:%=tests/test_%.py)
