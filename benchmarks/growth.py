@@ -17,6 +17,7 @@ from loop import least
 
 import bmlab
 from bmlab import plot
+from bmlab.plot.labels import Labels
 
 
 def glass(n):
@@ -138,16 +139,14 @@ def grown(case):
 def draw(table, path):
     """Draw the time of each method against the units, each named at an end of its line, the exact ones above."""
     figure, axes = plt.subplots(2, 1, figsize=(5.2, 5.6), layout="constrained", sharex=True)
+    labels = [Labels(ax) for ax in axes]
     for (name, times), marker in zip(table.items(), "os^DvPX<>*", strict=True):
-        method, units, ax = name.partition(",")[0], CASES[name][1], axes[int(not name.startswith("exact"))]
+        method, units, below = name.partition(",")[0], CASES[name][1], int(not name.startswith("exact"))
         colour = plot.COLOURS.get(method.replace("_", " "), plot.INK)
-        ax.loglog(units, times, marker=marker, color=colour, linewidth=3 if units[-1] < 100 else 1.5)
+        axes[below].loglog(units, times, marker=marker, color=colour, linewidth=3 if units[-1] < 100 else 1.5)
         end = 0 if units[-1] == 256 else -1  # where there is room
         left = end == 0 or not 100 < units[-1] < 100_000
-        about = {"textcoords": "offset points", "va": "center", "ha": "right" if left else "left", "color": colour}
-        ax.annotate(
-            name, (units[end], times[end]), (-9 if left else 9, {"pcd": 6, "gibbs": -5}.get(method, 0)), **about
-        )
+        labels[below].around(name, (units[end], times[end]), 5, outward=(-1 if left else 1, 0), color=colour)
     axes[0].set(xlim=(0.2, 4e5), ylim=(0.2, 1000), xticks=[10, 100, 1000, 10_000, 100_000])
     axes[1].set(xlabel="units")
     below = "milliseconds on one core; 100 chains or rows, 100 sweeps or steps"
