@@ -12,6 +12,7 @@ from test_likelihood import missing
 
 import bmlab
 from bmlab.learn.maximum_likelihood import _rises_beside, maximize
+from bmlab.learn.quasi_newton import newton
 
 UNITS = 5
 DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, rng=np.random.default_rng(0))])  # a top exists
@@ -134,6 +135,13 @@ def test_a_maximum_at_infinity_is_refused_or_said():
     with pytest.warns(bmlab.NotConverged, match="at infinity"):
         maximize(blank(3), corners, tolerance=1e-20)
     maximize(blank(3), corners, penalty=0.01)
+
+
+def test_newtons_steps_end_where_doubles_see_no_curvature():
+    """As on a slope so near to infinity that a step of its own length changes no digit of it."""
+    slope, begin = np.array([3.0, -4.0]), np.array([0.3, 0.1])
+    end, length, _ = newton(lambda theta: (slope @ theta, slope, np.linalg.norm(slope)), begin, 1e-9)
+    assert (end == begin).all() and length == 5
 
 
 def has_maximum(data):

@@ -34,6 +34,10 @@ LANCZOS_STEPS = 20  # products of the Hessian and a vector, for its largest eige
 MIN_UPWARD_CURVATURE = 1e-5  # nats over the square of a field: of a saddle, which leads to a higher place
 
 
+class NoCurvatureError(ArithmeticError):
+    """The slope is the same on both sides of a direction, to the last digit of doubles: no step leads to its zero."""
+
+
 class Optimum(NamedTuple):
     """Where a climb ended, the length of the slope, how far a field moved while that fell by LATE_FACTOR, its steps."""
 
@@ -93,8 +97,11 @@ def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndar
         early = theta if norm > LATE_FACTOR * goal else early
         if norm <= goal:
             break
-        curvature = _curvature(objective, theta, slope)
-        move, _ = scipy.sparse.linalg.cg(curvature, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
+        curvature = _curvature(objective, theta, slope, flat=NoCurvatureError)
+        try:
+            move, _ = scipy.sparse.linalg.cg(curvature, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
+        except NoCurvatureError:
+            break
         _, new_slope, length = objective(theta + move)
         if not length < norm:
             break
@@ -102,14 +109,17 @@ def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndar
     return theta, float(norm), early
 
 
-def _curvature(objective, theta, slope):
-    """Return minus the matrix of second derivatives at theta, as an operator."""
+def _curvature(objective, theta, slope, flat=None):
+    """Return minus the matrix of second derivatives at theta, as an operator; it raises `flat` where v H v is 0."""
 
     def product(v):
         size = np.linalg.norm(v)
-        return (
-            (slope - objective(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP) if size else 0 * v
-        )
+        if not size:
+            return 0 * v
+        image = (slope - objective(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP)
+        if flat and v @ image == 0:
+            raise flat
+        return image
 
     return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
 
