@@ -109,5 +109,5 @@ def test_a_large_lattice_and_a_frustrated_ring():
 )
 def test_what_would_take_too_long_is_refused_before_it_begins(call, monkeypatch):
     monkeypatch.setattr(exact_sampling, "_draw", None)
-    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* years"):
+    with pytest.raises(ValueError, match=r"would need 2\^60 states, about .* (days|years)"):
         call(bmlab.sherrington_kirkpatrick(60, rng=0))
