@@ -1,6 +1,7 @@
 """The top of the likelihood: where the moments agree, with penalties, masks, hidden units and holes."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from test_contract import machine
 from test_likelihood import missing
 
 import bmlab
+from bmlab.estimate import warn_unless_converged
 from bmlab.learn.maximum_likelihood import _rises_beside, maximize
 from bmlab.learn.quasi_newton import newton
 
@@ -49,6 +51,16 @@ def test_what_doubles_cannot_reach_is_not_said_to_be_reached():
     with pytest.warns(bmlab.NotConverged, match="ended at a slope of .* where 1e-20 was asked for; pass"):
         found = maximize(blank(UNITS), DATA, tolerance=1e-20)
     assert not found.converged and found.steps[-1].gradient_norm < 1e-13
+
+
+def test_the_phases_of_a_climb_warn_of_nothing_and_the_last_one_is_heard():
+    def doubtful(model, *, start=None):
+        return warn_unless_converged(replace(bmlab.exact(model), converged=False, message="it is in doubt."))
+
+    with pytest.warns(bmlab.NotConverged) as caught:
+        found = maximize(blank(UNITS), DATA, doubtful)
+    assert not found.converged and found.message.endswith(", but it is in doubt.")
+    assert [str(one.message) for one in caught] == [found.message]
 
 
 def lesson(seed, hidden):
@@ -178,10 +190,7 @@ def test_a_maximum_is_said_to_be_at_infinity_where_it_is():
 
 def test_a_free_phase_without_log_z_is_refused():
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_sweeps=10)
-    with (
-        pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not give; use fit\(\)"),
-        pytest.warns(bmlab.NotConverged),
-    ):
+    with pytest.raises(ValueError, match=r"climbs by log Z, which gibbs does not give; use fit\(\)"):
         maximize(blank(UNITS), DATA, infer)
 
 
