@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -86,6 +86,20 @@ def test_conda_and_pip_ask_for_the_same_names_and_bounds():
     assert conda.pop("pip") == ""
     assert conda == bounds(declared())
     assert PIP_SPECS[:2] == ["-e .", "-e teaching"]
+
+
+def test_the_extra_test_brings_what_make_check_imports():
+    held = {*bounds(requirements(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]))}
+    below = [each for home in held for each in requirements(requires(home) or ())]
+    brought = held | {name for name, requirement in below if "extra" not in str(requirement.marker)}
+    homes = packages_distributions()
+    core = re.search(r"^CORE = (.*?[^\\])\n", MAKEFILE, re.MULTILINE | re.DOTALL)[1].replace("\\", "").split()
+    for path in (ROOT / "tests/conftest.py", *(ROOT / f"tests/test_{name}.py" for name in core)):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in {name.partition(".")[0] for name in names} - {"bmlab"}:
+                assert brought & {canonicalize_name(home) for home in homes.get(name, brought)}, (path.name, name)
 
 
 def test_the_lock_satisfies_every_bound():
