@@ -99,7 +99,7 @@ def test_units_that_can_be_told_without_error_are_warned_of_and_the_advice_works
         (
             [[1, 1], [1, -1]],
             {},
-            r"unit 0 is constant in the data, .* infinite; leave the unit out, or pass bias_penalty=0\.001$",
+            r"unit 0 is constant in the data, .* infinite; leave .* or pass bias_penalty=0\.001 beside a penalty$",
         ),
         ([[1, 1], [1, -1]], {"penalty": 1.0}, "unit 0 is constant"),
         (

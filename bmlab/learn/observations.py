@@ -25,7 +25,7 @@ from ..validation import ArrayLike, check_array, check_flag, check_spins, descri
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
-BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001"  # of learners, where a unit is constant
+BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001 beside a penalty"  # of learners, where a unit is constant
 PENALTY_ADVICE = "pass penalty=1/len(data)"  # a normal prior of width 1: where a weight would be infinite
 
 
