@@ -7,7 +7,8 @@ Parts of a machine that are not coupled to each other are solved apart.  Each pa
     cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
     variable elimination  tables of 2^width numbers, one for each unit
 
-Seconds are work over the speed of one reference machine, so that a plan and a refusal are the same everywhere.
+Seconds are work over the speed of one reference machine, so that the choice is the same everywhere.  A refusal goes by
+the workers at hand, which divide the pieces, and by the memory here.
 """
 
 from __future__ import annotations
