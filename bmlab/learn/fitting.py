@@ -65,8 +65,9 @@ def fit(
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
                it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
                off.  All that is random must come from `rng`, and states must be arrays (those of temper are not).
-               A call with another model, data, rng or option is refused, also with a function of another name as
-               `infer` or `clamped_phase`.  What is bound to them, and their code, is not compared
+               A call with another model, data, seed or option (but steps and every) is refused, also with a function
+               of another name as `infer` or `clamped_phase`.  What is bound to them, their code, and what a generator
+               in the place of a seed had drawn before, is not compared
     converged: the last slope is at most 1e-6, by phases that have converged, and each hidden unit has weights.  It is
     no warning where it has not, nor where an Estimate has not: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint

@@ -82,9 +82,9 @@ def maximize(
     biases      boolean (n,): the biases that learn, the others stay as they are; None: all
     bias_penalty   keeps the bias of a constant unit finite, as of a rare answer in rows that are drawn again
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-14
-    converged: the slope is within the tolerance, by phases that have converged, and nothing near by is higher (of hidden
-    units, by the curvature).  Warns with NotConverged, once, where it does not get there, or where fields still grow,
-    as if the maximum is at infinity (a tolerance above 1e-4/T is too coarse to tell).
+    converged: the slope is within the tolerance, by phases that have converged, and nothing near by is higher (of
+    hidden units, by the curvature).  Warns with NotConverged, once, where it does not get there, or where fields still
+    grow, as if the maximum is at infinity (a tolerance above 1e-4/T is too coarse to tell).
     Raises ValueError where it is there for certain (a unit is constant or a coupled pair lacks one of its four
     combinations, without the penalty that would keep it finite), where the free phase has no log Z, where exact()
     would take too long, and as infer does.
