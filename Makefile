@@ -66,7 +66,7 @@ $(INSTALLED): $(IN_LAB)
 lab: $(IN_LAB)  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
 	@$(IN_VENV) -m bmlab $(if $(SOURCES),--sources) $(LAB_FLAGS)
 
-test: setup  ## run every test and every notebook, comparing each stored number
+test: setup  ## run every notebook, comparing each stored number, and every test that needs no browser
 	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
 		--nbval --nbval-current-env teaching/tests notebooks tests
 
@@ -120,7 +120,7 @@ demo: setup  ## grade a class of five that ships with the course, in graded/demo
 mark: setup  ## write the tables and pages again, with the points that you gave in by_hand.csv (OUT=, ROSTER=)
 	@$(IN_VENV) -m bmlab_teaching mark $(if $(OUT),--out "$(OUT)") $(IN_ROSTER)
 
-bench: setup  ## run each benchmark: a peer and bmlab in one process
+bench: setup  ## run each benchmark: most set a peer and bmlab side by side in one process
 	@for script in $(wildcard benchmarks/*.py); do echo "$$script"; $(IN_VENV) "$$script" || exit; done
 
 tables: setup  ## make the notebooks' stored tables again (about an hour)
