@@ -16,10 +16,7 @@ def arguments() -> argparse.Namespace:
     grade = commands.add_parser("grade", help="grade what was returned")
     grade.add_argument("delivery", type=Path, help="a folder or a zip, as a learning platform delivers it")
     grade.add_argument(
-        "--seconds",
-        type=float,
-        default=300,
-        help="of the processor, for one notebook; one answer may take four tenths of it",
+        "--seconds", type=float, default=300, help="of the processor, for one notebook; a cell may take a fifth of it"
     )
     grade.add_argument("--gigabytes", type=float, default=4, help="memory of one notebook's process")
     grade.add_argument("--trust", action="store_true", help="run without a sandbox, as you: all of it has been read")
