@@ -76,7 +76,7 @@ def auto(
 
     start     ignored: each answer is found anew
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
-    max_seconds   of one core for exact(), as plan(model) predicts them; no clock is read
+    max_seconds   for exact(), as the core_seconds of plan(model); no clock is read
     n_sweeps  of gibbs() or temper(); ais() gets as much work.  Four times as many halve the error of samples.
     info      "error": what the rms error of the moments, or the error of log Z, should stay below: two standard errors
               of samples; for Bethe what two orders state, which proves nothing; nan where no error is reliable.

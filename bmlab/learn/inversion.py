@@ -93,7 +93,8 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose Bethe means are those of the data (N, n), and its C^-1 outside the diagonal.
 
     noise, converged   as in invert_mean_field(); here the pairs must agree with their beliefs as well, see bethe()
-    Exact, but for the noise of the data, where the couplings form a tree.
+    Exact, but for the noise of the data, where the couplings form a tree.  Strong ones may still be said not to have
+    converged: a pair that noise alone couples hangs together by other units, and its own beliefs do not know of it.
     Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4

@@ -232,7 +232,7 @@ def moments(
     Columns with names must have the same names in every chunk, in any order; the first chunk's order is kept.
     Raises ValueError for other values, missing entries, other names or widths, and where there is no row.  Warns where
     there are fewer rows than columns, which then may be the data.
-    Cost: 0.2 GB of int8 a second on one core, and memory for one chunk.
+    Cost: 0.2 to 0.5 GB of int8 a second on one core, and memory for one chunk.
 
     >>> found = bmlab.moments([bmlab.states(3), bmlab.states(3)])  # two chunks
     >>> found.count, found.mean

@@ -38,7 +38,7 @@ class Triplets(NamedTuple):
     connected: np.ndarray  # (M,)
     connected_stderr: np.ndarray  # (M,)
     p_k: np.ndarray  # (n + 1,): the share of rows in which K units are +1
-    p_k_stderr: np.ndarray  # (n + 1,)
+    p_k_stderr: np.ndarray  # (n + 1,); 0 where no row has K, which proves nothing
 
     __repr__ = summary
 
@@ -48,7 +48,7 @@ def triplets(data: ArrayLike) -> Triplets:
 
     Where data and draws differ by more than their errors, pairs are not enough.  The machine was learnt from the data,
     so that the errors of a difference are a little smaller than both together.  Errors are those of independent rows.
-    Raises ValueError for rows with holes and for fewer than three units.  Cost: n products of (N, n) and (n, n).
+    Raises ValueError for rows with holes and for fewer than three units.  Cost: n products of (n, N) and (N, n).
 
     >>> rows = bmlab.sample(bmlab.toy(), 4000, rng=0)
     >>> table, drawn = bmlab.triplets(rows), bmlab.triplets(bmlab.sample(bmlab.toy(), 4000, rng=1))

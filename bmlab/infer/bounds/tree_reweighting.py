@@ -70,7 +70,8 @@ def trw(
 
     start     the `state` of a former answer for as many units; kept where the same units are coupled
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
-    mean, corr   of the messages, and their linear response: smoother than the truth, but never at a saddle
+    mean, corr   of the messages, and their linear response: smoother than the truth.  In deep cold the response may
+              be that of a saddle; then it has not converged
     converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"]), and the
               linear response is one that a machine can have, its inconsistency at most 1/2
     info      "bounds": the lowest B after each step; "inconsistency" as in mean_field()

@@ -96,6 +96,7 @@ def probabilities(model: BoltzmannMachine) -> np.ndarray:
 def ground_state(model: BoltzmannMachine) -> GroundState:
     """Return the lowest energy and a state that has it: a perfect sample of the machine at T -> 0.
 
+    Energies within some 1e-9 of the largest weight or bias count as equal: the state is one of those.
     Raises ValueError as exact() does.
 
     >>> bmlab.ground_state(bmlab.ising((4, 4))).energy  # all up, or all down

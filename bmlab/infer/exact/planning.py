@@ -47,7 +47,8 @@ class Part(NamedTuple):
     """The algorithm for some units: its name, what it works on (`structure`), and what it costs.
 
     bytes    that are needed at once in one process
-    seconds  of one core, for all pieces one after the other; so many of these are done `side_by_side`
+    seconds  for all pieces one after the other, of which so many are done `side_by_side`: of one core; of both, for
+             one product of 26 to 33 units
     """
 
     units: np.ndarray
