@@ -245,6 +245,8 @@ REFUSED = {
     r"shape must be \(height, width\), found 8": lambda: widgets.DrawView(np.ones((2, 8)), shape=8),
     "VisitedView draws Z itself, .* at log Z = 1.5e\\+03; try": lambda: widgets.VisitedView(bmlab.toy().at(0.001)),
     "has 9 pixels, the machines 10 units": lambda: widgets.PaintView(readers(10), np.zeros(10)),
+    "temperature must .* found 4.5 and 0; try": lambda: widgets.LatticeView(8, temperature=4.5),
+    "field -0.5 to 0.5, .* found 2.5 and -0.6; try": lambda: widgets.LatticeView(8, field=-0.6),
     "name must .* found '3.2'": lambda: widgets.predict("3.2").__enter__(),
 } | {
     f"T must .* found {re.escape(repr(control))}; try": lambda control=control: widgets.explore(draw, T=control)

@@ -12,11 +12,11 @@ from .view import View, script
 class LatticeView(View):
     """Run ising((size, size)) in the page, 60 frames a second, with sliders for the temperature and the field.
 
-    size           units along a side, even
-    temperature    where it starts, 1 to 4; the field from -0.5 to 0.5
+    size           units along a side, even, 2 to 512
+    temperature    where it starts, 1 to 4 as its slider; the field from -0.5 to 0.5
     Traces of the energy and the magnetisation stand against the exact values of the infinite lattice, and the critical
     temperature is marked.  Draw on the lattice to turn units up or down; quench it,
-    heat it, or take it round a loop of the field.  Raises ValueError for an odd size.
+    heat it, or take it round a loop of the field.  Raises ValueError for what is none of these.
 
     >>> from bmlab.widgets import LatticeView
     >>> LatticeView(32, temperature=2.3)
@@ -41,6 +41,11 @@ class LatticeView(View):
         if size % 2:
             raise ValueError(
                 f"size must be even, or the checkerboard does not close on the torus, found {size}; try {size + 1}"
+            )
+        if not (1 <= temperature <= 4 and abs(field) <= 0.5):
+            raise ValueError(
+                "temperature must be 1 to 4 and field -0.5 to 0.5, as their sliders, "
+                f"found {temperature:g} and {field:g}; try temperature=2.5, field=0"
             )
         super().__init__(
             snapshots(size, field, temperature, seed), size=size, temperature=temperature, field=field, seed=seed
