@@ -1,8 +1,8 @@
 """Sparsity pattern and greedy graph colouring of the weights: classes of units that are not coupled to each other.
 
 While a machine learns its numbers change and its couplings stay, so what follows from the pattern alone is kept for the
-last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard, a
-restricted machine its two layers, a full machine n classes of one.
+last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard (three
+or four classes where a ring has an odd length), a restricted machine its two layers, a full machine n classes of one.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ import scipy
 from ..progress_bars import counting_bar
 from .observations import PENALTY_ADVICE
 
-LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500 (maximize)
+LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500, in deep cold 2000
 LBFGS_MEMORY = 20  # moves that L-BFGS remembers
 NEWTON_STEPS = 30  # steps at most; towards infinity each divides the slope by e
 NEWTON_PRODUCTS = 200  # of the Hessian and a vector in one of these steps
