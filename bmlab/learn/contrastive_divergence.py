@@ -65,7 +65,8 @@ def pcd(
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
     batch     rows a step; epochs follow each other without a gap, so every batch is full
-    free_start "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there
+    free_start "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there;
+              n_sweeps of each a step
     penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
     centred   False counts units from off, as for 0/1: better features, at rates several times smaller
     The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of

@@ -67,6 +67,7 @@ def penalty_path(
     penalties   None: of normal priors of width 0.03 to 3 (1/(N * penalty) is the variance), or l1 from where no weight
                 is left down to a hundredth
     n_folds     parts of the rows (by `rng`), each held out once; 0: none, for the EBIC alone
+    couplings   as in pseudolikelihood()
     The penalty found does for maximize() and fit() as well.  To find which weights there are, take the least EBIC, as
     IsingFit adds it up over the units (van Borkulo and others 2014, Sci. Rep. 4, 5918): held-out rows keep too many.
     Raises ValueError as pseudolikelihood() does: a fold may lack a rare answer, which bias_penalty mends.

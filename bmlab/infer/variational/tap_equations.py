@@ -46,7 +46,7 @@ def tap(
 ) -> Estimate:
     """Answer by the TAP equations: the means that minimise the free energy to second order in the couplings.
 
-    start, starts, max_sweeps, corr   as in mean_field()
+    start, starts, tolerance, max_sweeps, corr   as in mean_field()
     converged as in mean_field(); and log_z within its free bounds (free_bounds.py)
     log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
               third order, is not in the sum: where couplings are weak it is about the size of the error.
