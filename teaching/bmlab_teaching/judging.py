@@ -1,7 +1,7 @@
 """Run a submission: its cells in one sandbox, the tests in another, where nothing of the submission was ever run.
 
 What an answer makes is carried over as data, and a function is called through this process, which looks at nothing.
-Where the submission's process ends, it is started again without the cell that ended it, so no cell costs another.
+Where the submission's process ends, it is started again without the cell that ended it: five such cells cost no other.
 """
 
 import re
