@@ -59,6 +59,19 @@ def test_chains_cover(phase, machines=40):
     assert (shares > 0.945 - 4 * np.sqrt(0.05 * 0.95 / machines)).all() and (shares < 1).all()
 
 
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("chains", [1, 10])
+def test_chains_that_agree_prove_nothing_of_what_is_drawn(layout, chains):
+    """A unit that never turned has the error of one more chain, what is known in all rows has none."""
+    weights = layout(0.5 * bmlab.ising(3).dense_weights)
+    model = bmlab.BoltzmannMachine(weights, [0, 0, 9])
+    answer = bmlab.clamped_gibbs(model, [[1, -1, np.nan], [-1, -1, np.nan]], rng=0, n_chains=chains)
+    least = 2 / (chains * 2) if chains > 1 else np.nan  # of one chain nothing is known
+    assert answer.mean[2] == 1 and np.array_equal(answer.mean_stderr, [0, 0, least], equal_nan=True)
+    errors = answer.corr_stderr.toarray() if sparse.issparse(answer.corr_stderr) else answer.corr_stderr
+    assert np.array_equal(errors, [[0, 0, least], [0, 0, least], [least, least, 0]], equal_nan=True)
+
+
 def test_missing_entries_are_drawn():
     """A missing entry of one row is drawn in that row only."""
     model, data = uncoupled_hidden(), missing(DATA)

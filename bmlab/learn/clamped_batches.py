@@ -18,7 +18,7 @@ import scipy
 from ..arrays import align_columns, states
 from ..budgets import check_memory
 from ..calls import show_call
-from ..estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
+from ..estimate import Bounded, Estimate, as_corr, coupled_pairs, pair_sums, warn_unless_converged
 from ..infer.sampling.diagnostics import RHAT_LIMIT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
@@ -32,6 +32,7 @@ SUMMED_UNITS = (
     10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
 )
 CLAMPED_STATES_AT_ONCE = 2**20  # of hidden units, summed over at a time
+AGREED = 1e-12  # spread of chains that agree: less is rounding
 
 
 def clamped_mean_field(
@@ -107,7 +108,8 @@ def clamped_gibbs(
     data       (N, v), -1/+1, or nan where an entry is missing
     start      the state of an earlier answer, about as many rows: then a shorter burn_in may do
     log_z      nan
-    stderr     the spread of the chains' averages over all patterns
+    stderr     the spread of the chains' averages over all patterns; where these agree to the last draw, what one more
+               chain could change; 0 of what is known in all rows
     converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
 
     >>> machine = bmlab.restricted([[1], [1]], [0, 0], [0])
@@ -138,6 +140,10 @@ def clamped_gibbs(
     means, equal = np.array(means), np.ones(n_chains)
     mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
     corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
+    drawn, (row, col) = hidden.any(0), coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
+    least = 2 / (n_chains * len(rows))
+    mean_stderr = _with_least(mean_stderr, drawn, least)
+    corr_stderr = _with_least(corr_stderr, drawn[row] | drawn[col], least)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
     agree = not len(units) or bool(rhat < RHAT_LIMIT)
     return warn_unless_converged(
@@ -157,6 +163,11 @@ def clamped_gibbs(
             is_clamped=True,
         )
     )
+
+
+def _with_least(stderr, drawn, least):
+    """Return errors, 0 of what is not drawn, and `least` where all chains agree: that proves nothing."""
+    return np.where(drawn, np.where(stderr <= AGREED, least, stderr), 0.0)
 
 
 def _checked_start(model, start, shape):
