@@ -20,7 +20,10 @@ def test_every_so_many_steps_are_kept_and_the_last():
     steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4).steps
     assert [step.loop.number for step in steps] == [0, 4, 8, 10]
     assert alike(steps[-1], bmlab.fit(blank(4), DATA, steps=11, rate=0.1))
-    assert [s.loop.number for s in bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4).steps] == [0, 4, 5]
+    found = bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4)
+    assert [step.loop.number for step in found.steps] == [0, 4, 5]
+    assert found.message.startswith("the rates ended after 6 of 50 steps, and the slope is")
+    assert bmlab.fit(blank(4), DATA, steps=6, rate=[0.1] * 6).message.startswith("all steps were made")
 
 
 def test_a_step_is_where_the_loop_goes_on():

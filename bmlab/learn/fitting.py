@@ -99,7 +99,8 @@ def fit(
         raise ValueError("rate has no numbers, so no step was made; pass a number, or one for each step")
     if not kept or kept[-1] is not step:  # the rates ended first
         kept.append(step)
-    return Fit(step.model, *_convergence(step, data), tuple(kept))
+    ending = ALL_STEPS_MADE if _number(step) >= end else f"the rates ended after {_number(step)} of {end} steps"
+    return Fit(step.model, *_convergence(step, data, ending), tuple(kept))
 
 
 def _check_kept(step, count):
@@ -110,12 +111,12 @@ def _check_kept(step, count):
     check_memory(f"{count:,} steps of {model.n:,} units would be kept", count * size, "pass every=100, or more")
 
 
-def _convergence(step, data):
+def _convergence(step, data, ending):
     """Return whether the last step is known to be at a maximum, and how the climb ended."""
     hidden = not isinstance(data, Estimate) and np.isnan(check_padded_rows(step.model, data)).all(0)
     idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
     phases = step.free.converged and step.clamped.converged
-    ending = f"{ALL_STEPS_MADE}, and the slope is {step.gradient_norm:.2g}"
+    ending = f"{ending}, and the slope is {step.gradient_norm:.2g}"
     if len(idle):
         return (
             False,
