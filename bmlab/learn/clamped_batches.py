@@ -140,8 +140,8 @@ def clamped_gibbs(
     means, equal = np.array(means), np.ones(n_chains)
     mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
     corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
-    drawn, (row, col) = hidden.any(0), coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
-    least = 2 / (n_chains * len(rows))
+    row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
+    drawn, least = np.isin(range(model.n), units), 2 / (n_chains * len(rows))
     mean_stderr = _with_least(mean_stderr, drawn, least)
     corr_stderr = _with_least(corr_stderr, drawn[row] | drawn[col], least)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
