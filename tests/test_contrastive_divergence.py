@@ -190,3 +190,13 @@ def test_the_score_is_its_definition():
 def test_coupled_hidden_units_are_refused():
     with pytest.raises(ValueError, match="coupled to each other"):
         pseudo_log_likelihood(machine(5), some_data(3))
+
+
+def test_holes_are_refused_with_a_learner_that_takes_them():
+    data = np.array([[1, -1, np.nan], [1, 1, -1], [-1, 1, 1], [-1, -1, 1]])
+    model = bmlab.ising(3)
+    found = r"data must be whole rows, found nan, in 1 of 3 columns and 1 of 4 rows; use fit\(\) or maximize\(\), which"
+    for refuse in (lambda: bmlab.pcd(model, data, rng=0, steps=1, rate=0.1), lambda: bmlab.pseudolikelihood(data)):
+        with pytest.raises(ValueError, match=found):
+            refuse()
+    assert bmlab.fit(model, data, steps=1, rate=0.1).steps and bmlab.maximize(model, data, penalty=0.1).steps

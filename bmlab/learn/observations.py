@@ -61,13 +61,26 @@ def check_visible_rows(
     allow_missing   nan where an entry is missing
     """
     data = align_rows(model, data)
-    if not allow_expected:
+    if allow_expected:
+        _check_no_holes(data, model.names)
+    else:
         check_spins("data", np.where(np.isnan(data), 1.0, data) if allow_missing else data, model.names)
     if allow_expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
         raise ValueError(f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass (N, visible units)")
     return data
+
+
+def _check_no_holes(data, names):
+    """Raise ValueError where rows (N, n) have an entry that is nan."""
+    holes = np.isnan(data)
+    if holes.any() and data.ndim == 2:
+        n_rows, n = data.shape
+        raise ValueError(
+            f"data must be whole rows, found nan{in_column(names, ~holes)}, in {holes.any(0).sum()} of {n} columns and "
+            f"{holes.any(1).sum()} of {n_rows} rows; use fit() or maximize(), which take nan, or leave out such columns"
+        )
 
 
 def check_padded_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
@@ -88,13 +101,7 @@ def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarra
     Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
     """
     names, found = names_of(data), np.atleast_2d(check_array("data", data))
-    holes = np.isnan(found)
-    if holes.any() and found.ndim == 2:
-        n_rows, n = found.shape
-        raise ValueError(
-            f"data must be whole rows, found nan{in_column(names, ~holes)}, in {holes.any(0).sum()} of {n} columns and "
-            f"{holes.any(1).sum()} of {n_rows} rows; use maximize(), which takes nan, or leave out such columns"
-        )
+    _check_no_holes(found, names)
     data = check_spins("data", found, names)
     if data.ndim > 2 or not data.size:
         raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
