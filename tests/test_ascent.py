@@ -270,3 +270,11 @@ def test_nan_is_blamed_on_the_rate_where_a_climb_made_it():
     for weights, biases in (([[0, np.nan], [np.nan, 0]], [0, 0]), ([[0, 1], [1, 0]], [0, np.inf])):
         with pytest.raises(ValueError, match=r"must be finite, found .*; write a number there"):
             bmlab.BoltzmannMachine(weights, biases)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+def test_the_norm_of_a_step_is_the_length_of_its_slope_with_each_weight_once(layout):
+    model = bmlab.BoltzmannMachine(layout(machine(4, 2).weights), machine(4, 2).biases, 1.4)
+    (step,) = bmlab.fit(model, DATA, steps=1, rate=0.1).steps
+    d_weights, d_biases = plain.gradient(step.model, plain.clamped(step.model, DATA), plain.brute_force(step.model))
+    assert step.gradient_norm == pytest.approx(np.linalg.norm([*np.triu(d_weights, 1).ravel(), *d_biases]), rel=1e-9)

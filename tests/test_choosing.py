@@ -15,7 +15,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab import plain
-from bmlab.choosing import Trial, auto, contradicted, difference, try_bethe, within, without_exact
+from bmlab.choosing import Trial, auto, contradicted, difference, try_bethe, try_samples, within, without_exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 WANTED = ("moments", "log_z")
@@ -90,6 +90,16 @@ def test_weak_couplings_are_left_to_bethe(want):
     answer = without_exact(model, np.random.default_rng(0), want, 100)
     assert answer.method == "bethe" or want == "log_z"
     assert 0 < off(model, answer, want) < answer.info["error"]
+
+
+def test_samples_state_twice_the_error_of_what_is_wanted():
+    model = strong()
+    trials = {want: try_samples("temper", model, np.random.default_rng(0), want, 500) for want in ("moments", "log_z")}
+    answer = trials["log_z"].answer
+    row, col = np.triu_indices(model.n, 1)
+    errors = [*answer.mean_stderr, *answer.corr_stderr[row, col]]
+    assert trials["log_z"].error == 2 * answer.log_z.stderr
+    assert trials["moments"].error == pytest.approx(2 * np.sqrt(np.mean(np.square(errors))))
 
 
 @pytest.mark.parametrize(("want", "samplers"), [("moments", {"gibbs", "temper"}), ("log_z", {"ais", "temper"})])

@@ -43,6 +43,16 @@ def without_log_z(model):
     return replace(bmlab.exact(model), log_z=bmlab.Bounded(np.nan))
 
 
+def test_the_error_of_one_unit_is_half_that_of_its_mean_and_of_more_that_of_a_product():
+    def drawn(model):
+        return replace(without_log_z(model), mean_stderr=np.full(model.n, 0.1))
+
+    first, second = conditional(MODEL, {0: 1}, {5: 1}, drawn), conditional(MODEL, {3: -1}, {5: 1, 0: 1}, drawn)
+    both = conditional(MODEL, {0: 1, 3: -1}, {5: 1}, drawn)
+    assert first.stderr == second.stderr == 0.05
+    assert both.stderr == pytest.approx(0.05 * np.hypot(first, second))
+
+
 @pytest.mark.parametrize("query", [{0: 1}, {6: -1, 1: 1}, {1: 1, 8: 1, 3: -1, 4: 1}], ids=len)
 def test_without_log_z_units_of_a_query_come_one_after_the_other(query):
     """p(q_1, q_2, ...) = p(q_1) p(q_2 | q_1) ..., whichever units are given; one of the query may be given, too."""

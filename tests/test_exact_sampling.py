@@ -73,6 +73,14 @@ def test_probabilities_hold_little_more_than_the_answer():
     assert peak < 1.5 * p.nbytes
 
 
+def test_probabilities_of_a_frozen_machine_are_no_infinities():
+    """Its lowest state has all of it, and of two as low each has half."""
+    cold = bmlab.BoltzmannMachine([[0, 2000], [2000, 0]], [0, 0])
+    assert bmlab.probabilities(cold).tolist() == [0.5, 0, 0, 0.5]
+    held = bmlab.BoltzmannMachine(cold.weights, [1000, 0])
+    assert bmlab.probabilities(held).tolist() == [0, 0, 0, 1]
+
+
 def whole_machine(n, seed):
     """A machine of n units whose weights and biases are whole numbers, many of them 0."""
     rng = np.random.default_rng(seed)

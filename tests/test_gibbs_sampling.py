@@ -244,3 +244,10 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_chains_walk_with(script):
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True)
+
+
+@pytest.mark.parametrize("count", [2, 10, 1000])
+def test_draws_that_are_all_alike_err_as_if_one_were_not(count):
+    """sqrt((1 - x^2)/(count - 1)) at x = 1 - 2/count, all but one, is 2/count."""
+    all_alike, all_but_one = averages._binomial_stderr(np.array([1.0, 1 - 2 / count]), count)
+    assert all_alike == pytest.approx(2 / count, rel=1e-12) == all_but_one

@@ -9,6 +9,7 @@ from scipy import sparse
 from test_contract import law_errors_add, machine
 
 import bmlab
+from bmlab.learn.likelihood import log_ratio
 
 DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9]]
 
@@ -150,3 +151,19 @@ def test_what_is_typed_first_is_told_what_to_type():
     ):
         with pytest.raises(ValueError, match=says):
             bmlab.log_likelihood(*wrong)
+
+
+@pytest.mark.parametrize("temperature", [1, 2, 0.7])
+def test_the_slope_is_the_difference_of_the_phases_over_t(temperature):
+    model = machine(4, temperature=temperature)
+    clamped, free = bmlab.clamped(model, DATA), bmlab.exact(model)
+    d_weights, d_biases = bmlab.gradient(model, clamped, free)
+    assert d_weights == pytest.approx((clamped.corr - free.corr) / temperature, rel=1e-12, abs=1e-15)
+    assert d_biases == pytest.approx((clamped.mean - free.mean) / temperature, rel=1e-12, abs=1e-15)
+
+
+def test_clamping_never_raises_log_z():
+    """Where two approximate values say that it does, the log of their ratio is 0, as its bounds."""
+    ratio = log_ratio(bmlab.Bounded(1.5, 0.1, 1.0, 2.0), bmlab.Bounded(1.0, 0.2, 0.5, 1.2))
+    assert (ratio.value, ratio.stderr, ratio.upper) == (0, np.hypot(0.1, 0.2), 0)
+    assert ratio.lower == pytest.approx(1.0 - 1.2)

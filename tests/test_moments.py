@@ -122,3 +122,11 @@ def test_rows_that_may_be_the_units_are_doubted():
     with warnings.catch_warnings(action="error"):
         assert len(bmlab.moments(s.T).mean) == 10
         bmlab.moments([s[:5, :10], s[5:, :10]])
+
+
+@pytest.mark.parametrize("learn", [partial(bmlab.fit, steps=1, rate=0.1), bmlab.maximize])
+def test_moments_of_another_number_of_units_are_refused(learn):
+    """As those of the visible units alone are: what the hidden ones do is in the rows."""
+    data = bmlab.moments([bmlab.states(3)])
+    with pytest.raises(ValueError, match=r"moments must be of all 4 units and pairs, found .*; pass rows where units"):
+        learn(bmlab.ising(4), data)

@@ -167,7 +167,8 @@ def test_an_l1_penalty_of_one_pair_is_in_closed_form():
     data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)
     for l1 in (0.1, 0.3, 0.49):
         assert pseudolikelihood(data, l1=l1).model.weights[0, 1] == pytest.approx(np.arctanh(0.5 - l1), abs=1e-5)
-    assert not pseudolikelihood(data, l1=0.5).model.has_couplings
+    blank = pseudolikelihood(data, l1=0.5)
+    assert blank.converged and not blank.model.has_couplings
 
 
 def test_the_strongest_of_a_path_leaves_no_weight_and_the_next_some():
@@ -177,6 +178,15 @@ def test_the_strongest_of_a_path_leaves_no_weight_and_the_next_some():
     covariance = np.cov(data.T, ddof=0)[np.triu_indices(5, 1)]
     assert path.penalties[0] == pytest.approx(abs(covariance).max()) and (np.diff(path.penalties) < 0).all()
     assert [fit.model.has_couplings for fit in path.fits[:2]] == [False, True]
+
+
+def test_the_first_l1_of_a_path_looks_at_the_pairs_that_may_be_coupled():
+    data = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=0), 400, rng=np.random.default_rng(0))
+    covariance = np.abs(np.cov(data.T, ddof=0) * (1 - np.eye(5)))
+    may = (covariance > 0) & (covariance < covariance.max())
+    path = bmlab.penalty_path(data, rng=0, of="l1", n_folds=0, couplings=may)
+    assert path.penalties[0] == pytest.approx(covariance[may].max())
+    assert [fit.model.has_couplings for fit in path.fits[:2]] == [False, True] and path.fits[0].converged
 
 
 def test_the_penalties_that_are_tried_are_normal_priors_of_width_three_hundredths_to_3():

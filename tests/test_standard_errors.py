@@ -66,6 +66,16 @@ def test_only_weights_that_are_there_have_errors():
     assert (np.isfinite(bmlab.standard_errors(fit, data, of="pseudolikelihood").weights) == there).all()
 
 
+def test_a_weight_that_may_exist_and_is_0_has_an_error_too():
+    """Of a machine without weights and biases, at rows of all states, each mean and each pair errs by 1/sqrt(N)."""
+    data = np.tile(bmlab.states(3), (5, 1))
+    may = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool)
+    for of in ("likelihood", "pseudolikelihood"):
+        found = bmlab.standard_errors(blank(3), data, couplings=may, of=of)
+        assert found.weights[may] == pytest.approx(1 / np.sqrt(len(data)), rel=1e-5)
+        assert np.isnan(found.weights[~may]).all()
+
+
 def test_what_is_not_the_top_is_refused_by_name():
     rng = np.random.default_rng(3)
     data = bmlab.sample(machine(4, rng), 200, rng=rng)

@@ -82,6 +82,19 @@ def test_any_trees_with_any_messages_bound_log_z(model):
     assert min(above) >= -1e-11
 
 
+def test_the_slack_of_wrong_messages_is_needed():
+    """A frozen star whose leaves all pull its centre up, and messages that tell it nothing: all but log 2 is needed.
+
+    Each edge has log p / q = log 2, and the centre alone had log 2 too much.
+    """
+    weights = np.zeros((13, 13))
+    weights[0, 1:] = weights[1:, 0] = np.linspace(0.5, 2, 12)
+    model = bmlab.BoltzmannMachine(weights, np.append(0, np.linspace(1, 0.3, 12)), 0.01)
+    bound = bound_of(model, graph_of(model), np.ones(24), np.zeros(24))
+    assert bound.slack == pytest.approx(12 * np.log(2))
+    assert bound.value - bmlab.exact(model).log_z == pytest.approx(np.log(2), rel=1e-9)
+
+
 def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
