@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from test_contract import machine
 
 import bmlab
@@ -200,3 +201,38 @@ def test_holes_are_refused_with_a_learner_that_takes_them():
         with pytest.raises(ValueError, match=found):
             refuse()
     assert bmlab.fit(model, data, steps=1, rate=0.1).steps and bmlab.maximize(model, data, penalty=0.1).steps
+
+
+def coupled(*pairs):
+    """Return 2 visible and 2 hidden units in which these pairs are coupled, and no other may be."""
+    weights = np.zeros((4, 4))
+    weights[tuple(np.transpose(pairs))] = 0.5
+    weights += weights.T
+    return bmlab.BoltzmannMachine(weights, np.zeros(4), couplings=weights != 0)
+
+
+ACROSS = (0, 2), (0, 3), (1, 2), (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "visible"),
+    [
+        (coupled(*ACROSS, (0, 1)), 2),
+        (coupled(*ACROSS, (2, 3)), 2),
+        (coupled(*ACROSS[:3]), 2),
+        (bmlab.BoltzmannMachine(sparse.csr_array(coupled(*ACROSS).weights), np.zeros(4)), 2),
+        (bmlab.BoltzmannMachine(np.zeros((2, 2)), np.zeros(2)), 2),
+    ],
+    ids=["visible units", "hidden units", "one lacks", "sparse", "none hidden"],
+)
+def test_whatever_alone_keeps_a_machine_from_being_restricted_is_refused(model, visible):
+    pcd(coupled(*ACROSS), some_data(2), rng=0, steps=1, rate=0.1)  # this one is
+    with pytest.raises(ValueError, match=r"pcd\(\) needs dense weights, hidden units, every coupling between the 2"):
+        pcd(model, some_data(2), rng=0, steps=1, rate=0.1)
+
+
+@pytest.mark.parametrize("data", [[[0, 1, 1], [1, 0, 1]], [[0.2, 0.9, 0.5]], [[0, 0, 0]], [[-1, 1, 1.5]]])
+def test_data_from_0_to_1_are_refused_and_from_minus_1_to_1_are_not(data):
+    with pytest.raises(ValueError, match=r"-1/\+1, or from -1 to 1, found .*; try 2 \* data - 1 for 0 to 1"):
+        pcd(harmonium(3), data, rng=0, steps=1, rate=0.1)
+    pcd(harmonium(3), 2 * np.clip(data, 0, 1) - 1, rng=0, steps=1, rate=0.1)

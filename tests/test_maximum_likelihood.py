@@ -13,7 +13,7 @@ from test_likelihood import missing
 
 import bmlab
 from bmlab.estimate import warn_unless_converged
-from bmlab.learn.maximum_likelihood import _rises_beside, maximize
+from bmlab.learn.maximum_likelihood import _break_hidden_symmetry, _rises_beside, maximize
 from bmlab.learn.quasi_newton import newton
 
 UNITS = 5
@@ -147,6 +147,13 @@ def test_a_maximum_at_infinity_is_refused_or_said():
     with pytest.warns(bmlab.NotConverged, match="at infinity"):
         maximize(blank(3), corners, tolerance=1e-20)
     maximize(blank(3), corners, penalty=0.01)
+
+
+def test_a_hidden_unit_without_weights_gets_its_own_and_no_other_changes():
+    pairs = np.triu_indices(4, 1)
+    begun = np.where(pairs[1] < 3, [0.4, -0.3, 0, 0.2, 0, 0], 0.0)
+    found = _break_hidden_symmetry(begun.copy(), pairs, [2, 3])
+    assert (found[pairs[1] < 3] == begun[pairs[1] < 3]).all() and found[pairs[1] == 3].all()
 
 
 def test_newtons_steps_end_where_doubles_see_no_curvature():

@@ -40,6 +40,17 @@ def test_they_are_the_fluctuations_of_the_machine():
     assert np.append(found.weights[PAIRS], found.biases) == pytest.approx(right, rel=1e-5)
 
 
+@pytest.mark.parametrize("of", ["likelihood", "pseudolikelihood"])
+def test_errors_are_in_units_of_the_temperature(of):
+    """The same distribution at T = 1.7 has weights and biases, and so errors, 1.7 times as large."""
+    data = bmlab.sample(machine(4, np.random.default_rng(1)), 200, rng=np.random.default_rng(1))
+    fit = bmlab.maximize(blank(4), data) if of == "likelihood" else bmlab.pseudolikelihood(data)
+    hot = bmlab.BoltzmannMachine(1.7 * fit.model.weights, 1.7 * fit.model.biases, 1.7)
+    one, other = (bmlab.standard_errors(model, data, of=of) for model in (fit.model, hot))
+    assert np.allclose(1.7 * one.weights, other.weights, rtol=1e-5, equal_nan=True)
+    assert np.allclose(1.7 * one.biases, other.biases, rtol=1e-5)
+
+
 def test_rows_without_an_answer_say_nothing():
     """As many empty rows again change no error; half of the rows twice as many times the square."""
     rng = np.random.default_rng(1)
