@@ -130,3 +130,11 @@ def test_moments_of_another_number_of_units_are_refused(learn):
     data = bmlab.moments([bmlab.states(3)])
     with pytest.raises(ValueError, match=r"moments must be of all 4 units and pairs, found .*; pass rows where units"):
         learn(bmlab.ising(4), data)
+
+
+@pytest.mark.parametrize(
+    ("n_weights", "found"), [(300, "100 numbers left for 101 rows"), (302, "of 301 rows, found 302")]
+)
+def test_weights_are_one_a_row_whatever_the_chunks(n_weights, found):
+    with pytest.raises(ValueError, match=f"sample_weight .*{found}"):
+        bmlab.moments([S[:200], S[200:]], sample_weight=np.ones(n_weights))

@@ -28,6 +28,21 @@ def test_of_one_unit_they_are_in_closed_form(temperature):
         assert bmlab.standard_errors(fit, data, of="pseudolikelihood").biases == pytest.approx(right, rel=1e-6)
 
 
+@pytest.mark.parametrize("penalty", [0, 0.1])
+def test_of_one_pair_they_are_in_closed_form(penalty):
+    """Of two units that agree by c = <s s'>: tanh w + penalty w = c, and the slope of a row is s s' - tanh w.
+
+    Its variance is the machine's, 1 - tanh^2 w, or that of the rows, 1 - c^2, which a pseudolikelihood takes.
+    """
+    data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)
+    for learn, of in ((partial(bmlab.maximize, blank(2)), "likelihood"), (bmlab.pseudolikelihood, "pseudolikelihood")):
+        fit = learn(data, penalty=penalty)
+        curvature = 1 - np.tanh(fit.model.weights[0, 1]) ** 2
+        variance = curvature if of == "likelihood" else 1 - 0.5**2
+        found = bmlab.standard_errors(fit, data, of=of, penalty=penalty).weights[0, 1]
+        assert found == pytest.approx(np.sqrt(variance / 8) / (curvature + penalty), rel=1e-4)
+
+
 def test_they_are_the_fluctuations_of_the_machine():
     """Of whole rows the information is the covariance of all s_i and s_i s_j, over T^2, by the sum over all states."""
     rng = np.random.default_rng(0)
