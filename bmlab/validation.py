@@ -5,6 +5,7 @@ Numbers may be Python's or NumPy's, whole ones also 1e4; arrays lists, tables or
 
 from __future__ import annotations
 
+import math
 import sys
 from importlib import import_module
 from numbers import Real
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing
 import scipy
 
+SHOWN_DIGITS = 40  # of a whole number, in what an error shows of it
 SHOWN_PARTS = 8  # of a longer list, in what an error shows of it
 MAX_ENERGY = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
 
@@ -44,12 +46,21 @@ def describe(value: Any) -> str:
     if value is None or isinstance(value, (Real, str, np.generic)) or (not np.iterable(value) and callable(value)):
         name = getattr(value, "__name__", "")
         kind = "the class" if isinstance(value, type) else "the function"
-        return f"{kind} {name}" if name else str(value) if isinstance(value, (Real, np.generic)) else repr(value)[:60]
+        return (
+            f"{kind} {name}" if name else _number(value) if isinstance(value, (Real, np.generic)) else repr(value)[:60]
+        )
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return f"{_a('array' if isinstance(value, np.ndarray) else type(value).__name__)} of shape {shape}"
     text = repr(value)
     return text if isinstance(value, (list, tuple, dict)) and len(text) < 60 else _a(type(value).__name__)
+
+
+def _number(value):
+    """Return a number as it was typed, or of a long one how many digits it has: Python prints no more than 4300."""
+    if isinstance(value, int) and abs(value) >= 10**SHOWN_DIGITS:
+        return f"a number of some {round(math.log10(abs(value)))} digits"
+    return str(value)
 
 
 def summary(self: Any) -> str:
