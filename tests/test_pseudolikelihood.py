@@ -189,6 +189,16 @@ def test_the_first_l1_of_a_path_looks_at_the_pairs_that_may_be_coupled():
     assert [fit.model.has_couplings for fit in path.fits[:2]] == [False, True] and path.fits[0].converged
 
 
+def test_with_as_many_folds_as_rows_each_is_held_out_alone():
+    """Its score under what the others teach, the mean of these, and the error of that mean."""
+    data = bmlab.sample(bmlab.toy(), 12, rng=np.random.default_rng(1))
+    path = bmlab.penalty_path(data, rng=0, n_folds=12, penalties=[0.1])
+    learnt = [pseudolikelihood(np.delete(data, k, 0), penalty=0.1).model for k in range(12)]
+    score = [bmlab.pseudo_log_likelihood(model, row[None]) for model, row in zip(learnt, data, strict=True)]
+    assert path.held_out[0] == pytest.approx(np.mean(score))
+    assert path.held_out_stderr[0] == pytest.approx(np.std(score, ddof=1) / np.sqrt(12))
+
+
 def test_the_penalties_that_are_tried_are_normal_priors_of_width_three_hundredths_to_3():
     """A penalty is 1 / (N width^2), whatever the number of rows."""
     for n_rows in (50, 200):
