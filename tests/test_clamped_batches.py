@@ -60,7 +60,7 @@ def test_chains_cover(phase, machines=40):
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("chains", [1, 10])
+@pytest.mark.parametrize("chains", [1, 3, 7, 10])
 def test_chains_that_agree_prove_nothing_of_what_is_drawn(layout, chains):
     """A unit that never turned has the error of one more chain, what is known in all rows has none."""
     weights = layout(0.5 * bmlab.ising(3).dense_weights)

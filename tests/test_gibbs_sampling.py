@@ -7,6 +7,7 @@ import sys
 import tracemalloc
 import warnings
 import weakref
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -115,16 +116,26 @@ def test_draws_are_evenly_spread(method, measured):
     law_draws(method, measured)
 
 
+def law_errors_of_draws(answer, model, n_draws):
+    """One draw of N that differs is an error of 2/N, so no error is less, and no mean is beyond 1."""
+    pairs = model.weights != 0
+    assert (np.asarray(answer.mean_stderr) > 1.99 / n_draws).all()
+    assert (np.asarray(answer.corr_stderr[pairs]) > 1.99 / n_draws).all()
+    assert np.abs(answer.mean).max() <= 1 and np.abs(answer.corr[pairs]).max() <= 1
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.01])
-def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature):
+@pytest.mark.parametrize("chains", [2, 3, 7, 10, 33])
+def test_a_moment_of_sampled_chains_is_never_stated_without_error(temperature, chains):
     """Cold machines, few draws: all chains agree to the last draw, which proves nothing.  The diagonal is stored."""
-    for model in (bmlab.sherrington_kirkpatrick(8, rng=0), bmlab.ising((3, 3), coupling=-1.0)):
-        for options in ({"n_sweeps": 1}, {"n_sweeps": 20}, {"n_sweeps": 20, "n_chains": 3}):
-            answers = [bmlab.gibbs(model.at(temperature), rng=0, burn_in=5, **options)]
-            answers += [bmlab.temper(model.at(temperature), rng=0, burn_in=5, n_sweeps=options["n_sweeps"])]
-            for answer in answers:
-                errors = answer.corr_stderr[model.weights != 0]
-                assert (np.asarray(answer.mean_stderr) > 0).all() and (np.asarray(errors) > 0).all()
+    for cold in (bmlab.sherrington_kirkpatrick(8, rng=0), bmlab.ising((3, 3), coupling=-1.0)):
+        model = replace(cold.at(temperature), biases=np.append(9, cold.biases[1:]))
+        for n_sweeps in (1, 20, 300):
+            gibbs = [bmlab.gibbs(model, rng=k, n_chains=chains, n_sweeps=n_sweeps, burn_in=5) for k in range(3)]
+            law_errors_of_draws(gibbs[0], model, chains * n_sweeps)
+            law_errors_of_draws(bmlab.combine(gibbs), model, 3 * chains * n_sweeps)
+        ladders = bmlab.temper(model, rng=0, n_ladders=chains, n_sweeps=20, burn_in=5)
+        law_errors_of_draws(ladders, model, 20 * chains)
 
 
 @pytest.mark.slow

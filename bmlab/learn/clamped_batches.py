@@ -32,7 +32,6 @@ SUMMED_UNITS = (
     10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
 )
 CLAMPED_STATES_AT_ONCE = 2**20  # of hidden units, summed over at a time
-AGREED = 1e-12  # spread of chains that agree: less is rounding
 
 
 def clamped_mean_field(
@@ -138,20 +137,18 @@ def clamped_gibbs(
                 means.append(chains.mean(1))
                 pairs = pairs + np.array([pair_sums(model, chain) for chain in chains])
     means, equal = np.array(means), np.ones(n_chains)
-    mean, mean_stderr = mean_and_stderr(means.mean(0), equal)
-    corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal)
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
     drawn, least = np.isin(range(model.n), units), 2 / (n_chains * len(rows))
-    mean_stderr = _with_least(mean_stderr, drawn, least)
-    corr_stderr = _with_least(corr_stderr, drawn[row] | drawn[col], least)
+    mean, mean_stderr = mean_and_stderr(means.mean(0), equal, least)
+    corr, corr_stderr = mean_and_stderr(np.asarray(pairs) / (n_sweeps * len(rows)), equal, least)
     rhat, ess = agreement(np.moveaxis(means[:, :, units], 2, 0).swapaxes(1, 2))
     agree = not len(units) or bool(rhat < RHAT_LIMIT)
     return warn_unless_converged(
         Estimate(
             mean,
             as_corr(model, corr),
-            mean_stderr=mean_stderr,
-            corr_stderr=as_corr(model, corr_stderr, diagonal=0.0),
+            mean_stderr=np.where(drawn, mean_stderr, 0.0),
+            corr_stderr=as_corr(model, np.where(drawn[row] | drawn[col], corr_stderr, 0.0), diagonal=0.0),
             method="clamped, gibbs",
             converged=agree,
             message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below "
@@ -163,11 +160,6 @@ def clamped_gibbs(
             is_clamped=True,
         )
     )
-
-
-def _with_least(stderr, drawn, least):
-    """Return errors, 0 of what is not drawn, and `least` where all chains agree: that proves nothing."""
-    return np.where(drawn, np.where(stderr <= AGREED, least, stderr), 0.0)
 
 
 def _checked_start(model, start, shape):

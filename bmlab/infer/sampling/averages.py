@@ -96,8 +96,8 @@ def _mean_and_stderr(sums, sizes, n_chains):
     N independent draws could change, and there are as many of these as chains, or groups, at least.
     """
     sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
-    mean, stderr = mean_and_stderr(sums.reshape(sizes.size, *sums.shape[2:]), sizes.ravel())
-    return mean, np.where(stderr == 0, 2 / max(sizes.size, n_chains), stderr)
+    groups = sums.reshape(sizes.size, *sums.shape[2:])
+    return mean_and_stderr(groups, sizes.ravel(), least=2 / max(sizes.size, n_chains))
 
 
 def _of_one_sweep(model, states):

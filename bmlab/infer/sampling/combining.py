@@ -120,10 +120,10 @@ def _of_chains(runs):
 
 def _averaged(values, errors, n_draws, by_spread):
     """Return the mean of values (runs, ...) by their draws, and its error: of the stated errors, or of the spread."""
-    mean, of_spread = mean_and_stderr(values, n_draws)
+    one_more = np.fmin(errors.max(0), 2 / len(values))  # what one more run could change; 0 on the diagonal
+    mean, of_spread = mean_and_stderr(values, n_draws, least=one_more)
     if by_spread or np.isnan(errors).any():
-        least_error = np.fmin(errors.max(0), 2 / len(values))  # which one more run could change; 0 on the diagonal
-        return mean, np.where(of_spread == 0, least_error, of_spread)
+        return mean, of_spread
     return mean, np.sqrt(np.tensordot((n_draws / n_draws.sum()) ** 2, errors**2, 1))
 
 

@@ -7,7 +7,7 @@ Bayesian Analysis 16, 667.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -83,19 +83,22 @@ def widened(count: int) -> float:
     )
 
 
-def mean_and_stderr(groups: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_stderr(groups: np.ndarray, weight: np.ndarray, least: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Average independent groups (g, ...) by weight (g,); return (mean, stderr), nan for the error of one group.
 
-    The error of fewer than 32 groups is widened().
+    The error of fewer than 32 groups is widened().  Groups that agree to the last draw prove nothing: there the mean
+    is theirs, without the rounding of a sum that may take it beyond 1, and the error is `least`.
     """
     normalised = weight / weight.sum()
     mean, count = np.tensordot(normalised, groups, 1), len(groups)
     if count == 1:
         return mean, np.full_like(mean, np.nan)
-    spread = np.zeros_like(mean)
+    spread, agree = np.zeros_like(mean), np.ones(np.shape(mean), bool)
     for p, group in zip(normalised, groups, strict=True):  # one after the other: they may be large
         spread += (p * (group - mean)) ** 2
-    return mean, widened(count) * np.sqrt(spread * count / (count - 1))
+        agree &= group == groups[0]
+    stderr = widened(count) * np.sqrt(spread * count / (count - 1))
+    return np.where(agree, groups[0], mean), np.where(agree, least, stderr)
 
 
 def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[float, float]:
