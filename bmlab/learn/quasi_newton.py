@@ -13,6 +13,7 @@ fields still move after the slope has fallen by some hundredfolds more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ MIN_UPWARD_CURVATURE = 1e-5  # nats over the square of a field: of a saddle, whi
 
 
 class NoCurvatureError(ArithmeticError):
-    """The slope is the same on both sides of a direction, to the last digit of doubles: no step leads to its zero."""
+    """The slope is the same further along a direction, to the last digit: no step that way leads to its zero."""
 
 
 class Optimum(NamedTuple):
@@ -97,11 +98,7 @@ def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndar
         early = theta if norm > LATE_FACTOR * goal else early
         if norm <= goal:
             break
-        curvature = _curvature(objective, theta, slope, flat=NoCurvatureError)
-        try:
-            move, _ = scipy.sparse.linalg.cg(curvature, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS)
-        except NoCurvatureError:
-            break
+        move = _newton_move(_curvature(objective, theta, slope), slope)
         _, new_slope, length = objective(theta + move)
         if not length < norm:
             break
@@ -109,17 +106,34 @@ def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndar
     return theta, float(norm), early
 
 
-def _curvature(objective, theta, slope, flat=None):
-    """Return minus the matrix of second derivatives at theta, as an operator; it raises `flat` where v H v is 0."""
+def _newton_move(curvature, slope):
+    """Return H^-1 slope by conjugate gradients, as far as they get before a direction v in which v H v is 0."""
+    move = np.zeros_like(slope)
+
+    def keep(found):
+        nonlocal move
+        move = found
+
+    def product(v):
+        image = curvature @ v
+        if v @ image == 0:
+            raise NoCurvatureError
+        return image
+
+    operator = scipy.sparse.linalg.LinearOperator(curvature.shape, matvec=product, dtype=float)
+    with suppress(NoCurvatureError):
+        scipy.sparse.linalg.cg(operator, slope, rtol=1e-3, maxiter=NEWTON_PRODUCTS, callback=keep)
+    return move
+
+
+def _curvature(objective, theta, slope):
+    """Return minus the matrix of second derivatives at theta, as an operator."""
 
     def product(v):
         size = np.linalg.norm(v)
-        if not size:
-            return 0 * v
-        image = (slope - objective(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP)
-        if flat and v @ image == 0:
-            raise flat
-        return image
+        return (
+            (slope - objective(theta + v * (DIFFERENCE_STEP / size))[1]) * (size / DIFFERENCE_STEP) if size else 0 * v
+        )
 
     return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
 
