@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import suppress
 from importlib import import_module
 from numbers import Real
 from typing import Any, Protocol
@@ -44,16 +45,17 @@ def is_sparse(values: Any) -> bool:
 def describe(value: Any) -> str:
     """Return what was typed, in a few words."""
     if value is None or isinstance(value, (Real, str, np.generic)) or (not np.iterable(value) and callable(value)):
-        name = getattr(value, "__name__", "")
-        kind = "the class" if isinstance(value, type) else "the function"
-        return (
-            f"{kind} {name}" if name else _number(value) if isinstance(value, (Real, np.generic)) else repr(value)[:60]
-        )
+        if name := getattr(value, "__name__", ""):
+            return f"the {'class' if isinstance(value, type) else 'function'} {name}"
+        return _number(value) if isinstance(value, (Real, np.generic)) else repr(value)[:60]
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return f"{_a('array' if isinstance(value, np.ndarray) else type(value).__name__)} of shape {shape}"
-    text = repr(value)
-    return text if isinstance(value, (list, tuple, dict)) and len(text) < 60 else _a(type(value).__name__)
+    if isinstance(value, (list, tuple, dict)):
+        with suppress(ValueError):  # of a number in it, that has more digits than Python prints
+            if len(text := repr(value)) < 60:
+                return text
+    return _a(type(value).__name__)
 
 
 def _number(value):
@@ -99,8 +101,10 @@ def check_count(name: str, value: Any, least: int = 1, most: int = 2**53) -> int
         return value
     number = _real(value)
     if not (least <= number <= most and number.is_integer()):
-        limits = f"at least {least}" if most == 2**53 else f"{least} to {most}"
-        what = limits if number.is_integer() else f"a whole number, {limits}"
+        limits = f"{least} to {most}"
+        if most == 2**53:
+            limits = "at most 2^53" if number > most else f"at least {least}"
+        what = limits if number.is_integer() or number == np.inf else f"a whole number, {limits}"
         near = min(most, max(least, 10))
         raise ValueError(f"{name} must be {what}, found {describe(value)}; try {name}={near}")
     return int(number)

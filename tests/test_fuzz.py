@@ -403,12 +403,24 @@ def test_whatever_is_typed_gets_a_right_answer_or_one_sentence(name):
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_number_of_many_digits_is_not_repeated(digits):
-    """Python itself refuses to print more than 4300 of them."""
+    """Python itself refuses to print more than 4300 of them, in a list, too."""
     learn = partial(bmlab.sample, bmlab.toy(), rng=0)
     for typed in (10**digits, -(10**digits)):
         for called in (bmlab.toy().at, bmlab.ising, bmlab.states, learn):
-            with pytest.raises(ValueError, match=f"found a number of some {digits} digits; try "):
+            with pytest.raises(ValueError, match=f"must be .*, found a number of some {digits} digits; try "):
                 called(typed)
+        for called in (bmlab.spins, lambda typed: bmlab.anneal(bmlab.toy(), typed, rng=0)):
+            with pytest.raises(ValueError, match="must be numbers in rows of equal length, found a list"):
+                called([1, typed])
+
+
+@pytest.mark.parametrize("typed", [1e300, float("inf"), 10**400])
+def test_what_is_too_large_for_a_count_is_said_to_be_too_large(typed):
+    """It was said that it must be a whole number, at least 0."""
+    with pytest.raises(ValueError, match=r"^n must be at most 2\^53, found .*; try n=10$"):
+        bmlab.states(typed)
+    with pytest.raises(ValueError, match=r"^n must be at least 0, found -1e\+300; try n=10$"):
+        bmlab.states(-1e300)
 
 
 @settings(max_examples=MIXED, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
