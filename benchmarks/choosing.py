@@ -25,7 +25,7 @@ from machines import KINDS, LARGE, large_machine, random_machine
 
 import bmlab
 from bmlab import choosing
-from bmlab.parallel import map_executor
+from bmlab.running.parallel import map_executor
 
 THEORIES = {
     "mean field": partial(bmlab.mean_field, starts=choosing.VALLEY_STARTS),

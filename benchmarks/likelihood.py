@@ -27,7 +27,7 @@ from sklearn.neural_network import BernoulliRBM
 from threadpoolctl import threadpool_limits
 
 import bmlab
-from bmlab.arrays import log_2cosh
+from bmlab.checking.arrays import log_2cosh
 
 BATCH = 100
 

@@ -25,8 +25,8 @@ import numpy as np
 
 import bmlab
 from bmlab.infer.exact.matrix_products import conditioned_units, sum_by_products
-from bmlab.parallel import cores, map_executor
-from bmlab.threads import one_thread_only
+from bmlab.running.parallel import cores, map_executor
+from bmlab.running.threads import one_thread_only
 
 CORES = 16, 256, 4096
 TASKS = 2000  # by which the scheduler's rate is measured

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from . import data, plain
 from ._version import __version__
-from .arrays import bits, spins, states, suggest, symmetric
+from .checking.arrays import bits, spins, states, suggest, symmetric
 from .choosing import auto
 from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
@@ -32,7 +32,6 @@ from .infer.variational.cooling import temperature_path
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
 from .interop import from_bits, from_dimod, to_bits, to_dimod
-from .introspection import about, show
 from .learn.ascent import ascend
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
@@ -49,8 +48,9 @@ from .learn.standard_errors import StandardErrors, standard_errors
 from .learn.triplets import Triplets, triplets
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .model import BoltzmannMachine, load
-from .parallel import workers
-from .progress_bars import progress
+from .running.parallel import workers
+from .running.progress_bars import progress
+from .showing.introspection import about, show
 
 # Core: what notebooks 00 to 05 use, and the records of its answers.
 __all__ = [

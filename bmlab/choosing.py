@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .budgets import memory_to_spend, time_in_words
-from .calls import show_call
+from .checking.budgets import memory_to_spend, time_in_words
+from .checking.calls import show_call
+from .checking.validation import check_choice, check_count, check_positive, generator
 from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
 from .infer.exact.dispatch import exact
@@ -37,8 +38,7 @@ from .infer.variational.coordinate_descent import DENSE_EIGEN_UNITS
 from .infer.variational.naive_mean_field import mean_field
 from .infer.variational.tap_equations import tap
 from .model import BoltzmannMachine, check_model
-from .sparsity import entries
-from .validation import check_choice, check_count, check_positive, generator
+from .running.sparsity import entries
 
 VALLEY_STARTS = 5  # of mean field and of TAP, to see a second valley
 ERROR_STDERRS = 2  # standard errors in the stated error of samples: 19 of 20 errors are smaller

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .arrays import sealed, spins, states
-from .validation import check_count, describe, generator, import_optional, summary
+from .checking.arrays import sealed, spins, states
+from .checking.validation import check_count, describe, generator, import_optional, summary
 
 MNIST_SOURCE = (
     "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "

@@ -20,11 +20,11 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .arrays import sealed
-from .budgets import check_memory
-from .html import estimate_html
+from .checking.arrays import sealed
+from .checking.budgets import check_memory
+from .checking.validation import describe, is_sparse
 from .model import BoltzmannMachine, same_machine
-from .validation import describe, is_sparse
+from .showing.html import estimate_html
 
 PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep
 

@@ -18,7 +18,8 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
-from .arrays import names_of
+from .checking.arrays import names_of
+from .checking.validation import check_count, check_number, check_positive, not_installed
 from .estimate import Bounded, warn_unless_converged
 from .infer.exact.dispatch import exact
 from .infer.exact.planning import plan
@@ -28,8 +29,7 @@ from .learn.observations import unique_patterns
 from .learn.pseudolikelihood import log_conditionals, maximise_pseudolikelihood
 from .machines import restricted
 from .model import BoltzmannMachine
-from .threads import one_thread, one_thread_only
-from .validation import check_count, check_number, check_positive, not_installed
+from .running.threads import one_thread, one_thread_only
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, DensityMixin, TransformerMixin

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from .checking.validation import ArrayLike, describe, import_optional
 from .model import BoltzmannMachine, check_model
-from .validation import ArrayLike, describe, import_optional
 
 
 def from_bits(

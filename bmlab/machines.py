@@ -7,11 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import scipy
 
-from .arrays import align_columns, align_pairs, names_of, symmetric
-from .budgets import check_memory
-from .calls import show_call
-from .model import BoltzmannMachine
-from .validation import (
+from .checking.arrays import align_columns, align_pairs, names_of, symmetric
+from .checking.budgets import check_memory
+from .checking.calls import show_call
+from .checking.validation import (
     ArrayLike,
     check_array,
     check_count,
@@ -23,6 +22,7 @@ from .validation import (
     describe,
     generator,
 )
+from .model import BoltzmannMachine
 
 
 @show_call("bmlab.sherrington_kirkpatrick(10, rng=0)")

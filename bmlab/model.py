@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .arrays import (
+from .checking.arrays import (
     align_columns,
     align_pairs,
     check_coupling_mask,
@@ -35,10 +35,7 @@ from .arrays import (
     suggest,
     unit_name,
 )
-from .files import check_path, read_arrays, write_arrays
-from .html import machine_html
-from .sparsity import ColourClasses, colour_classes
-from .validation import (
+from .checking.validation import (
     ArrayLike,
     check_names,
     check_no_bits,
@@ -51,6 +48,9 @@ from .validation import (
     describe,
     is_sparse,
 )
+from .running.files import check_path, read_arrays, write_arrays
+from .running.sparsity import ColourClasses, colour_classes
+from .showing.html import machine_html
 
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 

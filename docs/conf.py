@@ -53,8 +53,8 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 nitpicky = True
 nitpick_ignore = [  # without a page of their own: a sequence of arrays, and whatever a student's variants are
-    ("py:class", "bmlab.sparsity.ColourClasses"),
-    ("py:class", "bmlab.widgets.exercises.Numbers"),
+    ("py:class", "bmlab.running.sparsity.ColourClasses"),
+    ("py:class", "bmlab.exercises.student_copy.Numbers"),
 ]
 nitpick_ignore_regex = [(r"py:.*", r"(?!bmlab\.).*")]  # what is not ours has a manual of its own
 

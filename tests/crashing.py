@@ -15,7 +15,7 @@ from functools import partial, wraps
 import numpy as np
 
 import bmlab
-from bmlab import files
+from bmlab.running import files
 
 DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
 

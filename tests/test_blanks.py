@@ -1,6 +1,6 @@
 """The blanks of the story: every usual slip is found on random cases and said in a sentence, every right answer passes.
 
-The slips are made of each blank's own solution (bmlab.widgets.edits, slips.py): there is no list of them for a blank.
+The slips are made of each blank's own solution (bmlab.exercises.edits, slips.py): there is no list of them for a blank.
 """
 
 import ast
@@ -17,9 +17,9 @@ import slips
 from test_notebooks import FILES, code_cells
 
 import bmlab
-from bmlab.widgets import exercises, judging
-from bmlab.widgets.answers import agree, kind_of_slip, parts
-from bmlab.widgets.edits import edited
+from bmlab.exercises import judging, student_copy
+from bmlab.exercises.answers import agree, kind_of_slip, parts
+from bmlab.exercises.edits import edited
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
@@ -272,7 +272,7 @@ def test_a_blank_that_calls_itself_is_told_so(capsys):
     exec("def calling(x):\n    return my_twice(x)", names)
     function = names["calling"]
     function.__name__ = "my_twice"
-    exercises._judged(function, "def my_twice(x):\n    return 2 * x", "")
+    student_copy._judged(function, "def my_twice(x):\n    return 2 * x", "")
     assert capsys.readouterr().out.startswith("\N{BALLOT X} my_twice calls itself without an end: ")
     assert names["my_twice"](3) == 6, "it is put back"
 

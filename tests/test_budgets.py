@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from bmlab import budgets
-from bmlab.parallel import cores
+from bmlab.checking import budgets
+from bmlab.running.parallel import cores
 
 GIB = 2**30
 MACHINES = {

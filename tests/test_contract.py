@@ -19,11 +19,12 @@ from test_belief_propagation import forest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import plain, sparsity
+from bmlab import plain
 from bmlab.infer.sampling.chains import Chains
 from bmlab.infer.sampling.numpy_engine import fine_digits, stream
 from bmlab.infer.variational.linear_response import MAX_INCONSISTENCY
 from bmlab.learn import likelihood
+from bmlab.running import sparsity
 
 pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 ROUNDING = 1e-11  # 2^15 terms of order one, a few thousand roundings of 2^-53 each

@@ -6,7 +6,7 @@ import pytest
 import bmlab
 from bmlab.infer.sampling import chains
 from bmlab.infer.sampling.chains import Chains, choose_engine, flip_share, numba_seconds, numpy_seconds
-from bmlab.sparsity import one_by_one
+from bmlab.running.sparsity import one_by_one
 
 RESTRICTED = {(v, h): bmlab.restricted(np.ones((v, h)), np.zeros(v), np.zeros(h)) for v, h in ((784, 100), (784, 500))}
 

@@ -24,8 +24,8 @@ from test_notebooks import FILES, NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
 import bmlab
-from bmlab.widgets.answers import DIGITS, Wrong, agree, fitted
-from bmlab.widgets.edits import edited
+from bmlab.exercises.answers import DIGITS, Wrong, agree, fitted
+from bmlab.exercises.edits import edited
 from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
 from bmlab_teaching.slicing import needed_cells

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab import files
+from bmlab.running import files
 
 DATA = bmlab.states(3)
 
@@ -75,7 +75,7 @@ def test_what_is_no_regular_file_is_refused_and_stays(use, tmp_path):
 KILLED = """
 import os, signal, sys
 import bmlab
-from bmlab import files
+from bmlab.running import files
 files.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 bmlab.toy().save(sys.argv[1])
 """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab.html import MAX_TABLE_COUPLINGS, MAX_TABLE_UNITS, number
+from bmlab.showing.html import MAX_TABLE_COUPLINGS, MAX_TABLE_UNITS, number
 
 NAMES = ["Ada", "<script>alert(1)</script>", "milk & eggs"]
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import nbformat
 
-import bmlab.widgets.exercises
+import bmlab.exercises.student_copy
 from bmlab_teaching.slicing import names, needed_cells
 from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, record
 
@@ -188,7 +188,7 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
     if any(asked):
         kept, _ = needed_cells([cell.source for cell in code_cells(notebook)], asked, whole=True)
         beside = {"tests": {}, "blanks": blanks_of(notebook)}
-        monkeypatch.setattr(bmlab.widgets.exercises, "_checks", lambda name: beside)
+        monkeypatch.setattr(bmlab.exercises.student_copy, "_checks", lambda name: beside)
         here = {}
         for place in sorted(kept):
             with redirect_stdout(StringIO()) as printed:

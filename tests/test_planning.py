@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import bmlab
-from bmlab.budgets import time_in_words
+from bmlab.checking.budgets import time_in_words
 from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, planning
 
 

@@ -8,7 +8,7 @@ import pytest
 from tqdm import tqdm
 
 import bmlab
-from bmlab import progress_bars
+from bmlab.running import progress_bars
 
 MODEL, DATA = bmlab.medium(), np.random.default_rng(0).choice([-1.0, 1.0], (20, 4))
 LATTICE = bmlab.ising((4, 4))

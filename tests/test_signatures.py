@@ -11,7 +11,7 @@ import pytest
 from fuzz_cases import CASES, public
 from test_examples import PUBLIC
 
-from bmlab.validation import Sparse
+from bmlab.checking.validation import Sparse
 
 FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if name != "bmlab.NotConverged"}  # an exception has none
 DRAWN = {name: object for name in ("Axes", "Figure", "Bracket", "Step")} | {"ArrayLike": npt.ArrayLike}  # bmlab.plot's

@@ -11,8 +11,8 @@ import pytest
 import scipy.linalg  # noqa: F401  (its BLAS must be there before a limit is set)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bmlab import threads
-from bmlab.threads import all_threads, one_thread
+from bmlab.running import threads
+from bmlab.running.threads import all_threads, one_thread
 
 
 class Blas:

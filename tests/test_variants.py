@@ -12,8 +12,8 @@ from test_exercises import BY_NAME, GRADED, OWN, answer_cells, fits, namespace  
 from test_notebooks import NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
+from bmlab.exercises.answers import kind_of_slip
 from bmlab.widgets import variant
-from bmlab.widgets.answers import kind_of_slip
 from bmlab_teaching.slicing import names
 from bmlab_teaching.working_copies import record
 

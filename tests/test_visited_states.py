@@ -7,7 +7,7 @@ from test_contract import full, machine, near
 import bmlab
 from bmlab.infer.sampling import visited as visited_states
 from bmlab.infer.sampling.visited import visited
-from bmlab.sparsity import one_by_one
+from bmlab.running.sparsity import one_by_one
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 

@@ -20,10 +20,11 @@ from test_contract import machine
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bmlab
-from bmlab import parallel, plain
+from bmlab import plain
 from bmlab.infer.exact import matrix_products
-from bmlab.parallel import SingleThreaded, map_executor, map_threads, worker_count
-from bmlab.threads import all_threads
+from bmlab.running import parallel
+from bmlab.running.parallel import SingleThreaded, map_executor, map_threads, worker_count
+from bmlab.running.threads import all_threads
 
 
 def drawn(n, biases=True, temperature=1.0):

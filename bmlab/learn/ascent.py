@@ -22,8 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import largest, unit_name
-from ..calls import show_call
+from ..checking.arrays import largest, unit_name
+from ..checking.calls import show_call
+from ..checking.validation import (
+    ArrayLike,
+    check_choice,
+    check_count,
+    check_positive,
+    check_share,
+    describe,
+    generator,
+    is_sparse,
+)
 from ..estimate import (
     Estimate,
     Method,
@@ -35,18 +45,8 @@ from ..estimate import (
 )
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
-from ..sparsity import entries
-from ..threads import one_thread
-from ..validation import (
-    ArrayLike,
-    check_choice,
-    check_count,
-    check_positive,
-    check_share,
-    describe,
-    generator,
-    is_sparse,
-)
+from ..running.sparsity import entries
+from ..running.threads import one_thread
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
     check_bias_mask,

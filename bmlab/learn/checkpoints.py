@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..arrays import names_of
+from ..checking.arrays import names_of
+from ..checking.validation import check_array, generator, is_sparse
 from ..estimate import Bounded, Estimate
-from ..files import check_path, read_arrays, write_arrays
 from ..model import BoltzmannMachine
-from ..validation import check_array, generator, is_sparse
+from ..running.files import check_path, read_arrays, write_arrays
 from .observations import Moments
 from .record import OptimizerState, Step
 

@@ -15,17 +15,17 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from ..arrays import align_columns, states
-from ..budgets import check_memory
-from ..calls import show_call
+from ..checking.arrays import align_columns, states
+from ..checking.budgets import check_memory
+from ..checking.calls import show_call
+from ..checking.validation import ArrayLike, check_count, check_positive, generator
 from ..estimate import Bounded, Estimate, as_corr, coupled_pairs, pair_sums, warn_unless_converged
 from ..infer.sampling.diagnostics import RHAT_LIMIT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.coordinate_descent import rows_by_class, sweep_down
 from ..model import BoltzmannMachine, energy_of, field_of
-from ..progress_bars import with_progress
-from ..threads import one_thread
-from ..validation import ArrayLike, check_count, check_positive, generator
+from ..running.progress_bars import with_progress
+from ..running.threads import one_thread
 from .observations import check_padded_rows, unique_patterns
 
 SUMMED_UNITS = (

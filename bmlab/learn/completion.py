@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import align_columns, names_of, sealed, units_of
+from ..checking.arrays import align_columns, names_of, sealed, units_of
+from ..checking.validation import ArrayLike, describe, in_column
 from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model, check_values
-from ..progress_bars import with_progress
-from ..validation import ArrayLike, describe, in_column
+from ..running.progress_bars import with_progress
 from .likelihood import log_ratio
 from .observations import unique_rows
 

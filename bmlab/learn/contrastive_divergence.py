@@ -22,12 +22,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..calls import show_call
-from ..machines import restricted
-from ..model import BoltzmannMachine
-from ..progress_bars import with_progress
-from ..threads import one_thread
-from ..validation import (
+from ..checking.calls import show_call
+from ..checking.validation import (
     ArrayLike,
     check_array,
     check_choice,
@@ -37,6 +33,10 @@ from ..validation import (
     describe,
     generator,
 )
+from ..machines import restricted
+from ..model import BoltzmannMachine
+from ..running.progress_bars import with_progress
+from ..running.threads import one_thread
 from .ascent import batches
 from .observations import check_visible_rows, with_column_names
 from .record import ALL_STEPS_MADE, Fit

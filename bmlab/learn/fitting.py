@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..budgets import check_memory
-from ..calls import show_call
+from ..checking.budgets import check_memory
+from ..checking.calls import show_call
+from ..checking.validation import ArrayLike, check_count
 from ..estimate import Estimate, Method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model
-from ..progress_bars import with_progress
-from ..validation import ArrayLike, check_count
+from ..running.progress_bars import with_progress
 from .ascent import ascend
 from .checkpoints import Checkpoint
 from .observations import check_padded_rows

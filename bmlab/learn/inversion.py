@@ -26,13 +26,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import names_of, symmetric, unit_name
+from ..checking.arrays import names_of, symmetric, unit_name
+from ..checking.validation import ArrayLike, check_share
 from ..estimate import Estimate, dense_corr, warn_unless_converged
 from ..infer.variational import naive_mean_field, tap_equations
 from ..infer.variational.belief_propagation import bethe_response, graph_of
 from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
-from ..validation import ArrayLike, check_share
 from .observations import ZERO_PROBABILITY, check_complete_rows, check_each_varies
 from .record import Fit
 

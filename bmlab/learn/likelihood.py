@@ -16,7 +16,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from ..budgets import time_in_words
+from ..checking.budgets import time_in_words
+from ..checking.validation import ArrayLike, check_flag, describe
 from ..estimate import (
     Bounded,
     Estimate,
@@ -33,9 +34,8 @@ from ..infer.exact.dispatch import exact
 from ..infer.exact.matrix_products import TABLE_UNITS
 from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
-from ..progress_bars import with_progress
-from ..threads import one_thread
-from ..validation import ArrayLike, check_flag, describe
+from ..running.progress_bars import with_progress
+from ..running.threads import one_thread
 from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, check_moments, check_padded_rows, unique_patterns, unique_rows
 

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..budgets import time_in_words
+from ..checking.budgets import time_in_words
+from ..checking.validation import ArrayLike, check_positive
 from ..estimate import (
     Estimate,
     Method,
@@ -32,9 +33,8 @@ from ..estimate import (
 from ..infer.exact.dispatch import exact
 from ..infer.exact.planning import plan
 from ..model import BoltzmannMachine
-from ..sparsity import entries
-from ..threads import all_threads, one_thread
-from ..validation import ArrayLike, check_positive
+from ..running.sparsity import entries
+from ..running.threads import all_threads, one_thread
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
     BIAS_ADVICE,

@@ -16,12 +16,21 @@ from warnings import warn
 
 import numpy as np
 
-from ..arrays import align_columns, check_coupling_mask, check_entries, names_of, unit_name, units_of
+from ..checking.arrays import align_columns, check_coupling_mask, check_entries, names_of, unit_name, units_of
+from ..checking.validation import (
+    ArrayLike,
+    check_array,
+    check_flag,
+    check_spins,
+    describe,
+    in_column,
+    is_sparse,
+    some_values,
+)
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
-from ..progress_bars import with_progress
-from ..sparsity import entries
-from ..validation import ArrayLike, check_array, check_flag, check_spins, describe, in_column, is_sparse, some_values
+from ..running.progress_bars import with_progress
+from ..running.sparsity import entries
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows

@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import check_coupling_mask, names_of, sealed
-from ..calls import show_call
-from ..progress_bars import with_progress
-from ..validation import ArrayLike, check_array, check_choice, check_count, check_positive, describe, generator, summary
+from ..checking.arrays import check_coupling_mask, names_of, sealed
+from ..checking.calls import show_call
+from ..checking.validation import (
+    ArrayLike,
+    check_array,
+    check_choice,
+    check_count,
+    check_positive,
+    describe,
+    generator,
+    summary,
+)
+from ..running.progress_bars import with_progress
 from .observations import BIAS_ADVICE, check_complete_rows, check_each_varies
 from .pseudolikelihood import log_conditionals, pseudolikelihood
 from .record import Fit

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ..arrays import check_coupling_mask, log_2cosh, names_of, symmetric
+from ..checking.arrays import check_coupling_mask, log_2cosh, names_of, symmetric
+from ..checking.validation import ArrayLike, check_positive
 from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
-from ..progress_bars import with_progress
-from ..threads import one_thread
-from ..validation import ArrayLike, check_positive
+from ..running.progress_bars import with_progress
+from ..running.threads import one_thread
 from .observations import (
     BIAS_ADVICE,
     check_all_combinations,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ..progress_bars import counting_bar
+from ..running.progress_bars import counting_bar
 from .observations import PENALTY_ADVICE
 
 LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500, in deep cold 2000

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import sealed
+from ..checking.arrays import sealed
+from ..checking.validation import is_sparse, summary
 from ..estimate import Bounded, Estimate
-from ..html import fit_html
 from ..model import BoltzmannMachine
-from ..validation import is_sparse, summary
+from ..showing.html import fit_html
 from .likelihood import check_phases, log_likelihood
 from .observations import Moments, check_moments
 

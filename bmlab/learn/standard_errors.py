@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_coupling_mask, sealed, unit_name
-from ..budgets import check_memory
+from ..checking.arrays import check_coupling_mask, sealed, unit_name
+from ..checking.budgets import check_memory
+from ..checking.validation import ArrayLike, check_choice, check_positive, summary
 from ..estimate import Method, call_method, check_learning_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, field_of
-from ..progress_bars import with_progress
-from ..sparsity import entries
-from ..threads import one_thread
-from ..validation import ArrayLike, check_choice, check_positive, summary
+from ..running.progress_bars import with_progress
+from ..running.sparsity import entries
+from ..running.threads import one_thread
 from .likelihood import clamped_rows, gradient
 from .maximum_likelihood import learned_pairs, machine_at
 from .observations import PENALTY_ADVICE, check_padded_rows, unique_patterns

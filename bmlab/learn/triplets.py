@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import sealed
-from ..budgets import check_memory
-from ..progress_bars import with_progress
-from ..threads import one_thread
-from ..validation import ArrayLike, summary
+from ..checking.arrays import sealed
+from ..checking.budgets import check_memory
+from ..checking.validation import ArrayLike, summary
+from ..running.progress_bars import with_progress
+from ..running.threads import one_thread
 from .observations import check_complete_rows
 
 ROWS_AT_ONCE = 2**14  # of which products are taken together

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.validation import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
-from ..validation import check_choice
 from .style import (
     COLOURS,
     DASHES,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.validation import check_array, check_positive, check_row, describe
 from ..model import BoltzmannMachine, check_model
-from ..validation import check_array, check_positive, check_row, describe
 from .style import COLOURS, FAINT, HATCH, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, UNMET, circle
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from ..checking.validation import check_array, check_choice, check_row, describe
 from ..model import BoltzmannMachine, check_model
-from ..validation import check_array, check_choice, check_row, describe
 from .style import (
     APART,
     DASHED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..validation import check_array, check_choice, check_count, check_positive, describe
+from ..checking.validation import check_array, check_choice, check_count, check_positive, describe
 from .style import APART, FAINT, HATCH, HATCHED, MINUS, OPEN, PLUS, TOGETHER, UNMET, literal
 
 if TYPE_CHECKING:

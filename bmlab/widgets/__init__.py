@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from ..validation import not_installed
-from .exercises import blank, variant
+from ..checking.validation import not_installed
+from ..exercises.student_copy import blank, variant
 
 if TYPE_CHECKING:
     from .beliefs import ConditionalView, MeanFieldView, MessageView

@@ -14,7 +14,7 @@ from matplotlib.patches import Circle
 from matplotlib.patheffects import withStroke
 
 from .. import plot
-from ..arrays import states
+from ..checking.arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.belief_propagation import bethe

@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 import traitlets
 
+from ..checking.validation import ArrayLike
 from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import ascend
 from ..model import BoltzmannMachine
 from ..plot.sheets import sides
-from ..validation import ArrayLike
 from .pictures import dreamt
 from .view import View, script
 

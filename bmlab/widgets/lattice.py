@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from ..validation import check_count, check_number, check_positive
+from ..checking.validation import check_count, check_number, check_positive
 from .pictures import snapshots
 from .view import View, script
 

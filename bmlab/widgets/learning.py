@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 import traitlets
 
+from ..checking.validation import check_count, is_sparse
 from ..learn.record import Step
-from ..validation import check_count, is_sparse
 from .pictures import course
 from .view import View, script
 

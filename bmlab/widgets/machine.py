@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .. import plot
-from ..arrays import states
+from ..checking.arrays import states
+from ..checking.validation import check_count
 from ..infer.exact.exact_sampling import probabilities
 from ..model import BoltzmannMachine, check_model
 from ..plot.style import MAX_LABELLED_UNITS, signed
-from ..validation import check_count
 from .pictures import Slider, drawn, page, turns
 from .view import View, script
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import traitlets
 
+from ..checking.validation import ArrayLike, check_row, describe
 from ..model import BoltzmannMachine, check_model
 from ..plot.sheets import sides
-from ..validation import ArrayLike, check_row, describe
 from .pictures import completed
 from .reading import Readers
 from .view import View, script

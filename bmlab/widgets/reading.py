@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..checking.validation import ArrayLike
 from ..model import BoltzmannMachine
-from ..threads import one_thread
-from ..validation import ArrayLike
+from ..running.threads import one_thread
 
 
 class Readers:

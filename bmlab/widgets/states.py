@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Rectangle
 
 from .. import plot
-from ..arrays import states
+from ..checking.arrays import states
 from ..plot.style import literal
 from .machine import ModelView
 from .pictures import disc, page

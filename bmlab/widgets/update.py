@@ -7,7 +7,7 @@ import traitlets
 from matplotlib.patches import Circle, Rectangle
 
 from .. import plot
-from ..arrays import states
+from ..checking.arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..model import field_of
 from ..plot.style import ON_LIGHT, literal, signed

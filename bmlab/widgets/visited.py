@@ -7,7 +7,7 @@ import traitlets
 from matplotlib.patches import Rectangle
 
 from .. import plot
-from ..arrays import states
+from ..checking.arrays import states
 from ..infer.sampling.gibbs import sweep
 from .machine import ModelView
 from .pictures import Slider, drawn, page

@@ -36,8 +36,8 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor
-from bmlab.validation import import_optional
+from bmlab.checking.validation import import_optional
+from bmlab.running.parallel import map_executor
 
 load_digits = import_optional("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
 linear_model, neighbors, svm = (

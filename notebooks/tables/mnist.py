@@ -44,8 +44,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import bmlab
-from bmlab.parallel import map_executor
-from bmlab.validation import import_optional
+from bmlab.checking.validation import import_optional
+from bmlab.running.parallel import map_executor
 
 linear_model, neighbors, svm = (
     import_optional(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor
+from bmlab.running.parallel import map_executor
 
 TABLE = Path(__file__).with_name("05_reconstruction.csv")
 GLASS = bmlab.sherrington_kirkpatrick(20, rng=np.random.default_rng(7))

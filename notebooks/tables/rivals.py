@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor
+from bmlab.running.parallel import map_executor
 
 TABLE = Path(__file__).with_name("08_rivals.csv")
 COLUMNS = "hidden", "parameters", "penalty", "steps", "fold", "taught", "unseen", "stderr"

@@ -33,7 +33,7 @@ from pathlib import Path
 import numpy as np
 
 import bmlab
-from bmlab.parallel import map_executor
+from bmlab.running.parallel import map_executor
 
 TABLE, MACHINE, TAUGHT = map(Path(__file__).with_name, ("07_shifter.csv", "07_shifter.npz", "07_taught.csv"))
 COLUMNS = "trained", "steps", "seed", "asked", "on", "cases", "right", "best"

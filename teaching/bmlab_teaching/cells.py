@@ -164,7 +164,7 @@ def as_number(name: str, value: Any) -> Any:
     """Return a value as a student's copy takes it: one number in a list is that number; Failed where it is complex."""
     if type(value) in (bool, int, float, str, types.NoneType):
         return value
-    from bmlab.widgets.answers import COMPLEX, as_number, is_complex
+    from bmlab.exercises.answers import COMPLEX, as_number, is_complex
 
     if is_complex(value):
         raise Failed("AssertionError", COMPLEX.format(name))
@@ -291,7 +291,7 @@ class Cells:
         before = packed((given, named))
         found = self.given_out[name](*given, **named)
         if '"generator"' not in question and packed((given, named)) != before:
-            from bmlab.widgets.answers import WRITES
+            from bmlab.exercises.answers import WRITES
 
             raise Failed("AssertionError", WRITES.format(name))
         return found

@@ -20,18 +20,15 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-from bmlab.files import write_bytes
-from bmlab.widgets.exercises import YOUR_TRY, is_watched, page
+from bmlab.exercises.student_copy import YOUR_TRY, is_watched, page
+from bmlab.running.files import write_bytes
 
 from .slicing import names
 
 NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
 BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
-WATCH = (
-    'import bmlab.widgets.exercises\nbmlab.widgets.exercises.watch("{}")  '
-    "# below a test it says whether the answer is right\n"
-)
+WATCH = 'import bmlab.exercises\nbmlab.exercises.watch("{}")  # below a test it says whether the answer is right\n'
 NEWER = "{} has a newer version than your copy: {} stands beside it, and your copy is as you left it."
 WELCOME = "# The course\n\nEach picture opens a notebook. Run the cell below again to see what you have done since."
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -276,7 +273,7 @@ def front_page(course: Path) -> NotebookNode:
     """Return a notebook of one cell, which has run: all notebooks with their pictures, and how far one is."""
     shown = nbformat.v4.new_output("display_data", {"text/html": page(course), "text/plain": "Run this cell."})
     top = nbformat.v4.new_markdown_cell(WELCOME, id="title")
-    source = "import bmlab.widgets.exercises\nbmlab.widgets.exercises.progress()"
+    source = "import bmlab.exercises\nbmlab.exercises.progress()"
     cell = nbformat.v4.new_code_cell(source, id="page", outputs=[shown], metadata={"jupyter": {"source_hidden": True}})
     return nbformat.v4.new_notebook(cells=[top, cell], metadata={"kernelspec": KERNEL})
 

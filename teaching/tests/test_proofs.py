@@ -14,7 +14,7 @@ from scipy import sparse
 from small_course import answered, graded, hand_in, short_notebook, walled
 
 import bmlab
-from bmlab.widgets.answers import WRITES
+from bmlab.exercises.answers import WRITES
 from bmlab_teaching import cells
 from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout

@@ -16,8 +16,8 @@ from nbclient import NotebookClient
 from nbformat.sign import NotebookNotary
 from small_course import RECORD, exercise_cells
 
-import bmlab.widgets.exercises
-from bmlab.widgets.exercises import UNCHECKED, YOUR_TRY
+import bmlab.exercises.student_copy
+from bmlab.exercises.student_copy import UNCHECKED, YOUR_TRY
 from bmlab_teaching import working_copies
 from bmlab_teaching.working_copies import student_version
 
@@ -143,7 +143,7 @@ def test_the_front_page_shows_each_notebook_its_picture_and_what_is_done(folders
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert [cell.outputs for cell in copy.cells if cell.get("outputs")] == [source.cells[1].outputs]
     test = copy.cells[3].id
-    (copies / bmlab.widgets.exercises.DONE_FILE).write_text(json.dumps([test]))
+    (copies / bmlab.exercises.student_copy.DONE_FILE).write_text(json.dumps([test]))
     working_copies.start(*folders)  # it is the one file that is written again
     assert "1 of 2 points" in nbformat.read(copies / working_copies.FRONT, 4).cells[1].outputs[0].data["text/html"]
     assert executed(copies / working_copies.FRONT).cells[1].outputs[0].data["text/plain"].startswith("one: 1 of 2")
@@ -195,7 +195,7 @@ def studied(tmp_path, monkeypatch):
         InteractiveShell.clear_instance()
         shell = InteractiveShell.instance()
         atexit.unregister(shell.atexit_operations)  # each shell would collect all garbage at the end
-        shell.run_cell("from bmlab import widgets\nfrom bmlab.widgets import exercises\nexercises.watch('one')")
+        shell.run_cell("from bmlab import widgets\nfrom bmlab import exercises\nexercises.watch('one')")
         return shell
 
     yield study
@@ -345,7 +345,7 @@ def test_damaged_progress_is_reported_once_and_begun_anew(studied, capsys, damag
     shell = studied(hidden=True)
     shell.run_cell("letter = 'B'")
     said_below(shell, MORE[0][2])
-    done = Path(bmlab.widgets.exercises.DONE_FILE)
+    done = Path(bmlab.exercises.student_copy.DONE_FILE)
     whole = done.read_bytes()
     done.write_bytes(damage(whole))
     capsys.readouterr()
@@ -383,11 +383,11 @@ def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):
     shell = studied(hidden=True)
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return sum(x)")
     said_below(shell, MORE[0][2])
-    whole = Path(bmlab.widgets.exercises.DONE_FILE).read_bytes()
+    whole = Path(bmlab.exercises.student_copy.DONE_FILE).read_bytes()
 
     def full(_):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     said_below(shell, MORE[1][2])
-    assert Path(bmlab.widgets.exercises.DONE_FILE).read_bytes() == whole
+    assert Path(bmlab.exercises.student_copy.DONE_FILE).read_bytes() == whole

@@ -28,7 +28,7 @@ from scipy import stats
 from tqdm import tqdm
 
 import bmlab
-from bmlab.parallel import map_executor
+from bmlab.running.parallel import map_executor
 
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...budgets import memory_to_spend
-from ...calls import show_call
+from ...checking.budgets import memory_to_spend
+from ...checking.calls import show_call
+from ...checking.validation import check_positive, generator
 from ...estimate import Bounded, no_convergence_warnings
 from ...model import BoltzmannMachine, check_model
-from ...validation import check_positive, generator
 from ..exact.dispatch import exact
 from ..exact.planning import plan
 from ..sampling.visited import visited

@@ -19,8 +19,8 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine, with_offset
-from ...progress_bars import with_progress
-from ...threads import one_thread
+from ...running.progress_bars import with_progress
+from ...running.threads import one_thread
 
 GAUSSIAN_STEPS = 50  # of Newton's method; five to ten are usual
 MIN_GAIN = 1e-6  # nats that a step should bring

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine, with_offset
-from ...threads import one_thread
+from ...running.threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
 

@@ -25,12 +25,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import combined_field, log_2cosh
+from ...checking.arrays import combined_field, log_2cosh
+from ...checking.validation import check_count, check_positive, describe, summary
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...progress_bars import with_progress
-from ...threads import one_thread
-from ...validation import check_count, check_positive, describe, summary
+from ...running.progress_bars import with_progress
+from ...running.threads import one_thread
 from ..variational.belief_propagation import Graph, graph_of, pair_beliefs, pair_response
 from .spanning_trees import best_tree, edge_appearance_probabilities
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ...arrays import states
+from ...checking.arrays import states
 from ...model import BoltzmannMachine
-from ...progress_bars import with_progress
-from ...threads import one_thread
+from ...running.progress_bars import with_progress
+from ...running.threads import one_thread
 
 CUTSET_TILE = 2**16  # numbers (512 KiB) at a time: they stay in the processor's cache
 MIN_TILE_STATES = 256  # where all pairs are wanted: fewer make narrow products

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from ...arrays import log_2cosh
+from ...checking.arrays import log_2cosh
+from ...checking.validation import check_choice, check_positive
 from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...sparsity import entries
-from ...validation import check_choice, check_positive
+from ...running.sparsity import entries
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
 from .matrix_products import TABLE_UNITS, overflows, sum_by_parts

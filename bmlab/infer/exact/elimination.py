@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...checking.validation import summary
 from ...model import BoltzmannMachine
-from ...progress_bars import with_progress
-from ...validation import summary
+from ...running.progress_bars import with_progress
 
 SIGNS = np.array([-1.0, 1.0])
 

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import sealed, states
-from ...budgets import check_memory
-from ...calls import show_call
+from ...checking.arrays import sealed, states
+from ...checking.budgets import check_memory
+from ...checking.calls import show_call
+from ...checking.validation import check_count, generator, summary
 from ...model import BoltzmannMachine, check_model
-from ...threads import one_thread
-from ...validation import check_count, generator, summary
+from ...running.threads import one_thread
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
 from .dispatch import part_of, with_stable_fallback

@@ -20,9 +20,9 @@ import numpy as np
 import scipy
 
 from ...model import BoltzmannMachine, with_offset
-from ...parallel import map_executor
-from ...progress_bars import with_progress
-from ...threads import all_threads, one_thread
+from ...running.parallel import map_executor
+from ...running.progress_bars import with_progress
+from ...running.threads import all_threads, one_thread
 from .cutset_conditioning import draw_by_cutset, sum_by_cutset
 from .small_tables import up_to_pairs
 

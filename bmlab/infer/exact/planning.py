@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import sealed
-from ...budgets import memory_to_spend, size_in_words, time_in_words
+from ...checking.arrays import sealed
+from ...checking.budgets import memory_to_spend, size_in_words, time_in_words
+from ...checking.validation import check_choice, summary
 from ...model import BoltzmannMachine, check_model
-from ...parallel import parts_run_here, worker_count
-from ...sparsity import Pattern
-from ...validation import check_choice, summary
+from ...running.parallel import parts_run_here, worker_count
+from ...running.sparsity import Pattern
 from .cutset_conditioning import CUTSET_TILE, MIN_TILE_STATES, cutset_of
 from .elimination import best_order
 from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units

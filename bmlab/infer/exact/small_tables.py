@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import states
+from ...checking.arrays import states
 from ...model import BoltzmannMachine
 
 

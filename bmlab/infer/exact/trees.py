@@ -21,7 +21,7 @@ from math import exp, log1p
 import numpy as np
 import scipy
 
-from ...arrays import combined_field, log_2cosh
+from ...checking.arrays import combined_field, log_2cosh
 from ...model import BoltzmannMachine
 from .elimination import Order
 

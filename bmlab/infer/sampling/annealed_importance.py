@@ -32,14 +32,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import log_2cosh
-from ...budgets import check_memory
-from ...calls import show_call
+from ...checking.arrays import log_2cosh
+from ...checking.budgets import check_memory
+from ...checking.calls import show_call
+from ...checking.validation import check_count, generator, is_sparse, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...progress_bars import with_progress
-from ...threads import one_thread
-from ...validation import check_count, generator, is_sparse, summary
+from ...running.progress_bars import with_progress
+from ...running.threads import one_thread
 from .chains import Chains
 from .diagnostics import widened
 from .gibbs import check_chains

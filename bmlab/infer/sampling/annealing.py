@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import sealed
-from ...calls import show_call
+from ...checking.arrays import sealed
+from ...checking.calls import show_call
+from ...checking.validation import MAX_ENERGY, ArrayLike, check_array, generator
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...progress_bars import with_progress
-from ...validation import MAX_ENERGY, ArrayLike, check_array, generator
+from ...running.progress_bars import with_progress
 from .chains import Chains
 from .gibbs import first_states
 

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...budgets import check_memory
+from ...checking.budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
-from ...sparsity import entries
-from ...threads import one_thread
+from ...running.sparsity import entries
+from ...running.threads import one_thread
 from .diagnostics import STDERR_GROUPS, Halves, agreement, halves_of, mean_and_stderr
 
 MIN_INDEPENDENT_DRAWS = 3  # effective draws of the slowest unit in a part of time that is nearly independent

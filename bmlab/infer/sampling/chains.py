@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import read_only
-from ...budgets import memory_to_spend
+from ...checking.arrays import read_only
+from ...checking.budgets import memory_to_spend
+from ...checking.validation import ArrayLike, check_choice
 from ...model import BoltzmannMachine, field_of
-from ...progress_bars import with_progress
-from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
-from ...validation import ArrayLike, check_choice
+from ...running.progress_bars import with_progress
+from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from .numpy_engine import NumpyEngine, Sweeps, lines
 
 RANDOM_BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ...checking.validation import describe, is_sparse
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import same_machine
-from ...validation import describe, is_sparse
 from .annealed_importance import Runs, estimate_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
 from .tempering import MIN_ROUND_TRIPS, TemperingState

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...validation import summary
+from ...checking.validation import summary
 
 RHAT_LIMIT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
 EFFECTIVE_DRAWS = 400  # of a unit: below, R-hat and ESS are too noisy themselves to be trusted, Vehtari et al.

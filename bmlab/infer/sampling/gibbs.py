@@ -17,12 +17,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ...arrays import align_columns
-from ...budgets import check_memory
-from ...calls import show_call
+from ...checking.arrays import align_columns
+from ...checking.budgets import check_memory
+from ...checking.calls import show_call
+from ...checking.validation import ArrayLike, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
-from ...validation import ArrayLike, check_choice, check_count, check_spins, generator
 from .averages import average
 from .chains import Chains
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT

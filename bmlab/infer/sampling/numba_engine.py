@@ -22,9 +22,9 @@ import scipy
 from numba import njit
 
 from ...model import BoltzmannMachine, energy_of
-from ...parallel import map_threads, worker_count
-from ...sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
-from ...threads import one_thread
+from ...running.parallel import map_threads, worker_count
+from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
+from ...running.threads import one_thread
 from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...model import BoltzmannMachine, energy_of
-from ...sparsity import ColourClasses
-from ...threads import one_thread
+from ...running.sparsity import ColourClasses
+from ...running.threads import one_thread
 
 UNIT_BLOCK = 32  # coupled units whose fields are taken from one product
 STREAM_STRIP = 2**13  # random numbers that are made at a time, and stay in the cache

@@ -28,12 +28,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...budgets import check_memory
-from ...calls import show_call
+from ...checking.budgets import check_memory
+from ...checking.calls import show_call
+from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...progress_bars import with_progress
-from ...validation import ArrayLike, check_array, check_count, describe, generator, summary
+from ...running.progress_bars import with_progress
 from .averages import average
 from .chains import Chains
 from .diagnostics import RHAT_LIMIT, mean_and_stderr

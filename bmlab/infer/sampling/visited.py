@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...calls import show_call
+from ...checking.calls import show_call
+from ...checking.validation import ArrayLike, check_count, generator, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...sparsity import one_by_one
-from ...validation import ArrayLike, check_count, generator, summary
+from ...running.sparsity import one_by_one
 from .chains import Chains
 from .gibbs import first_states
 

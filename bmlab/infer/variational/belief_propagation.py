@@ -26,12 +26,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import align_pairs, check_entries, combined_field, log_2cosh
+from ...checking.arrays import align_pairs, check_entries, combined_field, log_2cosh
+from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...progress_bars import with_progress
-from ...sparsity import entries
-from ...validation import ArrayLike, check_count, check_positive
+from ...running.progress_bars import with_progress
+from ...running.sparsity import entries
 from .coordinate_descent import stopping_message
 from .free_bounds import within_free_bounds
 from .linear_response import Response, TreeBranches, couplings, linear_response

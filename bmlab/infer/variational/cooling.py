@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from ...checking.validation import describe
 from ...estimate import Estimate, Method, call_method, check_method
 from ...model import BoltzmannMachine, check_model
-from ...validation import describe
 
 
 def temperature_path(model: BoltzmannMachine, temperatures: Iterable[float], infer: Method) -> Iterator[Estimate]:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...arrays import align_columns
+from ...checking.arrays import align_columns
+from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
-from ...progress_bars import with_progress
-from ...validation import ArrayLike, check_count, check_positive
+from ...running.progress_bars import with_progress
 from .linear_response import Response, linear_response, positive_solver
 
 SAME_FIXED_POINT = 1e-6  # means that differ by less are one fixed point

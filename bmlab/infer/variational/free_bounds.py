@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...arrays import log_2cosh
+from ...checking.arrays import log_2cosh
 from ...estimate import Estimate
 from ...model import BoltzmannMachine, with_offset
 from .coordinate_descent import descend

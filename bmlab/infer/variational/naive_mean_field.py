@@ -20,10 +20,10 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from ...arrays import align_columns
+from ...checking.arrays import align_columns
+from ...checking.validation import ArrayLike, check_row
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
-from ...validation import ArrayLike, check_row
 from .coordinate_descent import Functional, descend, solution
 from .linear_response import couplings
 

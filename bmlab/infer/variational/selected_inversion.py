@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from ...progress_bars import with_progress
+from ...running.progress_bars import with_progress
 
 
 def factorize(matrix: scipy.sparse.csc_array) -> scipy.sparse.linalg.SuperLU | None:

@@ -25,9 +25,9 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
+from ...checking.validation import ArrayLike
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...validation import ArrayLike
 from .coordinate_descent import FAILURE_ADVICE, Functional, descend, solution
 from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums

@@ -2,8 +2,8 @@
 
 from bmlab.widgets import variant                      in a notebook with numbers of one's own
 @widgets.blank                                         on a function of the story that a student writes
-bmlab.widgets.exercises.watch("03_gibbs_sampling")     in the first cell of a student's copy
-bmlab.widgets.exercises.progress()                     on the page of all notebooks
+bmlab.exercises.watch("03_gibbs_sampling")             in the first cell of a student's copy
+bmlab.exercises.progress()                             on the page of all notebooks
 
 What a copy knows of its tests and blanks lies beside it in tables/NOTEBOOK.checks, which bmlab_teaching makes.
 """
@@ -20,7 +20,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..files import write_bytes
+from ..running.files import write_bytes
 from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
 from .hints import FEW_DIGITS, named_in_test
 from .judging import CASES, Untried, judge
@@ -88,7 +88,7 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
 def blank(function: Callable) -> Callable:
     """Decorate a function that a student is to write: its name means the package's version, until it is right.
 
-    In a student's copy it is tried at once beside the package's version, on random cases (bmlab.widgets.judging), and
+    In a student's copy it is tried at once beside the package's version, on random cases (bmlab.exercises.judging), and
     what is found is said in a line. A wrong or open one makes nothing wrong in what follows.
 
     >>> from bmlab.widgets import blank

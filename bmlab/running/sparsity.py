@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from .validation import is_sparse
+from ..checking.validation import is_sparse
 
 LISTED_SHARE = 0.1  # share of weights that are not 0, below which chains walk by lists of neighbours
 LATTICE_NEIGHBOURS = 4  # of a unit of a lattice, which has a loop of its own

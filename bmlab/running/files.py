@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .validation import describe
+from ..checking.validation import describe
 
 
 def check_path(name: str, path: Any) -> Path:

@@ -17,10 +17,10 @@ from contextvars import Context, ContextVar
 from threading import current_thread
 from typing import Any
 
-from .budgets import allowed_cores
+from ..checking.budgets import allowed_cores
+from ..checking.validation import describe
 from .progress_bars import with_progress
 from .threads import has_threads, one_thread_only
-from .validation import describe
 
 PREFETCH = 4  # parts a worker that are handed out before the first of them is back
 # What does the parts, and how many of them at a time; None for the cores here.

@@ -11,8 +11,8 @@ from types import ModuleType
 
 from threadpoolctl import threadpool_info
 
-from ._version import __version__
-from .validation import describe
+from .._version import __version__
+from ..checking.validation import describe
 
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 

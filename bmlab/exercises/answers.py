@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..checking.validation import describe
 from ..model import BoltzmannMachine
-from ..validation import describe
 
 READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"

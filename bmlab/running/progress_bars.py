@@ -13,7 +13,7 @@ from itertools import count
 from operator import length_hint
 from time import perf_counter
 
-from .validation import import_optional
+from ..checking.validation import import_optional
 
 BAR_DELAY = 1.0  # seconds before a loop shows a bar
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)

@@ -19,9 +19,9 @@ import numpy as np
 
 import bmlab
 
+from ..checking.validation import describe
 from ..estimate import Bounded
 from ..model import BoltzmannMachine
-from ..validation import describe
 from .answers import DIGITS, STOPS, agree, close, equal, fitted, labels_of, parts, returned
 from .edits import edited
 
