@@ -130,14 +130,14 @@ def numpy_climb(data, steps, rate=0.01, n_chains=100):
 
 
 def climb(data, steps, rate=0.01):
-    """The same by ascend()."""
+    """The same by learning_steps()."""
     rng, n = np.random.default_rng(1), data.shape[1]
 
     def one_sweep(model, start=None):
         return bmlab.gibbs(model, rng=rng, start=start, burn_in=0, n_sweeps=1)
 
     start = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    return list(islice(bmlab.ascend(start, data, one_sweep, rate=rate), steps))[-1]
+    return list(islice(bmlab.learning_steps(start, data, one_sweep, rate=rate), steps))[-1]
 
 
 def by_scipy(data):
@@ -157,12 +157,12 @@ def by_scipy(data):
 
 
 def learners():
-    """Rows of ascend() and maximize()."""
+    """Rows of learning_steps() and maximize()."""
     rng = np.random.default_rng(0)
     for n, steps in ((10, 200), (64, 100), (256, 30), (784, 10)):
         data = bmlab.spins(rng.integers(0, 2, (1000, n)))
         yield (
-            f"ascend, {n} units, {steps} steps of 100 chains",
+            f"learning_steps, {n} units, {steps} steps of 100 chains",
             partial(climb, data, steps),
             {"NumPy": partial(numpy_climb, data, steps)},
         )

@@ -143,7 +143,7 @@ def plans(large):
     if large:
         cases["dense 42"] = glass(42)
     for name, model in cases.items():
-        way = bmlab.plan(model)
+        way = bmlab.exact_plan(model)
         seconds, answer = once(lambda: bmlab.exact(model))
         again = min(once(lambda: bmlab.exact(model))[0] for _ in range(5)) if seconds < 1 else seconds
         print(

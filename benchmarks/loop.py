@@ -2,14 +2,14 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/loop.py
 
-ascend() with a free phase of 100 persistent chains and one sweep, on 1,000 random rows, against the same step by
-`sweep` and NumPy, and against its limit: a sweep of the same chains by gibbs.c, which keeps their fields, the product
-that the fields of a new machine are, the product that correlations are, and W + rate * slope written in place of W.
+learning_steps() with a free phase of 100 persistent chains and one sweep, on 1,000 random rows, against the same step
+by `sweep` and NumPy, and against its limit: a sweep of the same chains by gibbs.c, which keeps their fields, the
+product that the fields of a new machine are, the product that correlations are, and W + rate * slope in place of W.
 Ten units are asked twice, in the first 0.3 s of sampling of a session, which are NumPy's, and afterwards.
 
-Then ascend() with other phases, against these phases alone, asked of the same machines; and the clamped phase of 435
-rows of 16 entries, some of them missing, against one clamped machine a pattern.  Printed are milliseconds of processor
-time, the least of five runs taken in turns, and their ratio.
+Then learning_steps() with other phases, against these phases alone, asked of the same machines; and the clamped phase
+of 435 rows of 16 entries, some of them missing, against one clamped machine a pattern.  Printed are milliseconds of
+processor time, the least of five runs taken in turns, and their ratio.
 """
 
 import warnings
@@ -44,7 +44,7 @@ def climb(data):
     def infer(model, start=None):
         return bmlab.gibbs(model, rng=rng, start=start, burn_in=0, n_sweeps=1)
 
-    return bmlab.ascend(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), data, infer, rate=RATE)
+    return bmlab.learning_steps(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), data, infer, rate=RATE)
 
 
 def steps_of_ascend(data, count):
@@ -92,7 +92,7 @@ def of_a_step(rng, visible, hidden, infer, clamped):
     )
 
     def steps(count):
-        return list(islice(bmlab.ascend(machine, data, infer, rate=RATE, clamped_phase=clamped), count))
+        return list(islice(bmlab.learning_steps(machine, data, infer, rate=RATE, clamped_phase=clamped), count))
 
     made = steps(11)
 
@@ -118,7 +118,7 @@ def against_the_phases():
         ("bethe, 24", 24, 0, bmlab.bethe, None),
     ):
         step, phases = of_a_step(rng, visible, hidden, infer, clamped)
-        print(f"{name}: ascend {step:.2f} ms a step, its phases alone {phases:.2f}, {step / phases:.1f} times")
+        print(f"{name}: learning_steps {step:.2f} ms a step, its phases alone {phases:.2f}, {step / phases:.1f} times")
 
 
 def main():
@@ -129,7 +129,7 @@ def main():
         works = partial(steps_of_ascend, data), partial(steps_of_a_student, data), limit_of_a_step(data)
         ours, theirs, limit = least(count, *works)
         print(
-            f"n = {n:3d}: ascend {ours:6.2f} ms a step, a student's loop {theirs:6.2f}, {theirs / ours:.1f} times; ",
+            f"n = {n:3d}: bmlab {ours:6.2f} ms a step, a student's loop {theirs:6.2f}, {theirs / ours:.1f} times; ",
             end="",
         )
         print(f"limit {limit:.3f}, {ours / limit:.1f} times")

@@ -61,7 +61,7 @@ def views() -> dict[str, tuple[View, str]]:
     rng = np.random.default_rng(0)
     weights = [bmlab.symmetric(rng.normal(0, 0.05, (64, 64))) for _ in range(10)]
     readers = [bmlab.BoltzmannMachine(w, rng.normal(0, 0.5, 64)) for w in weights]
-    climb = bmlab.ascend(
+    climb = bmlab.learning_steps(
         bmlab.BoltzmannMachine(np.zeros((10, 10)), np.zeros(10)), rng.choice([-1, 1], (200, 10)), rate=0.01
     )
     return {

@@ -98,7 +98,7 @@ def in_earnest(n):
     with two_workers() as cluster, distributed.Client(cluster) as client, bmlab.workers(client.get_executor()):
         (pid, *_) = client.run(os.getpid).values()
         killer = Timer(KILLED, os.kill, (pid, signal.SIGKILL))
-        price = bmlab.plan(model, want="log_z")
+        price = bmlab.exact_plan(model, want="log_z")
         print(f"{n} units: foretold {price.seconds:.0f} s on two workers, {price.core_seconds:.0f} core seconds")
         begin = perf_counter()
         killer.start()

@@ -13,14 +13,15 @@ from importlib import import_module
 
 from . import data, plain
 from ._version import __version__
-from .checking.arrays import bits, spins, states, suggest, symmetric
+from .checking.arrays import bits, spins, states, symmetric
+from .checking.arrays import did_you_mean as _did_you_mean
 from .choosing import auto
 from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.dispatch import entropy, exact
 from .infer.exact.exact_sampling import GroundState, ground_state, probabilities, sample
-from .infer.exact.planning import Plan, plan
+from .infer.exact.planning import Plan, exact_plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.annealing import Annealed, anneal
 from .infer.sampling.combining import combine
@@ -32,7 +33,7 @@ from .infer.variational.cooling import temperature_path
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
 from .interop import from_bits, from_dimod, to_bits, to_dimod
-from .learn.ascent import ascend
+from .learn.ascent import learning_steps
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
@@ -50,7 +51,7 @@ from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatri
 from .model import BoltzmannMachine, load
 from .running.parallel import workers
 from .running.progress_bars import progress
-from .showing.introspection import about, show
+from .showing.introspection import about, show_source
 
 # Core: what notebooks 00 to 05 use, and the records of its answers.
 __all__ = [
@@ -62,13 +63,13 @@ __all__ = [
     "NotConverged",
     "Step",
     "__version__",
-    "ascend",
     "auto",
     "bethe",
     "clamped",
     "conditional",
     "data",
     "exact",
+    "exact_plan",
     "fit",
     "free_energy",
     "gibbs",
@@ -76,19 +77,19 @@ __all__ = [
     "ground_state",
     "invert_mean_field",
     "ising",
+    "learning_steps",
     "log_likelihood",
     "log_prob",
     "maximize",
     "mean_field",
     "medium",
     "plain",
-    "plan",
     "probabilities",
     "pseudo_log_likelihood",
     "pseudolikelihood",
     "restricted",
     "sherrington_kirkpatrick",
-    "show",
+    "show_source",
     "states",
     "sweep",
     "tap",
@@ -149,8 +150,8 @@ FUNCTION_SYNONYMS = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_bi
 def __getattr__(name: str):
     if name in LAZY_MODULES:
         return import_module(f"{__name__}.{name}")
-    suggestion = suggest(name, (*__all__, *LAZY_MODULES), "see dir(bmlab)")
-    way_out = f"try {FUNCTION_SYNONYMS[name]}" if name in FUNCTION_SYNONYMS else suggestion
+    meant = _did_you_mean(name, (*__all__, *LAZY_MODULES), "see dir(bmlab)")
+    way_out = f"try {FUNCTION_SYNONYMS[name]}" if name in FUNCTION_SYNONYMS else meant
     raise AttributeError(f"bmlab has no {name!r}; {way_out}")
 
 

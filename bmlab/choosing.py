@@ -29,7 +29,7 @@ from .checking.validation import check_choice, check_count, check_positive, gene
 from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
 from .infer.exact.dispatch import exact
-from .infer.exact.planning import WANT_CHOICES, plan
+from .infer.exact.planning import WANT_CHOICES, exact_plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.gibbs import gibbs
 from .infer.sampling.tempering import temper
@@ -76,7 +76,7 @@ def auto(
 
     start     ignored: each answer is found anew
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
-    max_seconds   for exact(), as the core_seconds of plan(model); no clock is read
+    max_seconds   for exact(), as the core_seconds of exact_plan(model); no clock is read
     n_sweeps  of gibbs() or temper(); ais() gets as much work.  Four times as many halve the error of samples.
     info      "error": what the rms error of the moments, or the error of log Z, should stay below: two standard errors
               of samples; for Bethe what two orders state, which proves nothing; nan where no error is reliable.
@@ -93,7 +93,7 @@ def auto(
     n_sweeps = check_count("n_sweeps", n_sweeps)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
     check_choice("want", want, WANT_CHOICES)
-    price = plan(model)
+    price = exact_plan(model)
     seconds = time_in_words(price.core_seconds)
     if price.core_seconds <= max_seconds and price.bytes <= memory_to_spend():
         trial = Trial("exact", exact(model, max_seconds=np.inf), 0.0)

@@ -22,7 +22,7 @@ from .checking.arrays import names_of
 from .checking.validation import check_count, check_number, check_positive, not_installed
 from .estimate import Bounded, warn_unless_converged
 from .infer.exact.dispatch import exact
-from .infer.exact.planning import plan
+from .infer.exact.planning import exact_plan
 from .infer.sampling.annealed_importance import ais
 from .learn.contrastive_divergence import pcd
 from .learn.observations import unique_patterns
@@ -157,7 +157,7 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
 
 def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
     """Return log Z: exact where it is cheap, else by annealed importance sampling."""
-    price = plan(model, pairs="couplings")
+    price = exact_plan(model, pairs="couplings")
     if price.work < EXACT_WORK and price.bytes < EXACT_BYTES:
         return exact(model, pairs="couplings").log_z
     return ais(model, rng=rng, n_chains=AIS_CHAINS, n_temperatures=AIS_TEMPERATURES).log_z

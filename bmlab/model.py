@@ -30,9 +30,9 @@ from .checking.arrays import (
     align_pairs,
     check_coupling_mask,
     check_weights,
+    did_you_mean,
     names_of,
     read_only,
-    suggest,
     unit_name,
 )
 from .checking.validation import (
@@ -144,7 +144,7 @@ class BoltzmannMachine:
             raise AttributeError(name)
         attributes = [*dir(type(self)), *signature(type(self)).parameters]
         synonym = ATTRIBUTE_SYNONYMS.get(name)
-        way_out = f"try {synonym}" if synonym else suggest(name, attributes, "see dir(machine)")
+        way_out = f"try {synonym}" if synonym else did_you_mean(name, attributes, "see dir(machine)")
         raise AttributeError(f"a machine has no {name!r}; {way_out}")
 
     def __repr__(self):
@@ -230,7 +230,7 @@ class BoltzmannMachine:
         if name in self.names:
             return self.names.index(name)
         nameless = f"the units have no names, write a number up to {self.n - 1}"
-        way_out = suggest(name, self.names) if self.names else nameless
+        way_out = did_you_mean(name, self.names) if self.names else nameless
         raise ValueError(f"{name!r} is no unit; {way_out}")
 
     def at(self, temperature: float) -> BoltzmannMachine:

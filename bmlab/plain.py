@@ -217,7 +217,7 @@ def gradient(model, clamped, free):
     return d_weights, (clamped.mean - free.mean) / model.temperature
 
 
-def ascend(model, data, rate, steps, infer=brute_force):
+def learning_steps(model, data, rate, steps, infer=brute_force):
     """Climb the likelihood of data (N, v), and yield (model, log-likelihood) before each step.
 
     infer   the method that answers for a machine; of gibbs, infer=lambda machine: gibbs(machine, rng)

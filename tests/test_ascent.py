@@ -33,7 +33,7 @@ def recording(starts):
 def test_every_step_is_that_of_plain_and_climbs(n):
     model = machine(n, scale=0.5, temperature=1.5)
     steps = bmlab.fit(model, DATA, steps=12, rate=0.05).steps
-    for step, (right, log_likelihood) in zip(steps, plain.ascend(model, DATA, 0.05, 12), strict=True):
+    for step, (right, log_likelihood) in zip(steps, plain.learning_steps(model, DATA, 0.05, 12), strict=True):
         assert np.allclose(step.model.weights, right.weights, atol=1e-12)
         assert np.allclose(step.model.biases, right.biases, atol=1e-12)
         assert abs(step.log_likelihood.value - log_likelihood) < 1e-12
@@ -41,10 +41,10 @@ def test_every_step_is_that_of_plain_and_climbs(n):
 
 
 def climbs(n, steps=3, rate=0.05, seeds=8):
-    """Yield steps of fit(), the machines that plain.ascend() comes by, and the slopes at these."""
+    """Yield steps of fit(), the machines that plain.learning_steps() comes by, and the slopes at these."""
     for seed in range(seeds):
         model = machine(n, seed, scale=0.5, temperature=1.5)
-        right = [model for model, _ in plain.ascend(model, DATA, rate, steps)]
+        right = [model for model, _ in plain.learning_steps(model, DATA, rate, steps)]
         slopes = [plain.gradient(one, plain.clamped(one, DATA), plain.brute_force(one)) for one in right]
         yield bmlab.fit(model, DATA, steps=steps, rate=rate).steps, right, slopes
 
@@ -121,7 +121,7 @@ def test_sparse_weights_learn_like_a_mask(learn):
 
 
 def test_a_schedule_of_rates_is_followed_and_ends_the_loop():
-    one, two, three = bmlab.ascend(blank(4), DATA, rate=[0.2, 0.0, 0.1])
+    one, two, three = bmlab.learning_steps(blank(4), DATA, rate=[0.2, 0.0, 0.1])
     assert (two.model.biases == one.model.biases + 0.2 * (one.clamped.mean - one.free.mean)).all()
     assert (three.model.weights == two.model.weights).all()
 
@@ -170,7 +170,7 @@ def test_a_step_that_is_given_other_data_learns_from_these(n, infer):
     last = bmlab.fit(machine(n), DATA, infer, steps=3, rate=0.1).steps[-1]
     moments = bmlab.Estimate(OTHER.mean(0), OTHER.T @ OTHER / len(OTHER))
     for data in (OTHER, np.where(OTHER[::-1] == DATA[:5], OTHER, np.nan), *([moments] if n == 4 else [])):
-        step = next(bmlab.ascend(last, data, infer, rate=0.1))
+        step = next(bmlab.learning_steps(last, data, infer, rate=0.1))
         rows = OTHER if data is moments else data
         assert np.allclose(step.clamped.mean, bmlab.clamped(step.model, rows, infer).mean, atol=1e-6)
         ends = bmlab.fit(last, data, infer, steps=2, rate=0.1).steps

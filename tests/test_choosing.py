@@ -69,7 +69,7 @@ def test_what_can_be_solved_is_solved(want):
 def test_exact_may_take_as_long_as_it_is_allowed():
     """The limit is the plan's time for exact(), to the last digit: so much is enough, and less is not."""
     model = machine(12, 1)
-    price = bmlab.plan(model).core_seconds
+    price = bmlab.exact_plan(model).core_seconds
     assert auto(model, rng=0, max_seconds=price, n_sweeps=20).method == "exact"
     answer = auto(model, rng=0, max_seconds=price * (1 - 1e-9), n_sweeps=20)
     assert answer.method != "exact" and answer.message.startswith("exact would take")

@@ -571,7 +571,7 @@ def law_learning(form, steps=20):
     """A weight that is 0 for a while is learnt later, however the machine is written down."""
     data = bmlab.spins([[1, 1], [1, 1], [1, 0], [1, 1], [0, 1], [0, 1], [1, 0], [0, 0]])  # <s_0 s_1> = 0 at first
     blank = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.array([0.0, 0.0, 0.1]))
-    walks = [islice(bmlab.ascend(each(blank).model, data, rate=0.3), steps) for each in (as_it_is, form)]
+    walks = [islice(bmlab.learning_steps(each(blank).model, data, rate=0.3), steps) for each in (as_it_is, form)]
     for one, other in zip(*walks, strict=True):
         assert abs(one.gradient_norm - other.gradient_norm) <= ROUNDING
         assert np.abs(one.model.weights - other.model.weights.toarray()).max() <= ROUNDING
@@ -869,7 +869,7 @@ def test_learning_goes_the_same_way_in_every_form():
 
 def test_biases_are_learnt_where_no_coupling_is_stored():
     blank = bmlab.BoltzmannMachine(sparse.csr_array((2, 2)), np.zeros(2))
-    step = next(islice(bmlab.ascend(blank, bmlab.spins([[1, 0], [1, 1], [0, 1]]), rate=0.3), 300, None))
+    step = next(islice(bmlab.learning_steps(blank, bmlab.spins([[1, 0], [1, 1], [0, 1]]), rate=0.3), 300, None))
     assert np.abs(step.free.mean - step.clamped.mean).max() <= ROUNDING
 
 

@@ -48,7 +48,7 @@ def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
     rate = 1e-7  # the machine all but stands still
     steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0)).steps
     moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
-    whole = next(bmlab.ascend(machine(4), DATA, rate=rate)).loop.velocity[1]
+    whole = next(bmlab.learning_steps(machine(4), DATA, rate=rate)).loop.velocity[1]
     assert np.allclose(moved / rate / len(DATA), whole, atol=1e-5)
     assert len({tuple(step.clamped.mean) for step in steps}) > 1
 

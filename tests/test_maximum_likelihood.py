@@ -243,7 +243,7 @@ def test_moments_that_no_data_have_are_refused(mean, corr, sentence, learn):
 def test_a_climb_is_priced_whole_before_it_starts():
     """Each exact sum over 40 units is within its limit, a hundred are not; the weights to come are priced."""
     data = np.random.default_rng(0).choice([-1.0, 1.0], (100, 40))
-    assert bmlab.plan(bmlab.sherrington_kirkpatrick(40, rng=np.random.default_rng(0))).seconds < 600
+    assert bmlab.exact_plan(bmlab.sherrington_kirkpatrick(40, rng=np.random.default_rng(0))).seconds < 600
     for infer in (bmlab.exact, partial(bmlab.exact, pairs="all")):
         with pytest.raises(ValueError, match=r"100 times at .*, and stops at 10 min.*; use pseudolikelihood\(\)"):
             maximize(blank(40), data, infer, penalty=0.01)

@@ -571,7 +571,7 @@ def drawn_with(names, figure):
     plot.phases(bmlab.clamped(model, [[1, 1, -1]]), bmlab.exact(model), axes[1], names)
     plot.moments(bmlab.exact(model), bmlab.tap(model.at(4)), axes[2], pair=(0, 1), named=", ".join(names[:2]))
     plot.images(bmlab.states(4)[:3], axes[3], columns=1, names=names)
-    steps = list(islice(bmlab.ascend(model, bmlab.states(3), rate=0.1), 3))
+    steps = list(islice(bmlab.learning_steps(model, bmlab.states(3), rate=0.1), 3))
     plot.learning(steps, axes[4], pair=(0, 1))
     return figure
 

@@ -24,8 +24,8 @@ PATHS = {
     "one Gibbs update, fast": (lambda: bmlab.gibbs(MODEL, rng=0, n_sweeps=1, burn_in=3, backend="numpy"), "least -= h"),
     "one mean-field update": (lambda: bmlab.mean_field(MODEL), "np.tanh(field"),
     "one exact sum": (lambda: bmlab.exact(bmlab.toy()), "np.exp("),
-    "one step of ascend": (
-        lambda: list(zip(range(2), bmlab.ascend(bmlab.toy(), DATA, rate=0.1), strict=False)),
+    "one step of learning_steps": (
+        lambda: list(zip(range(2), bmlab.learning_steps(bmlab.toy(), DATA, rate=0.1), strict=False)),
         "clamped.corr - free.corr",
     ),
 }

@@ -51,7 +51,7 @@ def draw(T, ax, style="solid"):
 
 
 def climb(**options):
-    return bmlab.ascend(bmlab.toy(), PATTERNS, rate=0.1, **options)
+    return bmlab.learning_steps(bmlab.toy(), PATTERNS, rate=0.1, **options)
 
 
 def readers(n=9, temperature=1.0):
@@ -274,7 +274,7 @@ def test_learning_goes_on_where_the_picture_ended(monkeypatch):
 
 
 def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
-    view = widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.5), steps=3)
+    view = widgets.LearningView(bmlab.learning_steps(bmlab.toy(), bmlab.states(3), rate=0.5), steps=3)
     answer = request(view, monkeypatch, **{"from": 0, "to": 5000})
     assert answer["end"].startswith("The climb has converged") and len(answer["frames"]) < 500
     assert len(request(view, monkeypatch, **{"from": len(answer["frames"]), "to": 6000})["frames"]) == 0
@@ -294,7 +294,7 @@ def test_pairs_that_a_method_does_not_know_are_left_out(monkeypatch):
     layers = bmlab.restricted(np.full((20, 12), 0.05), np.zeros(20), np.zeros(12))
     data = np.where(np.arange(60) % 7, 1.0, -1.0).reshape(3, 20)
     infer = partial(bmlab.exact, pairs="couplings")
-    step = next(bmlab.ascend(layers, data, infer, rate=0.1, couplings=layers.weights != 0))
+    step = next(bmlab.learning_steps(layers, data, infer, rate=0.1, couplings=layers.weights != 0))
     known = ~np.isnan(step.free.corr[np.triu_indices(32, 1)])
     (frame,) = request(widgets.LearningView(iter([step])), monkeypatch, **{"from": 0, "to": 1})["frames"]
     assert 0 < known.sum() < len(known) and [x is not None for x in frame["free_pairs"]] == known.tolist()
@@ -302,7 +302,7 @@ def test_pairs_that_a_method_does_not_know_are_left_out(monkeypatch):
 
 def test_a_correlation_of_exactly_0_is_known(monkeypatch):
     pair = bmlab.BoltzmannMachine(sparse.csr_array([[0, 0.5], [0.5, 0]]), np.zeros(2))
-    view = widgets.LearningView(bmlab.ascend(pair, np.array([[1.0, 1], [1, -1]]), rate=0.1), steps=1)
+    view = widgets.LearningView(bmlab.learning_steps(pair, np.array([[1.0, 1], [1, -1]]), rate=0.1), steps=1)
     (frame,) = request(view, monkeypatch, **{"from": 0, "to": 1})["frames"]
     assert frame["clamped_pairs"] == [0.0] and frame["free_pairs"] != [None]
 
@@ -577,7 +577,7 @@ def test_without_anywidget_a_notebook_goes_on_with_still_pictures():
         from bmlab import widgets
         views = [widgets.MachineView(bmlab.toy()), widgets.DrawView(), widgets.LatticeView(8)]
         views += [widgets.explore(lambda T, ax: None, T=(1, 2))]
-        views += [widgets.LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))]
+        views += [widgets.LearningView(bmlab.learning_steps(bmlab.toy(), bmlab.states(3), rate=0.1))]
         print([sorted(view._repr_mimebundle_()[0]) for view in views])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.count("image/png") == 5, done.stderr

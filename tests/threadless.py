@@ -24,7 +24,7 @@ warnings.simplefilter("ignore", bmlab.NotConverged)
 M, LARGE = bmlab.medium(), bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0))
 CALLS = {
     "exact": lambda: bmlab.exact(bmlab.sherrington_kirkpatrick(24, rng=np.random.default_rng(0))),
-    "plan": lambda: bmlab.plan(LARGE),
+    "exact_plan": lambda: bmlab.exact_plan(LARGE),
     "sample": lambda: bmlab.sample(M, 10, rng=np.random.default_rng(0)),
     "gibbs": lambda: bmlab.gibbs(M, rng=0, n_sweeps=50),
     "temper": lambda: bmlab.temper(M, rng=0, n_sweeps=50, burn_in=10),

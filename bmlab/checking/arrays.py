@@ -201,7 +201,7 @@ def units_of(data: Any, names: tuple[str, ...], *, whole: bool = False) -> np.nd
     unit = {name: k for k, name in enumerate(names)}
     for name in found:
         if name not in unit:
-            raise ValueError(f"{name!r} is no unit; {suggest(name, names)}")
+            raise ValueError(f"{name!r} is no unit; {did_you_mean(name, names)}")
     lacking = [name for name in names if name not in found]
     if whole and lacking:
         raise ValueError(f"unit {lacking[0]!r} has no column ({len(lacking)} such units); pass one column a unit")
@@ -242,7 +242,7 @@ def unit_name(names: tuple[str, ...], unit: Any) -> str:
     return repr(names[unit]) if names else str(unit)
 
 
-def suggest(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
+def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
     """Return what may have been meant by a name that is none."""
     from difflib import get_close_matches  # for the message alone
 

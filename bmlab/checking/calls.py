@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from .arrays import suggest
+from .arrays import did_you_mean
 
 Function = TypeVar("Function", bound=Callable)
 ARGUMENT_SYNONYMS = {  # the name of an argument in other libraries -> the names that it has here
@@ -48,7 +48,7 @@ def _misfit(function, args, kwargs):
     for name in kwargs:
         if name not in parameters:
             meant = ARGUMENT_SYNONYMS.get(name)
-            meant = f"did you mean {meant!r}?" if meant in parameters else suggest(name, list(parameters), "")
+            meant = f"did you mean {meant!r}?" if meant in parameters else did_you_mean(name, list(parameters), "")
             return f"has no argument {name!r}" + f" ({meant})" * bool(meant)
     if len(args) > len(places):
         return f"takes {_listed(places)} by position and the others by name"

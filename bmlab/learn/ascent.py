@@ -63,8 +63,8 @@ NO_FREE_PHASE = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step
 NO_CLAMPED_PHASE = replace(NO_FREE_PHASE, is_clamped=True)
 
 
-@show_call("bmlab.ascend(model, data, rate=0.1)")
-def ascend(
+@show_call("bmlab.learning_steps(model, data, rate=0.1)")
+def learning_steps(
     model: BoltzmannMachine | Step,
     data: ArrayLike | Estimate,
     infer: Method = exact,
@@ -82,7 +82,7 @@ def ascend(
 ) -> Iterator[Step]:
     """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
 
-    >>> first = next(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
+    >>> first = next(bmlab.learning_steps(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
     _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng)
     step = (

@@ -2,9 +2,10 @@
 
     W += rate * dL/dW,   b += rate * dL/db,      dL/dw_ij = (<v_i h_j>_clamped - <v_i h_j>_free) / T
 
-as in ascend(), but each step sees only `batch` rows of the data, and for the free phase `n_chains` chains that take
-`n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman 2008,
-ICML, 1064).  With free_start="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14, 1771).
+as in learning_steps(), but each step sees only `batch` rows of the data, and the free phase has `n_chains` chains that
+take `n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman
+2008, ICML, 1064).  With free_start="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14,
+1771).
 
 The visible units are counted from their means in the data, so that slopes of weights do not mix with those of biases
 (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  With centred=False both layers are counted from off, as

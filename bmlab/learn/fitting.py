@@ -1,4 +1,4 @@
-"""fit(): the learning loop of ascend(), gradient ascent, run to its end, with checkpoints."""
+"""fit(): the learning loop of learning_steps(), gradient ascent, run to its end, with checkpoints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..estimate import Estimate, Method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, check_model
 from ..running.progress_bars import with_progress
-from .ascent import ascend
+from .ascent import learning_steps
 from .checkpoints import Checkpoint
 from .observations import check_padded_rows
 from .record import ALL_STEPS_MADE, GRADIENT_TOLERANCE, Fit, Step
@@ -89,7 +89,7 @@ def fit(
     end = _number(model) + steps
     more = max(0, end - _number(step))
     _check_kept(step, more // every + 2)
-    climb = islice(ascend(step, data, **methods, rng=rng, **options), more)
+    climb = islice(learning_steps(step, data, **methods, rng=rng, **options), more)
     for step in with_progress(climb, "step", more):
         if step.loop.number % every == 0 or step.loop.number + 1 == end:
             kept.append(step)

@@ -32,7 +32,7 @@ from ..estimate import (
 )
 from ..infer.exact.dispatch import exact
 from ..infer.exact.matrix_products import TABLE_UNITS
-from ..infer.exact.planning import plan
+from ..infer.exact.planning import exact_plan
 from ..model import BoltzmannMachine, check_model, energy_of, field_of, with_offset
 from ..running.progress_bars import with_progress
 from ..running.threads import one_thread
@@ -209,7 +209,7 @@ def _stderr(log_z):
 
 def _check_cost(machines):
     """Raise ValueError where log Z of so many machines, (one of them, how many), would take exact() too long."""
-    seconds = sum(count * plan(machine, want="log_z").seconds for machine, count in machines)
+    seconds = sum(count * exact_plan(machine, want="log_z").seconds for machine, count in machines)
     if seconds > MAX_SUM_SECONDS:
         raise ValueError(
             f"log_prob() would ask exact() for log Z of {sum(count for _, count in machines):,} machines, about "

@@ -1,4 +1,4 @@
-"""Maximum likelihood by L-BFGS: no rate to choose, and some hundred steps where the loop of ascend() takes thousands.
+"""Maximum likelihood by L-BFGS: no rate to choose, some hundred steps instead of thousands by learning_steps().
 
 It climbs by the weights and the fields f_i = b_i + sum_j w_ij m_j of the data's mean state m, so that slopes of weights
 do not mix with those of biases (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99):
@@ -31,7 +31,7 @@ from ..estimate import (
     warn_unless_converged,
 )
 from ..infer.exact.dispatch import exact
-from ..infer.exact.planning import plan
+from ..infer.exact.planning import exact_plan
 from ..model import BoltzmannMachine
 from ..running.sparsity import entries
 from ..running.threads import all_threads, one_thread
@@ -126,7 +126,7 @@ def maximize(
 
 def _check_cost(model, pairs):
     """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
-    price = plan(machine_at(model, pairs, np.ones(len(pairs[0]) + model.n)))
+    price = exact_plan(machine_at(model, pairs, np.ones(len(pairs[0]) + model.n)))
     if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
             f"maximize() would call exact() some {EXACT_CALLS} times at {price.time}, and stops at "

@@ -238,7 +238,7 @@ class Moments(Estimate):
 def moments(
     chunks: ArrayLike | Iterable[Any], *, bits: bool = False, sample_weight: ArrayLike | None = None
 ) -> Moments:
-    """Return the moments of all rows, for fit(), ascend(), maximize() and the inversions.
+    """Return the moments of all rows, for fit(), learning_steps(), maximize() and the inversions.
 
     chunks   arrays, sparse ones too, DataFrames or record batches (rows, units), one after the other, each read once:
              a list, a generator, pyarrow's ParquetFile(path).iter_batches(), pandas.read_csv(path, chunksize=10**5).

@@ -36,7 +36,7 @@ class Step:
     Moments with names are put in the order of the model's.  Raises ValueError where the two are swapped.
 
     >>> machine = bmlab.toy()
-    >>> first = next(bmlab.ascend(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
+    >>> first = next(bmlab.learning_steps(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
     >>> first.model is machine, first.free.method
     (True, 'exact')
     """

@@ -32,13 +32,13 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
     """Let an executor do the parts of exact sums inside a `with` block: what exact() and its kin share out, no more.
 
     executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
-    Sums of more than 33 coupled units come in parts (bmlab.plan() counts them): exact(), sample(), entropy(), bracket()
-    and what submits them.  Samplers and smaller sums stay in this process; independent runs of samplers are a map, and
-    combine() puts their answers together.  Without it the parts are done on the cores of this machine.  Inside a job
-    of an executor all parts are done in that job, whatever `with` says there: a job that waits for its own pool never
-    ends.  Workers need the same versions of Python, NumPy and bmlab.  Where a worker dies Dask does its parts again;
-    other executors raise an error of their own, and no part is done here instead.
-    Raises ValueError for what is no executor.
+    Sums of more than 33 coupled units come in parts (bmlab.exact_plan() counts them): exact(), sample(), entropy(),
+    bracket() and what submits them.  Samplers and smaller sums stay in this process; independent runs of samplers are a
+    map, and combine() puts their answers together.  Without it the parts are done on the cores of this machine. Inside
+    a job of an executor all parts are done in that job, whatever `with` says there: a job that waits for its own pool
+    never ends.  Workers need the same versions of Python, NumPy and bmlab.  Where a worker dies Dask does its parts
+    again; other executors raise an error of their own, and no part is done here instead. Raises ValueError for what is
+    no executor.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):

@@ -17,17 +17,17 @@ from ..checking.validation import describe
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
 
-def show(function: Callable | ModuleType) -> None:
+def show_source(function: Callable | ModuleType) -> None:
     """Print the source of a function, a class or a module; in a notebook, highlighted.
 
-    >>> bmlab.show(bmlab.toy)
+    >>> bmlab.show_source(bmlab.toy)
     def toy() -> BoltzmannMachine:...
     """
     try:
         source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
     except (TypeError, OSError):
         raise ValueError(
-            f"function must have a source in Python, found {describe(function)}; try show(bmlab.gibbs)"
+            f"function must have a source in Python, found {describe(function)}; try show_source(bmlab.gibbs)"
         ) from None
     if "ipykernel" not in sys.modules:
         print(source)

@@ -10,7 +10,7 @@ import traitlets
 
 from ..checking.validation import ArrayLike
 from ..infer.sampling.gibbs import gibbs
-from ..learn.ascent import ascend
+from ..learn.ascent import learning_steps
 from ..model import BoltzmannMachine
 from ..plot.sheets import sides
 from .pictures import dreamt
@@ -74,5 +74,5 @@ def _learnt(data, seed):
     n = data.shape[1]
     dream = partial(gibbs, rng=np.random.default_rng(seed), n_chains=30, burn_in=0, n_sweeps=1)
     start = BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
-    *_, last = islice(ascend(start, data, dream, rate=0.02, penalty=0.01), LEARNT_STEPS)
+    *_, last = islice(learning_steps(start, data, dream, rate=0.02, penalty=0.01), LEARNT_STEPS)
     return last.model.dense_weights, last.free.state

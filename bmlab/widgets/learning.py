@@ -23,13 +23,13 @@ STILL_CHANGE = 1e-4  # of a weight in a step: smaller ones cannot be seen
 class LearningView(View):
     """Watch a climb: clamped against free moments, the weights, and the log-likelihood (or the mismatch) by step.
 
-    climb    what ascend() returns; its steps are taken when the page asks for them, and kept
+    climb    what learning_steps() returns; its steps are taken when the page asks for them, and kept
     steps    taken at once, for the picture that is stored
     It ends where the climb ends, where no weight changes by 0.0001 a step any more, or after 2,000 steps.
     Raises ValueError for a climb without a step, or of more than 40 units.
 
     >>> from bmlab.widgets import LearningView
-    >>> LearningView(bmlab.ascend(bmlab.toy(), bmlab.states(3), rate=0.1))
+    >>> LearningView(bmlab.learning_steps(bmlab.toy(), bmlab.states(3), rate=0.1))
     LearningView(3 units, exact)
     """
 
@@ -47,7 +47,8 @@ class LearningView(View):
         if not taken or taken[0].model.n > MAX_DRAWN_UNITS:
             found = taken[0].model.n if taken else "no step"
             raise ValueError(
-                f"LearningView shows up to {MAX_DRAWN_UNITS} units, found {found}; try ascend(toy(), data, rate=0.1)"
+                f"LearningView shows up to {MAX_DRAWN_UNITS} units, found {found}; "
+                "try learning_steps(toy(), data, rate=0.1)"
             )
         model = taken[0].model
         fell = taken[-1].log_likelihood.value < taken[0].log_likelihood.value

@@ -7,8 +7,8 @@ THE PROTOCOL, written down before the table was made.
 Data      the 1000 training images of bmlab.data.digits(), five times: each time 200 neighbours in the file are
           kept back, and the machine learns from the other 800.  The 797 test images are not touched.
 Machines  restricted ones by bmlab.pcd (100 rows a step, 100 chains, one sweep), and the fully visible one by
-          bmlab.ascend with persistent chains (all rows, 100 chains, one sweep).  The rate falls from 0.05 to 0, and the
-          machine is the mean over the second half of the steps, for both.
+          bmlab.learning_steps with persistent chains (all rows, 100 chains, one sweep).  The rate falls from 0.05
+          to 0, and the machine is the mean over the second half of the steps, for both.
 Steps     each row is a run of its own, so that its rate falls to the end.
 Penalty   0.02 for the restricted machines, not chosen.  The fully visible one has three to choose from, and
           notebook 08 gives it the best one on the images that were kept back: an advantage.
@@ -60,7 +60,7 @@ def taught(images, hidden, penalty, steps, rng):
         return bmlab.pcd(start, images, rng=rng, steps=steps, rate=rates, penalty=penalty).model
     chains = partial(bmlab.gibbs, rng=rng, n_chains=100, burn_in=0, n_sweeps=1)
     weights, biases = np.zeros((64, 64)), np.zeros(64)
-    for k, step in enumerate(bmlab.ascend(start, images, chains, rate=rates, penalty=penalty)):
+    for k, step in enumerate(bmlab.learning_steps(start, images, chains, rate=rates, penalty=penalty)):
         if k >= steps // 2:
             weights += step.model.weights
             biases += step.model.biases

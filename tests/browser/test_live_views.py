@@ -22,7 +22,7 @@ widgets.explore(draw, T=(1, 5))""",
     "machine": "widgets.MachineView(bmlab.toy())",
     "learning": """data = bmlab.data.zoo().data[:, :6]
 start = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
-widgets.LearningView(bmlab.ascend(start, data, rate=0.1), steps=5)""",
+widgets.LearningView(bmlab.learning_steps(start, data, rate=0.1), steps=5)""",
     "paint": """bar, ring = -np.ones((2, 8, 8))
 bar[:, 3:5] = ring[2:6, 2:6] = 1
 ring[3:5, 3:5] = -1

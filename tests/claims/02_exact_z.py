@@ -169,7 +169,7 @@ def the_largest_front_is_the_width(weights, known):
 @claim("02-60", product(range(2, 13), (40, 90)))  # by the price that the plan found, in bits a unit
 def as_wide_as_the_lattice(width, length):
     """In a lattice $L$ units wide, crossed column by column, the front has about $L$ units."""
-    work = bmlab.plan(bmlab.ising((width, length), periodic=False)).work
+    work = bmlab.exact_plan(bmlab.ising((width, length), periodic=False)).work
     return 1.25 - abs(np.log2(work / (width * length)) - width)
 
 
@@ -179,7 +179,7 @@ def neither_counts(seed):
     rng = np.random.default_rng(seed)
     v, h, n = rng.integers(200, 800), rng.integers(6, 13), rng.integers(34, 41)
     wide = bmlab.restricted(rng.normal(size=(v, h)), np.zeros(v), np.zeros(h))
-    return np.log2(bmlab.plan(glass(n, seed)).work / bmlab.plan(wide).work)
+    return np.log2(bmlab.exact_plan(glass(n, seed)).work / bmlab.exact_plan(wide).work)
 
 
 # Which states matter

@@ -35,7 +35,7 @@ def strokes(model, v):
 
 def price(v, h):
     """The work that exact sees in a machine of two layers."""
-    return bmlab.plan(bmlab.restricted(np.ones((v, h)), np.zeros(v), np.zeros(h))).work
+    return bmlab.exact_plan(bmlab.restricted(np.ones((v, h)), np.zeros(v), np.zeros(h))).work
 
 
 # One layer given the other
@@ -126,7 +126,7 @@ def an_exact_referee_of_76_units(seed):
     fields = hidden @ W[v:, :v] + b[:v]
     by_hand = np.logaddexp.reduce(hidden @ b[v:] + np.logaddexp(fields, -fields).sum(axis=1))
     W = np.triu(rng.normal(size=(64, 64)), 1)
-    dear = bmlab.plan(bmlab.BoltzmannMachine(W + W.T, rng.normal(size=64))).work / bmlab.plan(model).work
+    dear = bmlab.exact_plan(bmlab.BoltzmannMachine(W + W.T, rng.normal(size=64))).work / bmlab.exact_plan(model).work
     return min(ROUNDING - abs(bmlab.exact(model).log_z.value / by_hand - 1), np.log10(dear) - 6)
 
 
@@ -160,7 +160,7 @@ def alike_for_ever(fold, seed):
     data = rivals.split(fold)[0][seed::4, 20:30]
     start = bmlab.restricted(np.zeros((10, 3)), np.arctanh(0.99 * data.mean(axis=0)), np.full(3, 0.1 * seed))
     mask = bmlab.restricted(np.ones((10, 3)), np.zeros(10), np.zeros(3)).weights != 0
-    *_, last = bmlab.ascend(start, data, bmlab.exact, rate=[0.1] * 200, couplings=mask)
+    *_, last = bmlab.learning_steps(start, data, bmlab.exact, rate=[0.1] * 200, couplings=mask)
     return 1e-6 - np.ptp(last.model.weights[:10, 10:], axis=1).max()
 
 
@@ -169,7 +169,7 @@ def alike_for_ever(fold, seed):
 
 def climbed(start, images, infer, rates, **options):
     """The last machine of a climb that keeps to the connections."""
-    *_, last = bmlab.ascend(start, images, infer, rate=rates, couplings=start.weights != 0, **options)
+    *_, last = bmlab.learning_steps(start, images, infer, rate=rates, couplings=start.weights != 0, **options)
     return last.model
 
 

@@ -18,7 +18,7 @@ from ...checking.validation import check_positive, generator
 from ...estimate import Bounded, no_convergence_warnings
 from ...model import BoltzmannMachine, check_model
 from ..exact.dispatch import exact
-from ..exact.planning import plan
+from ..exact.planning import exact_plan
 from ..sampling.visited import visited
 from ..variational.free_bounds import couplings_bound
 from ..variational.naive_mean_field import mean_field
@@ -72,7 +72,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seco
     check_model(model)
     rng = generator(rng)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
-    price = plan(model, pairs="couplings", want="log_z")
+    price = exact_plan(model, pairs="couplings", want="log_z")
     if price.core_seconds > max_seconds or price.bytes > memory_to_spend():
         return bracket_without_exact(model, rng)
     log_z = exact(model, pairs="couplings", want="log_z", max_seconds=np.inf).log_z

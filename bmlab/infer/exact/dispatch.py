@@ -24,7 +24,7 @@ from ...running.sparsity import entries
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
 from .matrix_products import TABLE_UNITS, overflows, sum_by_parts
-from .planning import TABLE_SECONDS, WANT_CHOICES, Part, Plan, by_cutset, check_cost, plan, wants_all
+from .planning import TABLE_SECONDS, WANT_CHOICES, Part, Plan, by_cutset, check_cost, exact_plan, wants_all
 from .small_tables import sum_by_tables
 from .trees import sum_by_tree
 
@@ -44,7 +44,7 @@ def exact(
                  dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
     want         "moments" and log Z, or "log_z" alone, the rest nan: correlations are not summed, and where all units
                  are coupled it takes a third of the time
-    max_seconds, max_bytes   what it may cost (None: half of the memory); plan(model) is the price beforehand
+    max_seconds, max_bytes   what it may cost (None: half of the memory); exact_plan(model) is the price beforehand
     start        is accepted and ignored, as every method takes one
     info         the algorithm taken, and its predicted and true seconds
 
@@ -69,7 +69,7 @@ def exact(
         if not moments:
             mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
         return _estimate(model, log_z, mean, corr, "small tables", TABLE_SECONDS, begin)
-    price = plan(model, pairs=pairs, want=want)
+    price = exact_plan(model, pairs=pairs, want=want)
     sums_pairs = all_pairs and moments
     check_cost(price, max_seconds, max_bytes, sums_pairs)
     log_z, mean = 0.0, np.empty(model.n)

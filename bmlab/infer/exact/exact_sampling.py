@@ -18,7 +18,7 @@ from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
 from .dispatch import part_of, with_stable_fallback
 from .matrix_products import draw_by_parts, draw_by_products
-from .planning import check_cost, plan
+from .planning import check_cost, exact_plan
 
 GROUND_TEMPERATURE = 1e-9  # in units of the largest weight or bias: energies nearer than that count as equal
 
@@ -49,7 +49,7 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
     size = check_count("size", size, 0)
     rng = generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
-    price = plan(model, pairs="couplings")
+    price = exact_plan(model, pairs="couplings")
     check_cost(price)
     s = np.empty((size, model.n))
     for part in price.parts:

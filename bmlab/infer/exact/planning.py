@@ -66,7 +66,7 @@ class Part(NamedTuple):
 class Plan(NamedTuple):
     """How exact() would answer: its parts, solved one after the other.
 
-    >>> bmlab.plan(bmlab.toy()).method
+    >>> bmlab.exact_plan(bmlab.toy()).method
     'small tables'
     """
 
@@ -116,15 +116,15 @@ class Plan(NamedTuple):
         return f"{self.method}{apart}: {self.work:.2g} operations, {size}, about {self.time}{of_one_core}"
 
 
-def plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
+def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
     """Return the cheapest algorithm for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
 
     Its seconds are those of one reference machine of two cores, with the workers at hand; core_seconds of them all.
     Raises ValueError where `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
 
-    >>> bmlab.plan(bmlab.ising((20, 20), periodic=False)).method
+    >>> bmlab.exact_plan(bmlab.ising((20, 20), periodic=False)).method
     'variable elimination'
-    >>> bmlab.plan(bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))).seconds > 1e12
+    >>> bmlab.exact_plan(bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))).seconds > 1e12
     True
     """
     check_model(model)
