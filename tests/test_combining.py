@@ -1,5 +1,6 @@
 """combine: independent runs as one, with the error and the R-hat of all of them."""
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -84,7 +85,6 @@ def test_runs_that_sit_in_different_valleys_say_so():
 
 
 @quietly
-@quietly
 def test_one_run_keeps_the_errors_that_it_states():
     """Also where its chains disagree: a single run has no spread."""
     for run in (bmlab.gibbs(VALLEYS, rng=0, n_sweeps=50), bmlab.temper(GLASS, rng=0, n_sweeps=50)):
@@ -92,6 +92,39 @@ def test_one_run_keeps_the_errors_that_it_states():
         assert run.info["rhat"] >= RHAT_LIMIT and not alone.converged
         assert np.array_equal(alone.mean_stderr, run.mean_stderr) and alone.log_z.stderr == run.log_z.stderr
         assert np.array_equal(full(alone.corr_stderr), full(run.corr_stderr), equal_nan=True)
+
+
+SAMPLERS = {
+    "gibbs": partial(bmlab.gibbs, n_chains=4),
+    "temper": partial(bmlab.temper, n_ladders=3, burn_in=5),
+    "ais": partial(bmlab.ais, n_chains=20),
+}
+
+
+def ran(sampler, model, rng, size=30):
+    length = "n_temperatures" if sampler == "ais" else "n_sweeps"
+    return SAMPLERS[sampler](model, rng=rng, **{length: size})
+
+
+@quietly
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox])
+@pytest.mark.parametrize("model", [GLASS, bmlab.ising((3, 4)), VALLEYS.at(1e-3)], ids=["dense", "sparse", "cold"])
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_runs_of_the_same_random_numbers_are_refused(sampler, model, kind):
+    """Copies, one seed twice, one generator sent to all workers, other lengths, inside a combined answer.
+
+    Runs of seeds of their own, or of one generator that goes on, are taken, also where all of them see one state.
+    """
+    run, rng = partial(ran, sampler, model), np.random.Generator(kind(1))
+    sent = [run(pickle.loads(pickle.dumps(rng))) for _ in range(2)]
+    one, next_one, other = run(rng), run(rng), run(np.random.Generator(kind(2)))
+    together = bmlab.combine([one, next_one, other])
+    assert together.info["runs"] == 3
+    for twice in ([one, one], sent, [one, run(np.random.Generator(kind(1)), size=40)], [together, next_one]):
+        with pytest.raises(
+            ValueError, match=r"independent runs, found the random numbers of number 0 again in number 1"
+        ):
+            bmlab.combine(pickle.loads(pickle.dumps(answer)) for answer in twice)
 
 
 def test_what_does_not_belong_together_is_refused():

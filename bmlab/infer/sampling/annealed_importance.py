@@ -26,6 +26,7 @@ much alike, would look certain.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_conve
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
-from .chains import Chains
+from .chains import Chains, stream_of
 from .diagnostics import widened
 from .gibbs import check_chains
 
@@ -91,6 +92,7 @@ def ais(
     """
     check_model(model)
     rng = generator(rng)
+    stream = stream_of(rng)
     n_chains = check_count("n_chains", n_chains, 2)
     n_temperatures = check_count("n_temperatures", n_temperatures, 2)
     check_chains(model, n_chains)
@@ -100,7 +102,8 @@ def ais(
         betas = _schedule(model, base_biases, rng, n_chains, n_temperatures)
         chains = _first_chains(model, base_biases, rng, n_chains, n_temperatures)
         log_w = _first_log_z(model, base_biases) + sum(_anneal(chains, base_biases[:, None], betas))
-    return warn_unless_converged(estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas)))
+    answer = estimate_of(model, Runs(chains.s.T.astype(float), log_w, betas))
+    return warn_unless_converged(replace(answer, info=answer.info | {"streams": (stream,)}))
 
 
 def _anneal(chains: Chains, base_biases: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:

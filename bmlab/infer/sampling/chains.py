@@ -10,8 +10,10 @@ generator both pass through the same states, and these are those of `bmlab.sweep
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import cache
+from hashlib import sha256
 from importlib import import_module
 from typing import Any
 
@@ -36,6 +38,12 @@ MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
 NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
 BACKENDS = ("auto", "numpy", "numba")
+
+
+def stream_of(rng: np.random.Generator) -> str:
+    """Return a digest of a generator's state: two runs that begin with the same one draw the same random numbers."""
+    state = json.dumps(rng.bit_generator.state, default=lambda part: part.tolist())
+    return sha256(state.encode()).hexdigest()[:32]
 
 
 class Chains:

@@ -37,7 +37,8 @@ def combine(answers: Iterable[Estimate]) -> Estimate:
     converged as the method itself says, of R-hat over the chains of all runs (info["rhat"]); of ais() of all weights
     state     the chains, or runs, of all; of ladders only where they share their temperatures
     info      "runs", beside what the method has: "rhat", "ess" (the sum), "n_draws"
-    Raises ValueError for no answer, those of other methods, of different methods or of different machines.
+    Raises ValueError for no answer, those of other methods, of different methods or of different machines, and for two
+    that began with the same random numbers (info["streams"]): one run, or one seed, counted twice.
 
     >>> runs = [bmlab.ais(bmlab.medium(), rng=seed, n_chains=100, n_temperatures=100) for seed in range(4)]
     >>> log_z = bmlab.combine(runs).log_z
@@ -64,7 +65,28 @@ def _checked(answers):
             )
     if not runs:
         raise ValueError(f"answers must be Estimates, found none; {COMBINE_EXAMPLE}")
+    _check_independent(runs)
     return runs
+
+
+def _check_independent(runs):
+    """Raise ValueError if two runs began with the same random numbers; their errors would not be independent."""
+    drawn_by: dict[Any, int] = {}
+    for number, run in enumerate(runs):
+        for stream in run.info.get("streams", [id(run)]):
+            first = drawn_by.setdefault(stream, number)
+            if first != number:
+                raise ValueError(
+                    f"answers must be of independent runs, found the random numbers of number {first} again in number "
+                    f"{number}: one answer given twice, one seed, or one generator sent to all workers; "
+                    f"{COMBINE_EXAMPLE}"
+                )
+
+
+def _streams(runs):
+    """Return the streams of random numbers of all runs, if each says its own."""
+    streams = [run.info.get("streams") for run in runs]
+    return {} if None in streams else {"streams": tuple(stream for own in streams for stream in own)}
 
 
 def _belong_together(one, other):
@@ -79,7 +101,7 @@ def _of_weights(runs):
     s = np.vstack([state.s for state in states])
     log_w = np.concatenate([state.log_weights for state in states])
     found = estimate_of(runs[0].model, Runs(s, log_w, states[0].betas))
-    return replace(found, info=found.info | {"runs": len(runs)})
+    return replace(found, info=found.info | {"runs": len(runs)} | _streams(runs))
 
 
 def _of_chains(runs):
@@ -113,6 +135,7 @@ def _of_chains(runs):
         draws=_joined_draws(runs),
         state=_joined_states(runs),
         info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "halves": together}
+        | _streams(runs)
         | ({} if first.method == "gibbs" else {"round_trips": trips}),
         model=first.model,
     )

@@ -24,7 +24,7 @@ from ...checking.validation import ArrayLike, check_choice, check_count, check_s
 from ...estimate import Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from .averages import average
-from .chains import Chains
+from .chains import Chains, stream_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT
 
 DEFAULT_CHAINS = 100  # where neither start nor n_chains says how many
@@ -120,6 +120,7 @@ def gibbs(
     """
     check_model(model)
     rng = generator(rng)
+    stream = stream_of(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     burn_in = check_count("burn_in", burn_in, 0)
     every = check_count("every", every, 1, n_sweeps)
@@ -144,7 +145,13 @@ def gibbs(
             f"for{'.' if agree else DISAGREEMENT_ADVICE}",
             draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
-            info={"rhat": averages.rhat, "ess": averages.ess, "n_draws": averages.n_draws, "halves": averages.halves},
+            info={
+                "rhat": averages.rhat,
+                "ess": averages.ess,
+                "n_draws": averages.n_draws,
+                "halves": averages.halves,
+                "streams": (stream,),
+            },
             model=model,
         )
     )

@@ -35,7 +35,7 @@ from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...running.progress_bars import with_progress
 from .averages import average
-from .chains import Chains
+from .chains import Chains, stream_of
 from .diagnostics import RHAT_LIMIT, mean_and_stderr
 from .gibbs import check_chains, keep_draws
 
@@ -86,6 +86,7 @@ def temper(
     """
     check_model(model)
     rng = generator(rng)
+    stream = stream_of(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     burn_in = check_count("burn_in", burn_in, 0)
     n_draws = check_count("n_draws", n_draws, 0, n_sweeps)
@@ -130,6 +131,7 @@ def temper(
                 "ess": averages.ess,
                 "n_draws": averages.n_draws,
                 "halves": averages.halves,
+                "streams": (stream,),
             },
             model=model,
         )
