@@ -13,8 +13,9 @@ from test_likelihood import missing
 
 import bmlab
 from bmlab.estimate import warn_unless_converged
+from bmlab.learn import maximum_likelihood
 from bmlab.learn.maximum_likelihood import _break_hidden_symmetry, _rises_beside, maximize
-from bmlab.learn.quasi_newton import newton
+from bmlab.learn.quasi_newton import newton, upward
 
 UNITS = 5
 DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, rng=np.random.default_rng(0))])  # a top exists
@@ -222,6 +223,48 @@ def test_hidden_units_without_weights_begin_off_the_saddle(hidden):
     """There no slope ever leaves 0: three bits with an even parity, for which pairs do not suffice."""
     found = maximize(blank(3 + hidden), XOR, penalty=1e-3)
     assert found.steps[-1].log_likelihood > -1.6  # -2.08 on the saddle, -1.39 the law itself
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 30.0])
+def test_nothing_is_said_to_be_higher_than_the_highest(temperature):
+    """L of no machine is above minus the entropy of the rows; with two hidden units there are many that reach it."""
+    reached = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        data = np.vstack([bmlab.states(3), bmlab.sample(machine(3, seed), 40, rng=rng)])
+        share = np.unique(data, axis=0, return_counts=True)[1] / len(data)
+        start = bmlab.sherrington_kirkpatrick(5, rng=rng, scale=0.5 * temperature)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bmlab.NotConverged)
+            found = maximize(replace(start, temperature=temperature), data, tolerance=1e-6 / temperature)
+        if share @ np.log(share) - found.steps[-1].log_likelihood < 1e-10:
+            reached += 1
+            assert "higher" not in found.message
+    assert reached >= 6
+
+
+TWO_PAIRS = np.repeat(bmlab.states(2), 2, axis=1)  # of units that agree; one more row of each state keeps L finite
+TWO_PAIRS = np.vstack([np.tile(TWO_PAIRS, (10, 1)), bmlab.states(4)])
+ALIKE = bmlab.restricted(np.full((4, 2), 0.1), np.zeros(4), np.zeros(2))  # at the top of such machines L has a saddle
+
+
+def test_the_curvature_of_a_saddle_is_in_closed_form():
+    """Where the weights of one hidden unit are 0, d2L/dw_i dw_j is <s_i s_j> of data minus machine: here 40/56."""
+    saddle = bmlab.restricted(np.zeros((4, 1)), np.zeros(4), [0])
+    options = {"couplings": saddle.couplings, "penalty": 0.0}
+    value, theta = objective(bmlab.Fit(saddle), TWO_PAIRS, options)
+    height, direction = upward(value, theta)
+    assert height == pytest.approx(40 / 56, abs=1e-6)
+    assert value(theta + 0.1 * direction)[0] > value(theta)[0] < value(theta - 0.1 * direction)[0]
+
+
+def test_a_saddle_is_left_and_one_that_is_not_is_said(monkeypatch):
+    left = maximize(ALIKE, TWO_PAIRS)
+    monkeypatch.setattr(maximum_likelihood, "MAX_SADDLES", 1)
+    with pytest.warns(bmlab.NotConverged, match="but L is higher beside it; begin elsewhere"):
+        found = maximize(ALIKE, TWO_PAIRS)
+    assert left.converged and not found.converged
+    assert left.steps[-1].log_likelihood > found.steps[-1].log_likelihood + 0.1
 
 
 @pytest.mark.parametrize(

@@ -139,13 +139,19 @@ def _curvature(objective, theta, slope):
 
 
 def upward(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method."""
-    slope = objective(theta)[1]
-    curvature = _curvature(objective, theta, slope)
+    """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method.
+
+    Differences of slopes on both sides of theta: third derivatives, which a flat maximum has too, cancel.
+    """
+
+    def downward(v):
+        below, above = (objective(theta + sign * DIFFERENCE_STEP * v)[1] for sign in (-1, 1))
+        return (below - above) / (2 * DIFFERENCE_STEP)
+
     v = np.random.default_rng(0).normal(size=len(theta))
     basis, images = [v / np.linalg.norm(v)], []
     while len(images) < min(LANCZOS_STEPS, len(theta)):
-        images.append(curvature @ basis[-1])
+        images.append(downward(basis[-1]))
         residual = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
         residual -= np.array(basis).T @ (np.array(basis) @ residual)  # once more: roundings
         if np.linalg.norm(residual) < DIFFERENCE_STEP * np.linalg.norm(images[-1]):
