@@ -138,10 +138,10 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 	@$(PYTHON) -m venv .venv
 	@$(INSTALL) uv
 	@$(IN_VENV) -m uv pip compile --quiet --universal --fork-strategy fewest --all-extras --no-annotate \
-		--custom-compile-command "make lock" $(LOCK_FLAGS) --no-emit-package bmlab --output-file requirements.lock pyproject.toml teaching/pyproject.toml
+		--custom-compile-command "make lock" $(LOCK_FLAGS) --no-emit-package boltzmann-lab --output-file requirements.lock pyproject.toml teaching/pyproject.toml
 
-site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher; LAUNCH=owner/name, SITE=address)
-	@LAUNCH="$(LAUNCH)" SITE="$(SITE)" $(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
+site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher)
+	@$(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
 	@# -a: all pages are written, for each shows the names of the others
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c docs -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
 

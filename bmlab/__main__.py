@@ -6,13 +6,13 @@ overwritten; --sources opens the notebooks themselves.
 
 import os
 import sys
+from importlib.metadata import PackageNotFoundError, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-HOME = "https://github.com/bmlab/bmlab"
 ELSEWHERE = (
-    f"The course is not in this folder: it is no part of the package. git clone {HOME}, or unpack its zip file, then "
-    "`make lab` there, or what its README says for a machine without make"
+    "The course is not in this folder: it is no part of the package. Go to the folder that has "
+    "its Makefile and its notebooks/{where}, then `make lab` there, or what its README says for a machine without make"
 )
 WITHOUT_LAB = "Its packages are not here ({}): `make lab`, or what the README says for a machine without make"
 
@@ -25,10 +25,19 @@ def lab_options(options: list[str]) -> list[str]:
     return ["--ip=127.0.0.1", f"--LabApp.default_url=/lab/tree/{page}.ipynb", *as_root, *rest]
 
 
+def source() -> str:
+    """Return the address of the project's repository, which the distribution tells; "" as long as it has none."""
+    try:
+        told = metadata("boltzmann-lab").get_all("Project-URL", [])
+    except PackageNotFoundError:  # run from the folder, and not installed
+        return ""
+    return dict(url.split(", ", 1) for url in told).get("Source", "")
+
+
 def main(options: list[str]) -> None:
     """Write what is new into course/ and start JupyterLab; exit with a sentence where there is no course, or no lab."""
     if not Path("notebooks/00_start.ipynb").exists():
-        sys.exit(ELSEWHERE)
+        sys.exit(ELSEWHERE.format(where=f" (from {home})" if (home := source()) else ""))
     if missing := [name for name in ("bmlab_teaching", "jupyterlab") if find_spec(name) is None]:
         sys.exit(WITHOUT_LAB.format(", ".join(missing)))
     if "--sources" not in options:

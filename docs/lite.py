@@ -25,7 +25,7 @@ EXTENSIONS = {  # name -> where it is installed; the kernel by `make lite`, wher
 }
 PYTHON = re.compile(r"https://[^\"'\s]*/pyodide\.mjs")
 INSTALL = """# The first time some minutes: Python and its packages come to your browser, bmlab from the course itself.
-%pip install -q bmlab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
+%pip install -q boltzmann-lab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
 
 # Without its network a cell would wait for ever; the probe asks for the very file that starts Python.
 OFFLINE = """<script>

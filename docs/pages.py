@@ -9,7 +9,6 @@ import argparse
 import base64
 import hashlib
 import json
-import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
@@ -18,6 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from struct import unpack
 
+import home
 import nbformat
 import reference
 import views
@@ -34,8 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-HOME = "https://github.com/bmlab/bmlab"
-LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)")
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)([^)\s]*)\)")
 HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" One-word
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
@@ -49,8 +48,8 @@ HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summa
 
 </details>"""
 USE = """<div class="bmlab-use">
-<details><summary>Open locally</summary><pre>git clone {home} && cd {folder}
-make lab</pre><a href="{home}#start">Without make, or on Windows</a></details>
+<details><summary>Open locally</summary><pre>{get}make lab</pre>{where} \
+<a href="../docs/getting_started.html#the-course">Without make, or on Windows</a></details>
 {links}
 </div>"""
 
@@ -174,7 +173,7 @@ def with_cards(text: str) -> str:
     return text
 
 
-def home(text: str) -> str:
+def first_page(text: str) -> str:
     """The first page with its view."""
     view = DrawView()
     data, words = view._repr_mimebundle_()
@@ -182,7 +181,7 @@ def home(text: str) -> str:
     still = small(data["image/png"], view.alt, 900)
     write(EXTRA / "card.png", link_card(data["image/png"]))
     piece = f'<figure class="bmlab-live">{still}<script type="application/json">{live}</script></figure>'
-    site = os.environ.get("SITE", "").rstrip("/") or "."  # who shows a link wants the whole address
+    site = home.PAGES.rstrip("/") or "."  # who shows a link wants the whole address
     return text.replace("PIECE", piece).replace("VERSION", __version__).replace("SITE/", f"{site}/")
 
 
@@ -233,17 +232,20 @@ def page(path: Path, teacher: bool) -> NotebookNode:
 
 
 def use(path: Path) -> str:
-    """The line above a page: two commands, the notebook itself, and the services that LAUNCH names."""
-    launch, student = os.environ.get("LAUNCH", "").split(), f"../student/{path.stem}.zip"
-    links = [("Download the notebook", student)]
-    if launch:
-        links += services(path, *launch)
+    """The line above a page: how to open it here, the notebook itself, and what opens it from the project's home."""
+    student = f"../student/{path.stem}.zip"
+    links = [("Download the notebook", student), *services(path)]
     named = "\n".join(f'<a href="{escape(to)}"{" download" * (to == student)}>{name}</a>' for name, to in links)
-    return USE.format(home=HOME, folder="bmlab", links=named)
+    get = f"git clone {home.SOURCE} bmlab && cd bmlab\n" if home.SOURCE else ""
+    where = "" if home.SOURCE else "In the folder of the course."
+    return USE.format(get=get, where=where, links=named)
 
 
-def services(path: Path, repository: str, hub: str = "") -> list[tuple[str, str]]:
-    """The services that open a notebook of a repository (owner/name); the hub is the address of a JupyterHub."""
+def services(path: Path) -> list[tuple[str, str]]:
+    """What opens a notebook of the project's repository, if that is where these services look."""
+    repository, hub = home.ON_GITHUB, home.URLS.get("JupyterHub", "")
+    if not repository:
+        return []
     name = repository.partition("/")[2]
     found = [
         ("Binder", f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/course/{path.name}"),
@@ -257,16 +259,16 @@ def services(path: Path, repository: str, hub: str = "") -> list[tuple[str, str]
 
 
 def linked(text: str, path: Path) -> str:
-    """Lead links to what is no page of the site to the project's home, and to a heading by its name there."""
+    """Lead links to what is no page to the project's home, if it has one, and to a heading by its name there."""
 
     def lead(found):
         target = (path.parent / found[2]).resolve()
         if not target.exists():
             raise FileNotFoundError(f"{path.relative_to(ROOT)} has a link to {found[2]}, which is not there")
         inside = target.relative_to(ROOT)
-        if inside in PAGE_OF or target.suffix in (".png", ".svg"):
+        if inside in PAGE_OF:
             return found[0]
-        return f"{found[1]}{HOME}/blob/main/{inside}"
+        return f"[{found[1]}]({home.file(inside)}{found[3]})" if home.SOURCE else found[1]
 
     return HEADING.sub(lambda found: found[0].lower(), LINK.sub(lead, text))
 
@@ -277,10 +279,8 @@ PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
 
 def colab(notebook: NotebookNode) -> NotebookNode:
     """A student's copy whose first cell installs the package and brings what lies beside the copy."""
-    repository = os.environ.get("LAUNCH", "").split()[:1]
-    home = f"https://github.com/{repository[0]}" if repository else HOME
     install = [
-        f"!git clone --quiet --depth 1 {home} bmlab_course",
+        f"!git clone --quiet --depth 1 {home.SOURCE} bmlab_course",
         '%pip install --quiet "./bmlab_course[lab]" ./bmlab_course/teaching',
         "!cd bmlab_course && python -m bmlab_teaching.working_copies && cp -r course/tables ..",
     ]
@@ -318,7 +318,8 @@ def main() -> None:
             write(EXTRA / f"student/{name}", content)
         write_zip(archive, files)
         WRITTEN.add(archive)
-        write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(copy)))
+        if home.ON_GITHUB:
+            write(EXTRA / f"colab/{path.name}", nbformat.writes(colab(copy)))
     for path in DOCS:
         name = path.relative_to(ROOT)
         write(pages / name, linked(path.read_text(encoding="utf-8"), path) + indexed(str(name.with_suffix(""))))
@@ -326,7 +327,7 @@ def main() -> None:
         write(pages / f"docs/{path.name}", path.read_bytes())
     for path in (ROOT / "docs/contents").glob("*.md"):
         text = with_cards(path.read_text(encoding="utf-8"))
-        write(pages / path.name, home(text) if path.stem == "index" else text)
+        write(pages / path.name, first_page(text) if path.stem == "index" else text)
     for name, text in reference.pages().items():
         write(pages / f"api/{name}.md", text + indexed(f"api/{name}"))
     for name, module in (views.scripts() | {"first_steps": first_steps()}).items():

@@ -27,7 +27,7 @@ def test_digits_are_the_file_of_scikit_learn_in_its_order(digits):
 
 def test_digits_without_scikit_learn_says_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ModuleNotFoundError, match=r'pip install "bmlab\[data\]"'):
+    with pytest.raises(ModuleNotFoundError, match="pip install scikit-learn"):
         data.digits()
 
 

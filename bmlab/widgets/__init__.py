@@ -50,11 +50,12 @@ HOMES = {name: name.removesuffix("View").lower() for name in __all__ if name.end
 
 for library in ("traitlets", "IPython", "matplotlib"):
     if find_spec(library) is None:
-        raise not_installed("bmlab.widgets", library, '"bmlab[lab]"', ModuleNotFoundError(name=library))
+        raise not_installed("bmlab.widgets", library, "anywidget matplotlib", ModuleNotFoundError(name=library))
 if find_spec("anywidget") is None:
-    warn('Live views are still pictures here: anywidget is missing; pip install "bmlab[lab]"', stacklevel=2)
+    warn("Live views are still pictures here: anywidget is missing; pip install anywidget", stacklevel=2)
 if missing := [name for name in ("numba", "tqdm", "sklearn", "pandas") if find_spec(name) is None]:
-    warn(f'Some notebooks need {", ".join(missing)}, not installed here; pip install "bmlab[lab]"', stacklevel=2)
+    install = " ".join(missing).replace("sklearn", "scikit-learn")
+    warn(f"Some notebooks need {', '.join(missing)}, not installed here; pip install {install}", stacklevel=2)
 
 
 def __getattr__(name: str) -> Any:

@@ -39,9 +39,9 @@ import bmlab
 from bmlab.checking.validation import import_optional
 from bmlab.running.parallel import map_executor
 
-load_digits = import_optional("sklearn.datasets", "digits.py", '"bmlab[lab]"').load_digits
+load_digits = import_optional("sklearn.datasets", "digits.py", "scikit-learn").load_digits
 linear_model, neighbors, svm = (
-    import_optional(f"sklearn.{part}", "digits.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+    import_optional(f"sklearn.{part}", "digits.py", "scikit-learn") for part in ("linear_model", "neighbors", "svm")
 )
 
 TABLE, CV_TABLE = (Path(__file__).with_name(name) for name in ("09_digits.csv", "09_digits_cv.csv"))

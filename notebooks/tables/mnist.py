@@ -48,7 +48,7 @@ from bmlab.checking.validation import import_optional
 from bmlab.running.parallel import map_executor
 
 linear_model, neighbors, svm = (
-    import_optional(f"sklearn.{part}", "mnist.py", '"bmlab[lab]"') for part in ("linear_model", "neighbors", "svm")
+    import_optional(f"sklearn.{part}", "mnist.py", "scikit-learn") for part in ("linear_model", "neighbors", "svm")
 )
 
 TABLE, LOG_Z_TABLE = (Path(__file__).with_name(name) for name in ("09_mnist.csv", "09_mnist_log_z.csv"))

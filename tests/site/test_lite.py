@@ -43,7 +43,7 @@ def test_a_notebook_has_no_answers_and_installs_what_it_needs(path):
     assert secret and not [line for line in secret if line in text]
     assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN" not in text
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert "%pip install -q bmlab" in code[0].source
+    assert "%pip install -q boltzmann-lab" in code[0].source
     stored = [output for cell in code for output in cell.outputs]  # the picture of the view, and nothing that was run
     assert len(stored) == 1 and "image/png" in stored[0].data
 
@@ -55,7 +55,7 @@ def test_no_other_file_holds_a_solution():
 
 def test_the_index_names_the_wheel_that_stands_beside_it():
     index = json.loads((LITE / "pypi/all.json").read_text())
-    (wheel,) = index["bmlab"]["releases"][bmlab.__version__]
+    (wheel,) = index["boltzmann-lab"]["releases"][bmlab.__version__]
     data = (LITE / "pypi" / wheel["filename"]).read_bytes()
     assert wheel["digests"]["sha256"] == hashlib.sha256(data).hexdigest()
     with zipfile.ZipFile(LITE / "pypi" / wheel["filename"]) as inside:
