@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import currentframe, signature
 from numbers import Integral
@@ -133,7 +133,7 @@ class Estimate:
     draws               samples (draws, chains, n), where they are wanted
     state               what the next call of the same method can start from
     info                what only a person needs
-    model               the machine that it is of, where the method gives it
+    model               the machine that it is about: a method gives it, or the function that asked the method does
     is_clamped          whether it is an average over data: the clamped phase of learning
     Its arrays are read-only: copy() one to write on it.
 
@@ -264,9 +264,11 @@ def coupled_pairs(model: BoltzmannMachine):
 
 def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
     """Return an Estimate (of n units); raise ValueError for anything else."""
-    if not isinstance(answer, Estimate) or (n is not None and len(answer.mean) != n):
-        of = "" if n is None else f" of {n} units"
+    of = "" if n is None else f" of {n} units"
+    if not isinstance(answer, Estimate):
         raise ValueError(f"{name} must be an Estimate{of}, found {describe(answer)}; pass what exact(model) answers")
+    if n is not None and len(answer.mean) != n:
+        raise ValueError(f"{name} must be an Estimate{of}, found one of {len(answer.mean)}; ask about one model twice")
     return answer
 
 
@@ -288,9 +290,22 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
         ) from None
 
 
-def call_method(name: str, method: Any, *about: Any, **start: Any) -> Estimate:
-    """Return what a method answers; raise ValueError where that is no Estimate."""
-    return check_estimate(f"the answer of {name}", method(*about, **start))
+def call_method(name: str, method: Any, model: BoltzmannMachine, *about: Any, **start: Any) -> Estimate:
+    """Return what a method answers about a machine; it then knows that machine as its `model`.
+
+    Raises ValueError if that is no Estimate, or is about another machine.
+    """
+    answer = method(model, *about, **start)
+    if not isinstance(answer, Estimate):
+        check_estimate(f"the answer of {name}", answer)
+    if answer.model is model:  # nearly always
+        return answer
+    if len(answer.mean) != model.n or (answer.model is not None and not same_machine(answer.model, model)):
+        raise ValueError(
+            f"{name} must answer about the machine that it is given, {model!r}, found an answer about "
+            f"another, {answer.model or f'{len(answer.mean)} units'!r}; write it as a function of its first argument"
+        )
+    return replace(answer, model=model)
 
 
 def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> None:

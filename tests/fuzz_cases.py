@@ -562,7 +562,7 @@ FIXED = {"tolerance": 1e-9, "max_sweeps": 50}
 LAYER = np.arange(6.0).reshape(3, 2) / 10
 CALLS: dict[str, dict] = {
     **each("about progress toy medium data.zoo data.votes BoltzmannMachine.coupling_count", {}),
-    **each("entropy ground_state plan probabilities to_bits to_dimod", {"model": M}),
+    **each("entropy exact_plan ground_state probabilities to_bits to_dimod", {"model": M}),
     **each("invert_bethe invert_mean_field invert_tap", {"data": ROWS}),
     "BoltzmannMachine": {"weights": M.weights, "biases": M.biases, "temperature": 2.0, "offset": 2.0},
     "BoltzmannMachine.clamp": {"units": [0, 2], "values": [1, -1]},

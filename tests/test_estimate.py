@@ -2,11 +2,16 @@
 
 import pickle
 import warnings
+from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+from inspect import signature
 from threading import Barrier, Thread
 
 import numpy as np
 import pytest
+from fuzz_cases import CALLS, public
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -105,6 +110,65 @@ def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
         assert not seen
         assert warn_unless_converged(doubtful) is doubtful
         assert [str(one.message) for one in seen] == ["try more"]
+
+
+DOORS = {
+    f"{name}, {argument}": (function, CALLS[name], argument)
+    for name, function in public().items()
+    for argument in ("infer", "clamped_phase")
+    if argument in signature(function).parameters
+}
+OTHERS = {
+    "one fixed machine": lambda model: bmlab.toy() if model.n != 3 else bmlab.medium(),
+    "a machine of this size": lambda model: replace(model, biases=model.biases + 1.0),
+    "these weights, hotter": lambda model: model.at(2 * model.temperature),
+    "another offset": lambda model: replace(model, offset=model.offset + 1.0),
+}
+
+
+def asked(door, method):
+    """What a door answers with this method for the argument that takes one; the first step of what yields steps."""
+    function, call, argument = DOORS[door]
+    phase = call["data"] if argument == "clamped_phase" else None
+
+    def answered(model, *rows, start=None):
+        return method(model) if phase is None else bmlab.clamped(method(model).model, phase)
+
+    answer = function(**call | {argument: answered})
+    return next(answer) if isinstance(answer, Iterator) else answer
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("door", DOORS)
+def test_a_method_that_answers_about_another_machine_is_refused(door, other):
+    """The answer of a closure over a fixed machine was taken for that of the machine asked about, "1.0000 (exact)"."""
+    if "clamped_phase" in door and other == "one fixed machine":
+        pytest.skip("the data fit no other machine")
+    with pytest.raises(ValueError, match=r"must answer about the machine that it is given, .*; write it as a function"):
+        asked(door, lambda model: bmlab.exact(OTHERS[other](model)))
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_answer_about_an_equal_machine_or_that_names_none_is_taken(door):
+    """Then it is about the machine asked about, and says so to whoever asks next."""
+    if "clamped_phase" not in door:
+        asked(door, lambda model: replace(bmlab.exact(model), model=None))
+    asked(door, lambda model: bmlab.exact(replace(model, names=())))
+
+
+def test_phases_of_another_machine_are_refused_where_two_are_put_together():
+    model, other = bmlab.toy(), bmlab.toy().at(2.0)
+    rows = bmlab.states(3)
+    clamped, free = bmlab.clamped(model, rows), bmlab.exact(model)
+    for wrong in ((clamped, bmlab.exact(other)), (bmlab.clamped(other, rows), free)):
+        for put in (partial(bmlab.gradient, model), partial(bmlab.Step, model), bmlab.log_likelihood):
+            with pytest.raises(
+                ValueError, match=r"must be about the machine of .*, found another; ask about one model"
+            ):
+                put(*wrong)
+    with pytest.raises(ValueError, match=r"free must be an Estimate of 3 units, found one of 10"):
+        bmlab.gradient(model, clamped, bmlab.exact(bmlab.medium()))
+    assert pickle.loads(pickle.dumps(bmlab.Step(model, clamped, free))).free.model.n == 3
 
 
 def test_sparse_moments_are_possible_where_no_pair_has_a_negative_probability():

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checking.arrays import sealed
 from ..checking.validation import is_sparse, summary
-from ..estimate import Bounded, Estimate
+from ..estimate import Bounded, Estimate, check_same_model
 from ..model import BoltzmannMachine
 from ..showing.html import fit_html
 from .likelihood import check_phases, log_likelihood
@@ -33,7 +33,8 @@ class OptimizerState(NamedTuple):
 class Step:
     """A model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
 
-    Moments with names are put in the order of the model's.  Raises ValueError where the two are swapped.
+    Moments with names are put in the order of the model's.  Raises ValueError if the two are swapped, or are about
+    another machine.
 
     >>> machine = bmlab.toy()
     >>> first = next(bmlab.learning_steps(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
@@ -50,6 +51,8 @@ class Step:
 
     def __post_init__(self):
         check_phases(self.clamped, self.free)
+        for name, phase in (("clamped", self.clamped), ("free", self.free)):
+            check_same_model(name, phase, "the step", self.model)
         if isinstance(self.clamped, Moments):  # by the names of its columns
             vars(self)["clamped"] = check_moments(self.model, self.clamped)
         vars(self).update(loop=sealed(self.loop))
