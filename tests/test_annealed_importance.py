@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from test_contract import full, machine, near
 
 import bmlab
@@ -117,3 +118,19 @@ def test_few_walks_state_an_honest_error_or_say_that_they_are_too_few(model, cou
     assert np.mean(inside) > 0.946 - 4 * np.sqrt(0.05 * 0.95 * count / 900)
     assert not any(answer.converged for answer in found) or count > 10
     assert all("too few to tell. Raise n_chains" in answer.message for answer in found if count < 10)
+
+
+@quietly
+@pytest.mark.parametrize("count", [2, 3, 5, 12, 40, 200])
+def test_the_errors_of_few_walks_cover_rare_values_too(count):
+    """Of independent walks of one weight, for any chance of +1: 2 errors cover 92 times in 100, by a sum over all.
+
+    Wilson's interval of z = 2 covers at least so often (Brown, Cai and DasGupta 2001, Stat. Sci. 16, 101).
+    """
+    blank, plus = bmlab.BoltzmannMachine([[0]], [0]), np.arange(count + 1)
+    found = [estimate_of(blank, Runs(np.where(np.arange(count) < k, 1.0, -1.0)[:, None], np.zeros(count), np.empty(0)))
+             for k in plus]  # fmt: skip
+    mean, error = np.array([[answer.mean[0], answer.mean_stderr[0]] for answer in found]).T
+    for p in np.append(np.linspace(0.002, 0.998, 250), np.geomspace(1e-4, 0.1, 50)):
+        inside = np.abs(mean - (2 * p - 1)) <= 2 * error
+        assert stats.binom.pmf(plus, count, p) @ inside > 0.92

@@ -478,7 +478,7 @@ def law_coverage(method, runs=200):
     """|error| < 2 stderr in about 95 % and < 4 in nearly all runs, of each mean, each correlation and of log Z.
 
     With 32 groups the error is a t variable of 31 degrees: 94.6 % inside 2.  The share is known to
-    sqrt(0.05 * 0.95 / runs) = 0.016, of which four are allowed; in all 200 runs once in 60,000 times.
+    sqrt(0.05 * 0.95 / runs) = 0.016, of which four are allowed.  Wilson's, of ais, are inside 98 % at most on average.
     """
     model = machine(4, seed=0, scale=2.0, temperature=0.8)  # slow: a mean varies 4 times as much as of free draws
     log_z, mean, corr = referee(model)
@@ -493,7 +493,7 @@ def law_coverage(method, runs=200):
             size = np.append(size, (answer.log_z.value - log_z) / answer.log_z.stderr)
         inside.append([np.abs(size) < 2, np.abs(size) < 4])
     two, four = np.mean(inside, axis=0)
-    assert (two > 0.946 - 0.064).all() and (two < 1).all()
+    assert (two > 0.946 - 0.064).all() and two.mean() < 0.99
     assert four.min() > 0.98
 
 

@@ -89,3 +89,12 @@ def test_of_many_chains_r_hat_looks_at_some_evenly_spread(n_chains, monkeypatch)
     monkeypatch.setattr(averages, "RHAT_UNITS", 0)
     of_some = ran()
     assert max(of_all["rhat"], of_some["rhat"]) < 1.1 and 1 / 2 < of_some["ess"] / of_all["ess"] < 2
+
+
+@pytest.mark.parametrize("sampler", [bmlab.gibbs, bmlab.temper, bmlab.ais])
+@pytest.mark.parametrize("n_sweeps", [1, 1000])
+def test_of_no_units_there_is_nothing_to_sample(sampler, n_sweeps):
+    """Also of a few sweeps: what is known without them has converged."""
+    options = {} if sampler is bmlab.ais else {"n_sweeps": n_sweeps}
+    answer = sampler(bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0)), rng=0, **options)
+    assert answer.converged and answer.mean.shape == (0,)

@@ -56,7 +56,7 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
 
     Raises ValueError, with the price, where what is kept of them would not fit into memory.
     """
-    if n_sweeps == 1 and n_chains >= STDERR_GROUPS:
+    if n_sweeps == 1 and n_chains >= STDERR_GROUPS and model.n:
         return _of_one_sweep(model, next(iter(blocks))[0])
     count = min(n_chains, STDERR_GROUPS)
     groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins

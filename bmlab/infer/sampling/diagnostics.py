@@ -104,10 +104,13 @@ def mean_and_stderr(groups: np.ndarray, weight: np.ndarray, least: Any = 0.0) ->
 def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[float, float]:
     """Return (largest split R-hat, smallest ESS) of series (quantities, chains, spans); nan where they are too short.
 
+    Of no quantity there is nothing to sample: 1 and inf.
     `variance` (quantities,) of single draws turns the ESS of the spans' averages into a number of draws.
     """
     is_single, draws = spans.shape[1] == 1, spans.shape[2]
-    if not len(spans) or draws < MIN_DRAWS * (1 + is_single):
+    if not len(spans):
+        return 1.0, np.inf
+    if draws < MIN_DRAWS * (1 + is_single):
         return np.nan, np.nan
     if is_single:  # the halves of one chain are two
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)

@@ -105,7 +105,7 @@ def temper(
     log_z = statistics.log_z()
     reasons = {
         "the ladders disagree, or are too short to tell": not averages.rhat < RHAT_LIMIT,
-        "too few round trips": round_trips < MIN_ROUND_TRIPS,
+        "too few round trips": model.n > 0 and round_trips < MIN_ROUND_TRIPS,
         "neighbours whose energies never met leave log Z unknown": replicas.beta[-1] == 0 and not np.isfinite(log_z),
     }
     failures = [reason for reason, fails in reasons.items() if fails]
