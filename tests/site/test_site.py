@@ -183,6 +183,16 @@ def press(step, name):
     step.get_by_role("button", name=name, exact=True).press("Enter")
 
 
+def comes_alive(page, step):
+    """Scroll a view to where it is seen, again while pages above it still grow and push it out of sight."""
+    for _ in range(60):
+        step.scroll_into_view_if_needed()
+        if step.locator(".bmlab").is_visible():
+            break
+        page.wait_for_timeout(500)
+    step.locator(".bmlab").wait_for()
+
+
 def test_each_step_below_the_piece_does_what_it_says(visit):
     page = visit.open("index.html")
     steps = page.locator(".bmlab-step")
@@ -194,8 +204,7 @@ def test_each_step_below_the_piece_does_what_it_says(visit):
         return re.search(words, step.inner_text())
 
     for step in (coin, pair, minus, negatives):
-        step.scroll_into_view_if_needed()
-        step.locator(".bmlab").wait_for()
+        comes_alive(page, step)
     chance = float(says(coin, r"pulled by .*: on in ([\d.]+) of 100")[1]) / 100
     press(coin, "Throw it 100 times")
     on = int(says(coin, r"Thrown 100 times: on (\d+) times")[1])
