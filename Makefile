@@ -17,7 +17,7 @@ IN_ROSTER = $(if $(ROSTER),--roster "$(ROSTER)") $(if $(COLUMN),--column "$(COLU
 AS_TEACHER = $(if $(TEACHER),-teacher)
 # Many small matrix products side by side: one thread each, or the threads spend their time waiting.
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-CORE = plain contract reading model machines estimate dispatch planning trees exact_sampling gibbs_sampling \
+CORE = plain contract model machines estimate dispatch planning trees exact_sampling gibbs_sampling \
 	diagnostics simulated_annealing annealed_importance replica_exchange visited_states combining naive_mean_field \
 	coordinate_descent tap_equations linear_response selected_inversion structured_mean_field belief_propagation \
 	free_bounds gaussian_integral tree_reweighting bracketing choosing ascent clamped_batches likelihood fitting \

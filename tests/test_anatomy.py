@@ -1,4 +1,4 @@
-"""The anatomy of a notebook: what each has, in what order, and how long it takes a student who thinks.
+"""What a student gets of a notebook: the time that it states, and an answer to each question, not before it is asked.
 
 The watch is that of strict readers who sat down with it.  A student who thinks reads 125 words or ten lines of code a
 minute, stays three seconds at a formula within a line and 45 at one displayed, a minute at a picture, a minute and a
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import nbformat
 import numpy as np
-from test_notebooks import FILES, NOTEBOOKS, code_cells, folded, is_blank, kinds, pictures, printed, prose
+from test_notebooks import FILES, NOTEBOOKS, code_cells, folded, is_blank, pictures, prose
 
 from bmlab_teaching.working_copies import is_teachers, record, without_teachers
 
@@ -22,8 +22,6 @@ INLINE, DISPLAYED, FIGURE, PREDICTION, VIEW, BLANK = 0.05, 0.75, 1, 1.5, 2, 3.5 
 HEART = 55  # minutes, before the exercises
 STARS = {"★": 6, "★★": 12, "★★★": 20}  # minutes for an exercise: as strict readers judged nine notebooks, on average
 HOURS = ["none", "one", "two", "three", "four", "five", "six"]
-KINDS = {"Do", "Make", "Think", "Stretch"}
-RICHER = {"Derive", "Data", "Explain"}  # at least one of them in each notebook
 
 
 def minutes(notebook):
@@ -123,19 +121,10 @@ def test_what_is_further_is_folded_and_comes_last(notebook):
 # What it has
 
 
-def test_it_opens_on_something_that_moves(notebook):
-    title, setup, view, below = notebook.cells[:4]
-    assert len(title.source.split()) <= 60 and "\n## " not in title.source + below.source
-    assert setup.metadata["jupyter"]["source_hidden"] and not setup.outputs
-    assert re.search(r"widgets\.\w+View\(", view.source) and any(map(pictures, view.outputs))
-    assert 0 <= below.source.find("**Do this.**") < below.source.find("**Time**")
-
-
-def test_the_front_names_three_verbs_that_the_close_asks_back(notebook):
+def test_what_the_front_promises_the_close_asks_back(notebook):
     promised = re.findall(r"^\d\. \*\*(\w+)\*\* (.+?)[;.]$", front(notebook), re.MULTILINE)
     close, _ = section(notebook, "Close")
-    assert len(promised) == 3
-    assert re.findall(r"^☐ I can \*\*(\w+)\*\* (.+)\.(?:  )?$", close, re.MULTILINE) == promised
+    assert promised and promised == re.findall(r"^☐ I can \*\*(\w+)\*\* (.+)\.(?:  )?$", close, re.MULTILINE)
 
 
 def predictions(notebook):
@@ -149,7 +138,7 @@ def predictions(notebook):
 
 def test_predictions_have_three_options_and_the_wrong_ones_are_answered(path, notebook):
     found = list(predictions(notebook))
-    assert len(found) >= 3
+    assert found
     for number, (question, between, answer) in enumerate(found, 1):
         options = question.source.rpartition("**Predict.**")[2]
         assert re.findall(r"^- \*\*([A-Z])\*\*", options, re.MULTILINE) == ["A", "B", "C"], options
@@ -179,30 +168,10 @@ def test_nothing_gives_a_prediction_away(notebook):
     assert not re.search(r"(?<!^- )\*\*[ABC](\*\*|[.,:])", story, re.MULTILINE)
 
 
-def test_there_is_a_function_of_ones_own_and_a_referee_from_exact(notebook):
-    code = "\n".join(cell.source for cell in code_cells(notebook) if not record(cell) or is_blank(cell))
-    assert re.search(r"^def my_", code, re.MULTILINE) and re.search(r"\b(exact|probabilities)\(", code)
-    assert re.search(r"^\s*assert\b", code, re.MULTILINE)
-
-
 def test_every_figure_is_told_in_words_of_its_own(notebook):
     words = figures(notebook)
     assert all(re.fullmatch(r"[A-Z].{20,}\.", text) for text in words), words
     assert len(set(words)) == len(words)
-
-
-def test_the_words_of_a_figure_take_one_line_of_its_cell(notebook):
-    """They are for those who hear a page; all others read past them to the code."""
-    lines = [line.strip() for cell in code_cells(notebook) for line in cell.source.splitlines()]
-    assert [line for line in lines if line.startswith("plot.show(") and not line.endswith('")')] == []
-
-
-def test_a_number_that_is_compared_stands_beside_every_figure(notebook):
-    code = code_cells(notebook)
-    for before, cell, after in zip([None, *code[:-1]], code, [*code[1:], None], strict=True):
-        if any(map(pictures, cell.outputs)) and not re.search(r"widgets\.(?!predict)", cell.source):
-            near = [out for one in (before, cell, after) if one for out in one.outputs]
-            assert any(re.search(r"\d", printed(out)) for out in near), cell.source
 
 
 def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
@@ -219,16 +188,7 @@ def test_sampled_numbers_come_from_a_generator_made_in_their_section(notebook):
         assert first is None or isinstance(first.ctx, ast.Store), title
 
 
-# Exercises, play and close
-
-
-def test_exercises_are_of_several_kinds_and_say_how_hard_they_are(notebook):
-    text, _ = section(without_teachers(notebook), "Exercises")
-    found = re.findall(r"^\*\*\d\.\*\* \*(\w+)\.?\*(?: (\S+))?", text, re.MULTILINE)
-    assert len(found) == len(re.findall(r"^\*\*\d+\.\*\*", text, re.MULTILINE))
-    kinds_found = {kind for kind, _ in found}
-    assert {"Do", "Make", "Stretch"} <= kinds_found <= KINDS | RICHER and kinds_found & RICHER
-    assert all(stars in ("★", "★★", "★★★") for _, stars in found), found
+# Exercises and close
 
 
 def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(notebook):
@@ -262,17 +222,8 @@ def test_each_answer_has_its_own_name_and_its_solution_and_a_locked_test_below_i
     assert not any(about["locked"] for about in code if about.get("solution"))
 
 
-def test_play_asks_first_draws_by_hand_and_then_lives(notebook):
-    text, code = section(notebook, "Play")
-    assert "**Find.**" in text
-    assert re.search(r"^def draw\(", code, re.MULTILINE) and "widgets." in code
-    assert code.index("draw(") < code.index("widgets.")
-
-
-def test_the_close_asks_answers_and_names_its_sources(notebook):
+def test_the_close_answers_each_question_that_it_asks(notebook):
     close, _ = section(notebook, "Close")
     questions, answers = close.split("**Check yourself**")[1].split("<details><summary>Answers</summary>")
     numbered = [len(re.findall(r"^\d\. ", part, re.MULTILINE)) for part in (questions, answers.split("</details>")[0])]
-    assert numbered[0] == numbered[1] in (4, 5)
-    assert len(re.findall(r"\((18|19|20)\d\d\)", close.split("**Sources.**")[1])) >= 2
-    assert kinds(notebook)[-1] == "m"
+    assert numbered[0] == numbered[1] > 0

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-START = (DOCS.parent / "notebooks/00_start.ipynb").read_text(encoding="utf-8")
 PIECES = [
     pytest.param(piece, id=f"{page.stem}-{k}")
     for page in sorted(DOCS.glob("*.md"))
@@ -17,7 +16,6 @@ PIECES = [
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_piece_of_the_manual_runs(piece):
-    assert "assert" in piece or "print" in piece
     if "import distributed" in piece:
         pytest.importorskip("distributed")
     exec(piece, {})
@@ -37,13 +35,3 @@ def test_the_first_day_runs_from_its_file_to_its_paragraph(tmp_path, monkeypatch
 def test_its_links_lead_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / link).exists(), link
-
-
-def test_the_manual_begins_with_the_machine_of_the_course():
-    """Getting started and notebook 00 tell one story: the same friends, the same film, the same numbers."""
-    page = (DOCS / "getting_started.md").read_text(encoding="utf-8")
-    namespace: dict = {}
-    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], namespace)
-    toy, film = namespace["bmlab"].toy(), namespace["film"]
-    assert (film.weights == toy.weights).all() and (film.biases == toy.biases).all()
-    assert str(film.names).replace("'", '"') in "".join(START.splitlines()).replace('\\"', '"') and "party" not in page
