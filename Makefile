@@ -43,7 +43,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock site lite book dist clean
+.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock looks site lite book dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -144,6 +144,9 @@ site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutio
 	@$(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
 	@# -a: all pages are written, for each shows the names of the others
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c docs -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
+
+looks: setup  ## write docs/looks again: what each notebook looks like, without solutions
+	@$(IN_VENV) docs/looks.py
 
 lite: setup  ## make the course as JupyterLab in a page, in build/lite: its Python runs in the reader's browser
 	@$(WITH_UV) --no-deps --target build/lite-kernel $(LITE_KERNEL) || \

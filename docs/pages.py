@@ -1,4 +1,4 @@
-"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher] [--covers]
+"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher]
 
 A notebook becomes a page as a student gets it, with the outputs that it stores: without solutions and hidden tests
 (--teacher: with both), a place to think in the place of each answer, and the visible part of a test as a hint behind a
@@ -9,6 +9,7 @@ import argparse
 import base64
 import hashlib
 import json
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
@@ -21,6 +22,7 @@ import home
 import nbformat
 import reference
 import views
+from looks import LOOKS, NOTEBOOKS, ROOT, cover, for_students, number
 from nbformat import NotebookNode
 from PIL import Image, ImageOps
 
@@ -28,12 +30,10 @@ from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import WIDGETS_FOLDER, script
 from bmlab_teaching.handouts import write_zip
-from bmlab_teaching.working_copies import beside, record, without_hidden_tests, without_solutions, working_copy
+from bmlab_teaching.working_copies import beside, record, working_copy
 
-ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 EXTRA, STATIC = BUILD / "extra", BUILD / "static"  # copied as they are
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)([^)\s]*)\)")
 HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" One-word
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
@@ -95,11 +95,6 @@ def smaller(png: str) -> str:
     return re.search(r"src=.*", picture(png, ""))[0].rstrip(">")
 
 
-# Which picture of a notebook stands for it on the first page.
-COVERS = {"00": 1, "01": 4, "02": 0, "03": 0, "03b": 0, "03c": 0, "04": 1, "04b": 1, "05": 1, "06": 3, "07": 1, "08": 3}
-COVERS |= {"09": 1, "10": 3}
-
-
 # What people look for -> the pages that the search shows first.
 TERMS = {
     "partition function": ("notebooks/02_exact_z", "api/exact", "notebooks/03c_z_from_samples"),
@@ -142,21 +137,14 @@ def shrunk(png: str, width: int) -> bytes:
     return buffer.getvalue()
 
 
-def cover(path: Path) -> str:
-    """The picture that stands for a notebook."""
-    cells = nbformat.read(path, as_version=4).cells
-    found = [x.data["image/png"] for cell in cells for x in cell.get("outputs", []) if "image/png" in x.get("data", {})]
-    return found[min(COVERS.get(path.stem.partition("_")[0], 0), len(found) - 1)]
-
-
 def card(path: Path) -> str:
     """A notebook on the first page: its picture, question, minutes and level."""
-    number, cells = path.stem.partition("_")[0], nbformat.read(path, as_version=4).cells
+    cells = nbformat.read(path, as_version=4).cells
     minutes = next(found[1] for cell in cells if (found := re.search(r"\*\*Time\*\* (\d+)", cell.source)))
     return (
         f'<a class="bmlab-card" href="notebooks/{path.stem}.html">{small(cover(path), "", 400)}'
         f"<b>{escape(cells[0].source.splitlines()[0].strip('# '))}</b>"
-        f"<span>{number} · {minutes} minutes · {level(path)}</span></a>"
+        f"<span>{number(path)} · {minutes} minutes · {level(path)}</span></a>"
     )
 
 
@@ -204,7 +192,7 @@ def link_card(png: str) -> bytes:
 def page(path: Path, teacher: bool) -> NotebookNode:
     """Return a notebook as its page shows it."""
     source, seen = nbformat.read(path, as_version=4), views.of(path)
-    notebook = source if teacher else without_hidden_tests(without_solutions(source, "# YOUR CODE HERE"))
+    notebook = source if teacher else for_students(source)
     cells = []
     for cell in notebook.cells:
         about = record(cell)
@@ -265,9 +253,11 @@ def linked(text: str, path: Path) -> str:
         target = (path.parent / found[2]).resolve()
         if not target.exists():
             raise FileNotFoundError(f"{path.relative_to(ROOT)} has a link to {found[2]}, which is not there")
+        if target.parent == LOOKS:  # the page of the notebook itself
+            target = ROOT / f"notebooks/{target.stem}.ipynb"
         inside = target.relative_to(ROOT)
         if inside in PAGE_OF:
-            return found[0]
+            return f"[{found[1]}]({os.path.relpath(target, path.parent)}{found[3]})"
         return f"[{found[1]}]({home.file(inside)}{found[3]})" if home.SOURCE else found[1]
 
     return HEADING.sub(lambda found: found[0].lower(), LINK.sub(lead, text))
@@ -300,13 +290,7 @@ def mathjax() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--teacher", action="store_true", help="with solutions and all tests")
-    parser.add_argument("--covers", action="store_true", help="only the small pictures of the README, in docs/covers")
-    options = parser.parse_args()
-    if options.covers:
-        for path in NOTEBOOKS:
-            write(ROOT / f"docs/covers/{path.stem}.png", shrunk(cover(path), 240))
-        return
-    teacher = options.teacher
+    teacher = parser.parse_args().teacher
     pages = BUILD / ("pages-teacher" if teacher else "pages")
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(views.of, NOTEBOOKS))

@@ -3,12 +3,13 @@
 Each notebook runs from its first cell to its last in a fresh kernel of this Python, in its own folder. What
 is stored depends on the notebook alone: no timings, no widget identities, no metadata that changes from one
 run to the next, and a picture whose pixels did not change keeps its old bytes. A notebook that fails is left
-untouched.
+untouched. Then the looks at the notebooks are written again (docs/looks.py).
 """
 
 import base64
 import os
 import re
+import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -128,3 +129,4 @@ def refresh(path):
 if __name__ == "__main__":
     for path in [Path(name).resolve() for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
         print(f"{path.name}: {'changed' if refresh(path) else 'unchanged'}", flush=True)
+    subprocess.run([sys.executable, NOTEBOOKS.parent / "docs/looks.py"], check=True)

@@ -12,6 +12,7 @@ import bmlab
 ROOT = Path(__file__).resolve().parents[1]
 NUMBER = r"\b(?:0\d[a-z]?|1\d)\b(?!_| min)"  # of a notebook, as 03 or 03b
 README = (ROOT / "README.md").read_text()
+ROW = r"\| <img [^>]*> \| \*\*\[{}"  # of a notebook
 
 
 EXAMPLE, PRINTED = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", README, re.DOTALL).groups()
@@ -26,16 +27,17 @@ def test_the_example_prints_what_the_readme_says():
 
 def test_core_and_further_are_two_tables():
     core, further = README.split("\nCore, ")[1].split("\nFurther, ")
-    assert re.findall(r"^\| \[(\w+?)_", core, re.MULTILINE) == [f"{k:02}" for k in range(6)]
+    assert re.findall(ROW.format(r"(\w+?)_\w+"), core, re.MULTILINE) == [f"{k:02}" for k in range(6)]
     assert (
-        len(re.findall(r"^\| \[(\w+?)_", further, re.MULTILINE)) == len(list((ROOT / "notebooks").glob("*.ipynb"))) - 6
+        len(re.findall(ROW.format(r"(\w+)"), further, re.MULTILINE))
+        == len(list((ROOT / "notebooks").glob("*.ipynb"))) - 6
     )
 
 
 def test_its_table_and_the_map_of_00_give_every_notebook_its_own_question_and_time():
     opening = "\n".join(texts(ROOT / "notebooks" / "00_start.ipynb"))
     for path in (ROOT / "notebooks").glob("*.ipynb"):
-        row = re.search(rf"\| \[{path.stem}\]\(notebooks/{path.name}\) \| (.*?) \| (\d+) min \|", README)
+        row = re.search(ROW.format(path.stem) + r"\]\(docs/looks/\w+\.md\)\*\*<br>(.*?)<br>(\d+) min \|", README)
         on_map = re.search(rf"\| (?:{path.stem}|\[{path.stem}\]\({path.name}\)) \| (.*?) \| (\d+) \|", opening)
         title, front = texts(path)[:2]
         heading = title.splitlines()[0].removeprefix("# ")

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from chromium import PATIENCE, missing
 from conftest import HERE, Visit, served
-from test_site import SOURCES, secrets
+from test_looks import SECRETS, SOURCES
 
 import bmlab
 from bmlab_teaching.working_copies import beside
@@ -39,7 +39,7 @@ def test_every_notebook_is_there_with_its_tables_and_checks():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_a_notebook_has_no_answers_and_installs_what_it_needs(path):
     notebook = nbformat.read(LITE / f"files/{path.name}", as_version=4)
-    text, secret = "\n".join(cell.source for cell in notebook.cells), secrets(path)
+    text, secret = "\n".join(cell.source for cell in notebook.cells), SECRETS[path.stem]
     assert secret and not [line for line in secret if line in text]
     assert "BEGIN SOLUTION" not in text and "BEGIN HIDDEN" not in text
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -13,11 +13,12 @@ from axe_playwright_python.sync_playwright import Axe
 from conftest import Visit
 from drawn import FOREIGN, has_true_bars, has_true_lanes, machine
 from matplotlib.colors import to_rgb
+from test_looks import SECRETS
 from test_plot import contrast
 from test_widgets import READ, in_node
 
 from bmlab.widgets.reading import Readers
-from bmlab_teaching.working_copies import SOLUTION, record
+from bmlab_teaching.working_copies import record
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build/site"
@@ -386,24 +387,12 @@ def test_a_prediction_folds_its_answer_until_one_has_chosen(visit):
     assert page.locator("details[data-chosen=A][open]").count() == 1
 
 
-def secrets(path):
-    """The lines of a notebook's solutions and hidden tests that stand nowhere else in it."""
-    cells = nbformat.read(path, as_version=4).cells
-    hidden = re.compile(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
-    solved = [found for cell in cells for rule in (SOLUTION, hidden) for found in rule.findall(cell.source)]
-    lines = {line.strip() for found in solved for line in found.splitlines() if not line.startswith("###")}
-    kept = "\n".join(SOLUTION.sub("", hidden.sub("", cell.source)) for cell in cells)
-    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
-    kept += "\n".join(data.get("text/plain", "") for data in shown)  # lines of plain.py
-    return {line for line in lines if len(line) > 30 and line not in kept}
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_a_page_and_its_download_hold_no_solution_and_the_page_has_a_place_to_think(path):
     page, download = (
         (SITE / place).read_text(encoding="utf-8") for place in (f"notebooks/{path.stem}.html", f"student/{path.name}")
     )
-    text, secret = unescape(re.sub(r"<[^>]+>", "", page)), secrets(path)
+    text, secret = unescape(re.sub(r"<[^>]+>", "", page)), SECRETS[path.stem]
     assert secret and not [line for line in secret if line in text]
     assert not re.search("BEGIN (SOLUTION|HIDDEN)", page + download)
     wanted = sum(bool(record(cell).get("solution")) for cell in nbformat.read(path, as_version=4).cells)
