@@ -24,6 +24,7 @@ from .checking.arrays import sealed
 from .checking.budgets import check_memory
 from .checking.validation import describe, is_sparse
 from .model import BoltzmannMachine, same_machine
+from .running.files import stored
 from .showing.html import estimate_html
 
 PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep
@@ -31,6 +32,7 @@ PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep
 INTERVAL_ROUNDING = 2.0**-26  # by which a value may leave its bounds: half of the digits of a double
 
 
+@stored()
 class Bounded(float):
     """Log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
 
@@ -121,6 +123,7 @@ class Method(Protocol):
         ...
 
 
+@stored(but=("info", "model"))  # info is for people, and the model is the step's
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """One method's answer about one machine of n units.

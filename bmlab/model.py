@@ -48,7 +48,7 @@ from .checking.validation import (
     describe,
     is_sparse,
 )
-from .running.files import check_path, read_arrays, write_arrays
+from .running.files import check_path, read_arrays, stored, write_arrays
 from .running.sparsity import ColourClasses, colour_classes
 from .showing.html import machine_html
 
@@ -64,6 +64,7 @@ ATTRIBUTE_SYNONYMS = {  # what other libraries name otherwise -> what to type
 }
 
 
+@stored()
 @dataclass(frozen=True, eq=False, init=False)
 class BoltzmannMachine:
     """The parameters of a Boltzmann machine; never changed, only replaced.

@@ -1,8 +1,9 @@
 """Checkpoints: a Step saved and loaded, so that a run that was killed goes on as if it had not been, to the bit.
 
 The file (.npz) holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
-Reading it runs no code.  What the run was given in numbers and words is kept as digests, and must be the same when it
-goes on.  A function is known by its name, so that one without a name, a lambda, is refused at the start.
+Reading it runs no code.  Each type of a record says by itself whether a file may hold it, by stored().  What a run was
+given in numbers and words is kept as digests, and must be the same when it goes on.  A function is known by its name,
+so that one without a name, a lambda, is refused at the start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import json
 from functools import partial
 from hashlib import sha256
 from inspect import signature
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,9 @@ import scipy
 
 from ..checking.arrays import names_of
 from ..checking.validation import check_array, generator, is_sparse
-from ..estimate import Bounded, Estimate
-from ..model import BoltzmannMachine
-from ..running.files import check_path, read_arrays, write_arrays
-from .observations import Moments
-from .record import OptimizerState, Step
-
-RECORDS = {kind.__name__: kind for kind in (BoltzmannMachine, Estimate, Moments, Step, OptimizerState, Bounded)}
-NOT_SAVED = {
-    (kind, name) for kind in ("Estimate", "Moments") for name in ("info", "model")
-}  # info is for people, the model is the Step's
+from ..infer.sampling.chains import digest_of, stream_of
+from ..running.files import STORED, check_path, read_arrays, write_arrays
+from .record import Step
 
 
 class Checkpoint:
@@ -39,10 +32,11 @@ class Checkpoint:
         self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
     ):
         self.path = check_path("checkpoint", path)
-        self.bits = None if rng is None else generator(rng).bit_generator
+        rng_now = None if rng is None else generator(rng)
+        self.bits = rng_now and rng_now.bit_generator
         self.digests = {name: _digest(name, value) for name, value in {"model": model, "data": data, **options}.items()}
         self.digests |= {name: _name_of(name, method, rng) for name, method in methods.items()}
-        self.digests["rng"] = str(rng) if isinstance(rng, Integral) else type(self.bits).__name__
+        self.digests["rng"] = stream_of(rng_now) if rng_now else "none"
 
     def save(self, step: Step) -> None:
         """Write the Step and the state of the generator, wholly or not at all."""
@@ -60,11 +54,16 @@ class Checkpoint:
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
             digests, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
+            if random and self.digests["rng"] == digest_of(random):  # the generator goes on from where the file ends
+                self.digests["rng"] = digests["rng"]
             other = ", ".join(name for name in self.digests if digests.get(name) != self.digests[name])
         except Exception as error:  # whatever a reader says of parts that were not written by save()
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
         if other:
-            raise ValueError(f"{self.path} belongs to another run (other {other}); delete it, or give another path")
+            way_out = ", or pass rng as it was when the run began" if other == "rng" else ""
+            raise ValueError(
+                f"{self.path} belongs to another run (other {other}); delete it, or give another path{way_out}"
+            )
         if self.bits is not None:
             self.bits.state = random
         return step
@@ -91,7 +90,7 @@ def _name_of(name, method, rng):
 def _digest(name, value):
     """Return a digest of numbers or words, the same in every run, however equal numbers are written."""
     arrays: dict[str, np.ndarray] = {}
-    is_plain = value is None or isinstance(value, str) or type(value).__name__ in RECORDS
+    is_plain = value is None or isinstance(value, str) or type(value).__name__ in STORED
     text = _packed(value if is_plain else check_array(name, value), arrays)
     parts = [f"{a.dtype}{a.shape}".encode() + a.tobytes() for a in arrays.values()]
     return sha256(json.dumps([text, names_of(value)]).encode() + b"".join(parts)).hexdigest()
@@ -110,12 +109,15 @@ def _packed(value, arrays):
         return {"sparse": [_packed(part, arrays) for part in (w.data, w.indices, w.indptr, np.array(w.shape))]}
     if isinstance(value, (list, tuple)) and kind in ("list", "tuple"):
         return {kind: [_packed(part, arrays) for part in value]}
-    if kind in RECORDS:
-        value = {name: getattr(value, name) for name in signature(RECORDS[kind]).parameters}
-        value = {name: part for name, part in value.items() if (kind, name) not in NOT_SAVED}
+    if kind in STORED:
+        record, but = STORED[kind]
+        value = {name: getattr(value, name) for name in signature(record).parameters if name not in but}
     if isinstance(value, dict):
         return {kind: {name: _packed(part, arrays) for name, part in value.items()}}
-    raise ValueError(f"a checkpoint cannot hold a {kind}, which a state of this run has in it; pass checkpoint=None")
+    raise ValueError(
+        f"a checkpoint cannot hold a {kind}, which the state of an answer of this run has in it; let it be arrays, "
+        "numbers, words, lists or dicts, or pass checkpoint=None"
+    )
 
 
 def _unpacked(packed: Any, arrays: dict[str, np.ndarray]) -> Any:
@@ -127,7 +129,7 @@ def _unpacked(packed: Any, arrays: dict[str, np.ndarray]) -> Any:
         return arrays[content]
     if isinstance(content, dict):
         parts = {name: _unpacked(part, arrays) for name, part in content.items()}
-        return parts if kind == "dict" else RECORDS[kind](**parts)
+        return parts if kind == "dict" else STORED[kind][0](**parts)
     parts = [_unpacked(part, arrays) for part in content]
     if kind == "sparse":
         return scipy.sparse.csr_array(tuple(parts[:3]), shape=parts[3])

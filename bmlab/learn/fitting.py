@@ -64,10 +64,11 @@ def fit(
     every      keep and save every so many steps, and the last; each keeps about 34 bytes a weight, dense or stored
     checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
                it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
-               off.  All that is random must come from `rng`, and states must be arrays (those of temper are not).
-               A call with another model, data, seed or option (but steps and every) is refused, also with a function
-               of another name as `infer` or `clamped_phase`.  What is bound to them, their code, and what a generator
-               in the place of a seed had drawn before, is not compared
+               off.  All that is random must come from `rng`, as it was at the first call, or where the file ends.
+               The state of an answer may be that of any method of bmlab, or arrays, numbers, words, lists and dicts.
+               A call with another model, data, rng or option (but steps and every) is refused, also with a function
+               of another name as `infer` or `clamped_phase`, and one for fewer steps than the file holds.  What is
+               bound to these functions, and their code, is not compared
     converged: the last slope is at most 1e-6, by phases that have converged, and each hidden unit has weights.  It is
     no warning where it has not, nor where an Estimate has not: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
@@ -87,7 +88,12 @@ def fit(
     step = (file and file.load()) or model
     kept: list[Any] = [] if step is model else [step]
     end = _number(model) + steps
-    more = max(0, end - _number(step))
+    more = end - _number(step)
+    if more < 0:
+        raise ValueError(
+            f"{checkpoint} holds {_number(step) - _number(model):,} steps, found steps={steps}; pass as many, more, or "
+            "another path"
+        )
     _check_kept(step, more // every + 2)
     climb = islice(learning_steps(step, data, **methods, rng=rng, **options), more)
     for step in with_progress(climb, "step", more):

@@ -29,6 +29,7 @@ from ..checking.validation import (
 )
 from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
+from ..running.files import stored
 from ..running.progress_bars import with_progress
 from ..running.sparsity import entries
 
@@ -222,6 +223,7 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
             )
 
 
+@stored(but=("info", "model"))
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Estimate):
     """The moments of data: an Estimate with the names of the columns, () for none, and the number of rows.

@@ -11,6 +11,7 @@ from ..checking.arrays import sealed
 from ..checking.validation import is_sparse, summary
 from ..estimate import Bounded, Estimate, check_same_model
 from ..model import BoltzmannMachine
+from ..running.files import stored
 from ..showing.html import fit_html
 from .likelihood import check_phases, log_likelihood
 from .observations import Moments, check_moments
@@ -19,6 +20,7 @@ ALL_STEPS_MADE = "all steps were made"
 GRADIENT_TOLERANCE = 1e-6  # nats a unit of a parameter: Euclidean length of the gradient at a maximum
 
 
+@stored()
 class OptimizerState(NamedTuple):
     """What the loop needs, beside the moments, to go on after a step."""
 
@@ -29,6 +31,7 @@ class OptimizerState(NamedTuple):
     __repr__ = summary
 
 
+@stored()
 @dataclass(frozen=True, eq=False)
 class Step:
     """A model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.

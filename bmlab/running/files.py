@@ -1,16 +1,34 @@
-"""Atomic writes, and reads that never unpickle: a file is written beside its place and put there whole."""
+"""Atomic writes, and reads that never unpickle: a file is written beside its place and put there whole.
+
+Each type of a record says by itself whether a checkpoint may hold it, stored().
+"""
 
 import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..checking.validation import describe
+
+Kind = TypeVar("Kind", bound=type)
+
+STORED: dict[str, tuple[Any, tuple[str, ...]]] = {}  # type of a record -> it, and which of its parts no file keeps
+
+
+def stored(*, but: tuple[str, ...] = ()) -> Callable[[Kind], Kind]:
+    """Return a decorator of a record: a checkpoint may hold it, its parts being arrays, numbers, words or records."""
+
+    def declare(kind: Kind) -> Kind:
+        STORED[kind.__name__] = kind, but
+        return kind
+
+    return declare
 
 
 def check_path(name: str, path: Any) -> Path:

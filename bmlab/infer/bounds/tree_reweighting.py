@@ -29,6 +29,7 @@ from ...checking.arrays import combined_field, log_2cosh
 from ...checking.validation import check_count, check_positive, describe, summary
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
+from ...running.files import stored
 from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
 from ..variational.belief_propagation import Graph, graph_of, pair_beliefs, pair_response
@@ -38,6 +39,7 @@ MESSAGE_SWEEPS = 100  # of messages between two steps of the weights, at most
 MESSAGE_TOLERANCE = 1e-12  # largest move of a message at a fixed point
 
 
+@stored()
 class TreeDistribution(NamedTuple):
     """Log w and messages u (edges,), the number of units, and between which of them edges go (2, edges)."""
 

@@ -39,6 +39,7 @@ from ...checking.calls import show_call
 from ...checking.validation import check_count, generator, is_sparse, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, with_offset
+from ...running.files import stored
 from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
 from .chains import Chains, stream_of
@@ -53,6 +54,7 @@ MIN_EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to 
 MIN_EFFECTIVE_CHAINS = 10  # and no fewer than that: a fifth of a few is next to nothing
 
 
+@stored()
 class Runs(NamedTuple):
     """The last states s (chains, n), which follow p(s) only by their log_weights (chains,), and the betas."""
 

@@ -42,8 +42,12 @@ BACKENDS = ("auto", "numpy", "numba")
 
 def stream_of(rng: np.random.Generator) -> str:
     """Return a digest of a generator's state: two runs that begin with the same one draw the same random numbers."""
-    state = json.dumps(rng.bit_generator.state, default=lambda part: part.tolist())
-    return sha256(state.encode()).hexdigest()[:32]
+    return digest_of(rng.bit_generator.state)
+
+
+def digest_of(state: Any) -> str:
+    """Return a digest of the state of a bit generator, as NumPy gives it."""
+    return sha256(json.dumps(state, default=lambda part: part.tolist()).encode()).hexdigest()[:32]
 
 
 class Chains:

@@ -33,6 +33,7 @@ from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...model import BoltzmannMachine, check_model, energy_of
+from ...running.files import stored
 from ...running.progress_bars import with_progress
 from .averages import average
 from .chains import Chains, stream_of
@@ -167,6 +168,7 @@ def _check_start(start, temperatures, n_ladders, n):
         raise ValueError(f"start has {len(start.s)} ladders, n_ladders is {n_ladders}; leave n_ladders out")
 
 
+@stored()
 class TemperingState(NamedTuple):
     """Temperatures (rungs,) from cold to hot, and the states s (n_ladders, rungs, n) of the replicas at each.
 
