@@ -70,6 +70,16 @@ def test_the_pilot_makes_steps_of_equal_spread():
     law_schedule()
 
 
+@quietly
+@pytest.mark.parametrize("shape", [(1, 20), (20, 1)], ids=["leaves last", "leaves first"])
+def test_the_largest_class_is_summed_over(shape):
+    """The leaves of a star: a step's weight depends on its middle alone, so two steps have four weights at most."""
+    rng = np.random.default_rng(0)
+    star = bmlab.restricted(rng.normal(size=shape), *(rng.normal(size=n) for n in shape))
+    weights = bmlab.ais(star, rng=rng, n_chains=100, n_temperatures=2).state.log_weights
+    assert len(set(weights.round(6))) <= 4
+
+
 @pytest.mark.parametrize("model", MACHINES.values(), ids=MACHINES)
 def test_the_weighted_moments_are_those_of_the_machine(model):
     """Within 5 standard errors in every entry, some 200 of them."""

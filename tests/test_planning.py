@@ -201,6 +201,17 @@ def test_log_z_alone_does_not_pay_for_the_correlations_of_all_pairs():
             bmlab.exact(model, want="log_z", max_seconds=log_z.seconds / 2)
 
 
+@pytest.mark.parametrize("n", [27, 30, 33, 36, 40])
+def test_log_z_takes_one_product_of_three_and_half_of_the_pieces_without_biases(n):
+    """2^n multiply-adds a product; a state and its opposite are as likely where there is no bias."""
+    weights = bmlab.sherrington_kirkpatrick(n, rng=n).weights
+    for biases, halves in ((np.zeros(n), 2 if n > 33 else 1), (np.ones(n), 1)):
+        model = bmlab.BoltzmannMachine(weights, biases)
+        moments, log_z = bmlab.exact_plan(model), bmlab.exact_plan(model, want="log_z")
+        assert moments.work == pytest.approx(3 * 2.0**n / halves) and log_z.work == pytest.approx(2.0**n / halves)
+        assert log_z.core_seconds == pytest.approx(moments.core_seconds / 3)
+
+
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.exact_plan(bmlab.sherrington_kirkpatrick(33, rng=np.random.default_rng(0))))
     assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")
