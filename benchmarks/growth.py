@@ -17,6 +17,7 @@ from loop import least
 
 import bmlab
 from bmlab import plot
+from bmlab.methods import METHODS
 from bmlab.plot.labels import Labels
 
 
@@ -142,7 +143,7 @@ def draw(table, path):
     labels = [Labels(ax) for ax in axes]
     for (name, times), marker in zip(table.items(), "os^DvPX<>*", strict=True):
         method, units, below = name.partition(",")[0], CASES[name][1], int(not name.startswith("exact"))
-        colour = plot.COLOURS.get(method.replace("_", " "), plot.INK)
+        colour = METHODS[method].colour if method in METHODS else plot.INK
         axes[below].loglog(units, times, marker=marker, color=colour, linewidth=3 if units[-1] < 100 else 1.5)
         end = 0 if units[-1] == 256 else -1  # where there is room
         left = end == 0 or not 100 < units[-1] < 100_000

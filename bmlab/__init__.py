@@ -48,6 +48,7 @@ from .learn.record import Fit, Step
 from .learn.standard_errors import StandardErrors, standard_errors
 from .learn.triplets import Triplets, triplets
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
+from .methods import METHODS
 from .model import BoltzmannMachine, load
 from .running.parallel import workers
 from .running.progress_bars import progress
@@ -141,6 +142,7 @@ __all__ += [
     "trw",
     "workers",
 ]
+__all__ += [name for name in METHODS if name not in __all__]  # a method that is exported by its import alone
 
 LAZY_MODULES = ("estimators", "plot", "widgets")  # imported when they are first named: each needs a large library
 # what other libraries name otherwise -> what to type

@@ -37,6 +37,7 @@ from .infer.variational.belief_propagation import bethe, messages_from
 from .infer.variational.coordinate_descent import DENSE_EIGEN_UNITS
 from .infer.variational.naive_mean_field import mean_field
 from .infer.variational.tap_equations import tap
+from .methods import method
 from .model import BoltzmannMachine, check_model
 from .running.sparsity import entries
 
@@ -62,6 +63,15 @@ class Trial(NamedTuple):
         return f"{self.method} {verdict}"
 
 
+@method(
+    "auto",
+    answers=("means", "pairs"),
+    order=None,
+    line="the method that states the smallest error",
+    draws=True,
+    laws={"max_seconds": 1e-9, "n_sweeps": 100},
+    fuzz={"max_seconds": 0.3, "n_sweeps": 20},
+)
 @show_call("bmlab.auto(model, rng=0)")
 def auto(
     model: BoltzmannMachine,

@@ -24,6 +24,7 @@ from scipy import sparse
 
 import bmlab
 from bmlab import widgets
+from bmlab.methods import METHODS as TABLE
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 # Records are answered, not typed; a Method is a type, a warning is raised.
@@ -371,6 +372,14 @@ with warnings.catch_warnings(action="ignore"):
 OTHER_LADDERS = [LADDER._replace(s=s) for s in (LADDER.s[:, :, :4], LADDER.s[:, :1], 0 * LADDER.s)]
 FIELDS = [EXACT.mean, EXACT.mean.tolist(), np.zeros(5)]
 FIELDS = starts(FIELDS, 2 * np.ones(5), np.full(5, NAN), np.zeros(4), ROWS)
+STARTS = {  # by the kinds of bmlab.methods
+    "nothing": IGNORED,
+    "states": CHAINS,
+    "means": FIELDS,
+    "messages": starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, EXACT.mean),
+    "trees": starts([MIXTURE], tuple(MIXTURE), ROWS),
+    "ladder": starts([LADDER], *OTHER_LADDERS, tuple(LADDER), ROWS),
+}
 
 
 # Files
@@ -527,11 +536,8 @@ KINDS = {
     "log_likelihood.clamped": HELD,
     "gradient.clamped": HELD + good(bmlab.moments(ROWS)) + bad(SMALLER),
     **each("log_likelihood.free gradient.free", ESTIMATES + bad(SMALLER)),
-    **each("exact.start ais.start auto.start", IGNORED) | each("gibbs.start visited.start anneal.start", CHAINS),
-    **each("mean_field.start tap.start", FIELDS),
-    "bethe.start": starts([MESSAGES, MESSAGES.toarray(), 0 * MESSAGES], MESSAGES[:4], MESSAGES * NAN, EXACT.mean),
-    "trw.start": starts([MIXTURE], tuple(MIXTURE), ROWS),
-    "temper.start": starts([LADDER], *OTHER_LADDERS, tuple(LADDER), ROWS),
+    **{f"{key}.start": STARTS[row.start] for key, row in TABLE.items()},
+    "anneal.start": CHAINS,
     "clamped.start": bad("start", 3, NAN, EXACT) + good(None),
     "clamped_gibbs.start": starts([], *patterns_of_means(180)),
     "clamped_mean_field.start": starts([np.zeros((60, 5))], *patterns_of_means(60)),
@@ -558,9 +564,9 @@ KINDS = {
 
 # A call that works of every function
 
-FIXED = {"tolerance": 1e-9, "max_sweeps": 50}
 LAYER = np.arange(6.0).reshape(3, 2) / 10
 CALLS: dict[str, dict] = {
+    **{key: {"model": M, **({"rng": 0} if row.draws else {}), **row.fuzz} for key, row in TABLE.items()},
     **each("about progress toy medium data.zoo data.votes BoltzmannMachine.coupling_count", {}),
     **each("entropy exact_plan ground_state probabilities to_bits to_dimod", {"model": M}),
     **each("invert_bethe invert_mean_field invert_tap", {"data": ROWS}),
@@ -574,26 +580,21 @@ CALLS: dict[str, dict] = {
     "BoltzmannMachine.save": {"path": FOLDER / "saved.npz"},
     "workers": {"executor": POOL},
     "show_source": {"function": bmlab.toy},
-    "ais": {"model": M, "rng": 0, "n_chains": 40, "n_temperatures": 20},
     "anneal": {"model": M, "schedule": SCHEDULE, "rng": 0},
     "learning_steps": {"model": M, "data": ROWS, "rate": RATE},
-    "auto": {"model": M, "rng": 0, "max_seconds": 0.3, "n_sweeps": 20},
-    "bethe": {"model": M} | FIXED,
     "bits": {"spins": ROWS},
     "bracket": {"model": M, "rng": 0, "max_seconds": 0.3},
     "clamped": {"model": HIDDEN, "data": SEEN},
     "clamped_gibbs": {"model": HIDDEN, "data": SEEN, "rng": 0, "n_chains": 3},
-    "clamped_mean_field": {"model": HIDDEN, "data": SEEN} | FIXED,
+    "clamped_mean_field": {"model": HIDDEN, "data": SEEN, "tolerance": 1e-9, "max_sweeps": 50},
     "combine": {"answers": RUNS},
     "complete": {"model": M, "known": KNOWN},
     "conditional": {"model": M, "query": {0: 1}, "given": {1: -1}},
     "temperature_path": {"model": M, "temperatures": TEMPERATURES, "infer": bmlab.mean_field},
-    "exact": {"model": M, "max_seconds": 600.0, "max_bytes": 1e9},
     "fit": {"model": M, "data": ROWS, "rate": RATE, "steps": 3},
     "free_energy": {"model": M, "m": EXACT.mean},
     "from_bits": {"weights": M.weights, "biases": M.biases, "temperature": 2.0},
     "from_dimod": {"bqm": BQM, "temperature": 2.0},
-    "gibbs": {"model": M, "rng": 0, "burn_in": 5, "n_sweeps": 40},
     "gradient": {"model": M, "clamped": SEEN_PHASE, "free": FIELD},
     "hopfield": {"patterns": ROWS[:2]},
     "ising": {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
@@ -601,7 +602,6 @@ CALLS: dict[str, dict] = {
     "log_likelihood": {"clamped": SEEN_PHASE, "free": FIELD},
     "log_prob": {"model": HIDDEN, "data": SEEN},
     "maximize": {"model": M, "data": ROWS, "penalty": 0.01, "tolerance": 1e-6},
-    "mean_field": {"model": M, "starts": 3} | FIXED,
     "moments": {"chunks": ROWS},
     "pcd": {"model": RBM, "data": SEEN, "rng": 0, "steps": 3, "rate": RATE, "batch": 20, "n_chains": 10},
     "penalty_path": {"data": ROWS, "rng": 0, "penalties": np.array([0.3, 0.1]), "n_folds": 2, "bias_penalty": 0.01},
@@ -615,11 +615,7 @@ CALLS: dict[str, dict] = {
     "states": {"n": 3},
     "sweep": {"model": M, "s": ROWS, "u": UNIFORMS},
     "symmetric": {"matrix": np.arange(9.0).reshape(3, 3)},
-    "tap": {"model": M, "starts": 3} | FIXED,
-    "temper": {"model": M, "rng": 0, "n_ladders": 4, "burn_in": 5, "n_sweeps": 20},
     "triplets": {"data": ROWS},
-    "trw": {"model": M, "max_steps": 3, "tolerance": 0.01},
-    "visited": {"model": M, "rng": 0, "n_sweeps": 30},
     "data.digits": {"threshold": 7},
     "data.mnist": {"rng": 0},
     "data.yes_no": {"frame": FRAME},

@@ -11,7 +11,6 @@ from importlib.metadata import EntryPoint, packages_distributions, requires
 from pathlib import Path
 
 import pytest
-import test_contract
 import yaml
 from nbconvert import HTMLExporter
 from packaging.requirements import Requirement
@@ -200,14 +199,6 @@ def test_every_command_that_is_mentioned_exists(name):
 
 
 # What is written
-
-
-def test_the_method_that_contributing_shows_keeps_the_laws():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1].replace("from ...", "from bmlab.")
-    exec(code, names := {})
-    test_contract.law_bounds(names["independent"])
-    test_contract.law_no_weights(names["independent"])
 
 
 # What is core

@@ -64,8 +64,9 @@ def test_the_list_of_the_package_names_all_that_is_public_core_first():
         {name for head in re.findall(r"^- (.*?):", part, re.MULTILINE) for name in re.findall(r"`(\w+)`", head)}
         for part in PACKAGE.split("\n## Further")
     )
+    in_table = set(re.findall(r"^\| `(\w+)` \|", PACKAGE, re.MULTILINE))
     assert core == {*bmlab.CORE} - {"__version__"}
-    assert further == {*bmlab.__all__, *bmlab.LAZY_MODULES} - {*bmlab.CORE}
+    assert further | (in_table - core) == {*bmlab.__all__, *bmlab.LAZY_MODULES} - {*bmlab.CORE}
 
 
 def test_each_word_of_the_index_is_in_the_docstring_of_its_file_and_the_first_in_its_first_line():

@@ -15,6 +15,7 @@ from scipy import sparse
 from test_fuzz import alike, call, public
 
 import bmlab
+from bmlab.methods import METHODS
 
 CONTEXTS, OTHERS = ("progress", "workers"), ("widgets.", "data.mnist", "data.yes_no")  # a page's; slow; pandas's
 ANSWERED = [name for name in CASES if not name.startswith(CONTEXTS + OTHERS)]
@@ -48,24 +49,13 @@ SPARSE = replace(bmlab.medium(), weights=sparse.csr_array(bmlab.medium().weights
 NAMED = replace(RANDOM, names=tuple(f"a unit with quite a long name, number {k}" for k in range(18)))
 CONSTANT = bmlab.BoltzmannMachine(np.zeros((1, 1)), [0.0])
 MACHINES = {"lattice": LATTICE, "random": RANDOM, "sparse": SPARSE, "named": NAMED, "one unit": CONSTANT}
-METHODS = ("exact", "mean_field", "tap", "bethe", "trw")
-SHORT = {"n_chains": 4, "n_sweeps": 60}
-DRAWING = {
-    "gibbs": SHORT,
-    "temper": {"n_ladders": 4, "burn_in": 10, "n_sweeps": 60},
-    "visited": SHORT,
-    "auto": {"n_sweeps": 60},
-    "bracket": {},
-}
-DRAWING |= {"ais": {"n_chains": 10, "n_temperatures": 20}}
 
 
 def answers_about(model):
     """Yield what all functions that take a machine answer about it."""
-    for name in METHODS:
-        yield getattr(bmlab, name)(model)
-    for name, options in DRAWING.items():
-        yield getattr(bmlab, name)(model, rng=0, **options)
+    for row in METHODS.values():
+        yield row.function(model, **({"rng": 0} if row.draws else {}), **row.fuzz)
+    yield bmlab.bracket(model, rng=0)
     data = bmlab.sample(model, 50, rng=0)
     yield from (bmlab.exact_plan(model), bmlab.ground_state(model), bmlab.anneal(model, [2.0, 1.0], rng=0))
     yield from (bmlab.clamped(model, data), bmlab.moments(data), bmlab.fit(model, data, steps=2, rate=0.01))

@@ -11,21 +11,7 @@ import numpy as np
 
 from ..checking.validation import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
-from .style import (
-    COLOURS,
-    DASHES,
-    FAINT,
-    FREE_PHASES,
-    INK,
-    MARKERS,
-    METHODS,
-    PLUS,
-    UNMET,
-    at_lines,
-    headline,
-    literal,
-    signed,
-)
+from .style import COLOURS, DASHES, FAINT, FREE_PHASES, INK, MARKERS, PLUS, UNMET, at_lines, headline, literal, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +38,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
         marked = np.unique(np.geomspace(1, max(count, 1), 12).astype(int) - 1).tolist()
     for name, y in lines.items():  # nan leaves a gap
         method = "gibbs" if name in FREE_PHASES else next((m for m in COLOURS if re.match(rf"{m}\b", name)), "")
-        colour, marker = METHODS.get(method, ("black", None))
+        colour, marker = COLOURS.get(method, "black"), MARKERS.get(method)
         style = {"color": colour, "linestyle": DASHES[drawn[colour] % len(DASHES)], "marker": marker}
         style |= FREE_PHASES.get(name, {})
         ax.plot(x, y, label=name, markersize=4, markevery=marked, linewidth=1.8, **style)

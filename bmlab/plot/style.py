@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..methods import METHODS
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
@@ -19,20 +21,8 @@ PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 HATCH, HATCHED = "//////", "#838E98"  # over OPEN: a unit or pixel that is not known
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
 SHADES = ("#4A5FB5", "#2F83BF", "#3A9FC4")  # cold, T = 1, hot; or any three in order, dark to light: 3:1 on any ground
-METHODS = {
-    "exact": ("black", "o"),
-    "gibbs": ("#0072B2", "s"),
-    "mean field": ("#3DA35D", "^"),
-    "tap": ("#A0522D", "D"),
-    "bethe": ("#CC79A7", "v"),
-    "temper": ("#56B4E9", "P"),
-    "ais": ("#B0204E", "*"),
-    "visited": ("#999933", ">"),
-    "trw": ("#E69F00", "<"),
-    "data": (OPEN, "x"),
-}
-COLOURS = {name: colour for name, (colour, _) in METHODS.items()}
-MARKERS = {name: marker for name, (_, marker) in METHODS.items()}
+COLOURS = {row.name: row.colour for row in METHODS.values() if row.colour} | {"data": OPEN}
+MARKERS = {row.name: row.marker for row in METHODS.values() if row.marker} | {"data": "x"}
 FREE_PHASES = {  # of gibbs, by where its chains start: at the states before, at the data, anywhere
     "PCD": {"linestyle": "-", "fillstyle": "full"},
     "CD-1": {"linestyle": "--", "fillstyle": "none"},

@@ -7,7 +7,7 @@ function mount(model, el) {
   let T = model.get("temperature"), unit = -1, age = 0, due = 0, sum = 0, total = 0, fields = [], exact;
 
   const halves = [["Units flip: the field jitters", "gibbs"],
-    ["Only their means: the field settles", "mean field"]].map(([title, method]) => {
+    ["Only their means: the field settles", "mean_field"]].map(([title, method]) => {
     const drawing = beliefs(machine, model, title), colour = colourOf(model, method);
     const axis = axes(360, 66, { x: [-reach, reach], y: [0, 1], xticks: [-reach, 0, reach],
       xlabel: "field of the middle unit", title: "Field of the middle unit" });
@@ -22,7 +22,7 @@ function mount(model, el) {
   const line = axes(720, 62, { x: [-1, 1], y: [0, 1], xticks: [-1, 0, 1], xlabel: "mean of the middle unit",
     title: "Mean of the middle unit" });
   const marks = [["exact", "m-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0"], ["gibbs", "m-4 -4h8v8h-8z"],
-    ["mean field", "m-5 5h10l-5 -10z"]].map(([method, shape]) => [line.add("path", { fill: colourOf(model, method),
+    ["mean_field", "m-5 5h10l-5 -10z"]].map(([method, shape]) => [line.add("path", { fill: colourOf(model, method),
     "fill-opacity": 0.85 }), shape]);
   const numbers = make("div");
 
@@ -40,7 +40,7 @@ function mount(model, el) {
     const [sure, counted, averaged] = means.map((x) => signed(x, 2, "+"));
     numbers.replaceChildren(note(["var(--ink)", "●", `exact ${sure}`],
       [colourOf(model, "gibbs"), "■", total ? `counted ${counted}` : "counted: press Run"],
-      [colourOf(model, "mean field"), "▲", `mean field ${averaged}`]));
+      [colourOf(model, "mean_field"), "▲", `mean field ${averaged}`]));
   };
   // The same unit on both sides: a coin on the left, the mean of that coin on the right
   const update = () => {

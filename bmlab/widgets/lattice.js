@@ -16,7 +16,7 @@ function mount(model, el) {
   const mixed = (a, c, t) => rgb(a).map((x, k) => Math.round(x + t * (rgb(c)[k] - x)));
   const word = ([r, g, blue]) => ((255 << 24) | (blue << 16) | (g << 8) | r) >>> 0;
   const up = word(rgb(colours.gibbs)), down = word(rgb(colours.minus));
-  const shades = [colours["mean field"], colours.gibbs].map((colour) =>
+  const shades = [colours.mean_field, colours.gibbs].map((colour) =>
     Array.from({ length: 33 }, (_, k) => word(mixed(colours.minus, colour, 0.15 + 0.85 * k / 32))));
   const paint = () => {
     const sizes = islands ? clusterSizes(s, L) : null, full = Math.log(s.length);
@@ -33,8 +33,8 @@ function mount(model, el) {
   });
   const dashed = { "stroke-dasharray": "4 4", stroke: "currentColor", "stroke-width": 1 };
   const exactEnergy = time.line(dashed), exactMean = time.line(dashed);
-  const energyLine = time.line({ stroke: colours["mean field"] }), meanLine = time.line({ stroke: colours.gibbs });
-  const key = note([colours.gibbs, "━", "magnetisation"], [colours["mean field"], "━", "energy"],
+  const energyLine = time.line({ stroke: colours.mean_field }), meanLine = time.line({ stroke: colours.gibbs });
+  const key = note([colours.gibbs, "━", "magnetisation"], [colours.mean_field, "━", "energy"],
     ["currentColor", "┄", "exact, infinite lattice"]);
   const low = 1, high = 4, most = 0.5;
   const plane = axes(430, 160, {

@@ -10,6 +10,7 @@ import traitlets
 
 from ..checking.validation import check_count, is_sparse
 from ..learn.record import Step
+from ..methods import key_of
 from .pictures import course
 from .view import View, script
 
@@ -59,7 +60,7 @@ class LearningView(View):
             course(taken, headline),
             headline=headline,
             names=[str(x) for x in model.names or range(model.n)],
-            method=taken[0].free.method,
+            method=key_of(taken[0].free.method),
         )
         self.on_msg(lambda _, content, __: self.send(self._answer(content["from"], content["to"])))
 

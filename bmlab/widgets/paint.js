@@ -10,7 +10,7 @@ function mount(model, el) {
   const machines = readers({ weights: floats("weights"), biases: floats("biases"), logZ: model.get("log_z") });
   let tool = 1, answer = null, request = 0;
 
-  const shade = (mean) => mix(colours.minus, colours["mean field"], (mean + 1) / 2);
+  const shade = (mean) => mix(colours.minus, colours.mean_field, (mean + 1) / 2);
   const colour = (i) => ({ 1: INK, 0: answer ? shade(answer.mean[i]) : colours.open, "-1": WHITE })[known[i]];
   const put = (r, c) => {
     for (let i = 0; i < H * W; i++) {
@@ -19,7 +19,7 @@ function mount(model, el) {
     }
     ask();
   };
-  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours["mean field"], colour,
+  const { canvas, spoken, paint } = pad([H, W], { size: 480, ring: colours.mean_field, colour,
     dot: (i) => known[i] < 0,
     hatched: (i) => known[i] ? null : colours.hatched,
     named: (i) => ({ 1: "ink", 0: "unknown", "-1": "paper" })[known[i]], put });
@@ -27,7 +27,7 @@ function mount(model, el) {
   // The readers: each with what it would complete, and its probability
   const rows = names.map((name) => {
     const small = make("canvas", { width: W, height: H, class: "bml-thumb", "aria-hidden": "true" });
-    const bar = make("span", { class: "bml-bar", style: `background: ${colours["mean field"]}` });
+    const bar = make("span", { class: "bml-bar", style: `background: ${colours.mean_field}` });
     const lane = make("span", { class: "bml-lane" }, bar), share = make("span", { class: "bml-share" });
     return { row: make("div", { class: "bml-reader" }, make("b", {}, name), small, lane, share), small, bar, share };
   });

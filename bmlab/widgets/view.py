@@ -15,7 +15,7 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
-from ..plot import COLOURS
+from ..methods import METHODS
 from ..plot.figures import cell_of_request, dress, letters, png, request
 from .pictures import VIEW_COLOURS
 
@@ -30,6 +30,7 @@ except ModuleNotFoundError:
         on_msg = send = close = lambda self, *_: None
 
 
+METHOD_COLOURS = {key: row.colour for key, row in METHODS.items() if row.colour}  # scripts know no names
 WIDGETS_FOLDER = Path(__file__).parent
 _latest: dict[str, tuple[str, list["View"]]] = {}  # cell -> its latest run, and the views that it made
 
@@ -53,7 +54,7 @@ class View(AnyWidget):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
         picture, width, height = png(dress(figure), Description=f"bmlab view {uuid4()}")
         self._size = {"width": width, "height": height, "points": letters(figure)}
-        super().__init__(picture=picture, colours=COLOURS | VIEW_COLOURS, **traits)
+        super().__init__(picture=picture, colours=METHOD_COLOURS | VIEW_COLOURS, **traits)
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):

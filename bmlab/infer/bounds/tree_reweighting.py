@@ -28,6 +28,7 @@ import scipy
 from ...checking.arrays import combined_field, log_2cosh
 from ...checking.validation import check_count, check_positive, describe, summary
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.files import stored
 from ...running.progress_bars import with_progress
@@ -65,6 +66,18 @@ class Bound(NamedTuple):
     information: np.ndarray
 
 
+@method(
+    "trw",
+    answers=("means", "pairs", "log Z", "upper bound"),
+    order=2,
+    line="tree-reweighted belief propagation",
+    start="trees",
+    colour="#E69F00",
+    marker="<",
+    laws={"max_steps": 3},
+    shortest=({"max_steps": 0},),
+    fuzz={"max_steps": 3, "tolerance": 0.01},
+)
 def trw(
     model: BoltzmannMachine, *, start: TreeDistribution | None = None, max_steps: int = 100, tolerance: float = 0.01
 ) -> Estimate:

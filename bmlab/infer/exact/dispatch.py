@@ -9,6 +9,7 @@ for more.  Every algorithm is right to rounding, at any temperature.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ import scipy
 from ...checking.arrays import log_2cosh
 from ...checking.validation import check_choice, check_positive
 from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.sparsity import entries
 from . import elimination
@@ -29,6 +31,16 @@ from .small_tables import sum_by_tables
 from .trees import sum_by_tree
 
 
+@method(
+    "exact",
+    answers=("means", "pairs", "log Z", "lower bound", "upper bound"),
+    order=math.inf,
+    line="enumeration, variable elimination, cutset conditioning",
+    colour="black",
+    marker="o",
+    shortest=({},),
+    fuzz={"max_seconds": 600.0, "max_bytes": 1e9},
+)
 def exact(
     model: BoltzmannMachine,
     *,

@@ -25,6 +25,7 @@ much alike, would look certain.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -38,6 +39,7 @@ from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import check_count, generator, is_sparse, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.files import stored
 from ...running.progress_bars import with_progress
@@ -65,6 +67,19 @@ class Runs(NamedTuple):
     __repr__ = summary
 
 
+@method(
+    "ais",
+    answers=("means", "pairs", "log Z"),
+    order=math.inf,
+    line="annealed importance sampling",
+    draws=True,
+    combines=True,
+    colour="#B0204E",
+    marker="*",
+    laws={"n_chains": 500, "n_temperatures": 100},
+    shortest=({"n_chains": 2, "n_temperatures": 2},),
+    fuzz={"n_chains": 40, "n_temperatures": 20},
+)
 @show_call("bmlab.ais(model, rng=0)")
 def ais(
     model: BoltzmannMachine,

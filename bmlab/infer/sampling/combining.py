@@ -19,6 +19,7 @@ import scipy
 
 from ...checking.validation import describe, is_sparse
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
+from ...methods import METHODS
 from ...model import same_machine
 from .annealed_importance import Runs, estimate_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
@@ -53,10 +54,10 @@ def _checked(answers):
     """Return a list of Estimates of one method about one machine."""
     runs: list[Any] = [*answers] if np.iterable(answers) else [answers]
     for number, run in enumerate(runs):
-        if not isinstance(run, Estimate) or run.method not in ("gibbs", "temper", "ais"):
+        if not isinstance(run, Estimate) or run.method not in _combined_methods():
             found = f"one of {run.method or 'no method'}" if isinstance(run, Estimate) else describe(run)
             raise ValueError(
-                f"answers must be Estimates of gibbs(), temper() or ais(), found {found}; {COMBINE_EXAMPLE}"
+                f"answers must be Estimates of {_in_words(_combined_methods())}, found {found}; {COMBINE_EXAMPLE}"
             )
         if not _belong_together(run, runs[0]):
             raise ValueError(
@@ -67,6 +68,17 @@ def _checked(answers):
         raise ValueError(f"answers must be Estimates, found none; {COMBINE_EXAMPLE}")
     _check_independent(runs)
     return runs
+
+
+def _combined_methods():
+    """Return the names of the methods whose runs combine."""
+    return sorted(row.name for row in METHODS.values() if row.combines)
+
+
+def _in_words(names):
+    """Return names as calls in a sentence: ais(), gibbs() or temper()."""
+    *others, last = [f"{name}()" for name in names]
+    return " or ".join(filter(None, (", ".join(others), last)))
 
 
 def _check_independent(runs):

@@ -13,6 +13,7 @@ others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -22,6 +23,7 @@ from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_choice, check_count, check_spins, generator
 from ...estimate import Estimate, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from .averages import average
 from .chains import Chains, stream_of
@@ -83,6 +85,20 @@ def _checked_sweep(model, s, u, units, rule):
     return s, u, line
 
 
+@method(
+    "gibbs",
+    answers=("means", "pairs"),
+    order=math.inf,
+    line="Gibbs sampling",
+    start="states",
+    draws=True,
+    combines=True,
+    colour="#0072B2",
+    marker="s",
+    laws={"n_chains": 64, "burn_in": 50, "n_sweeps": 200},
+    shortest=({"n_sweeps": 1}, {"n_sweeps": 1, "n_chains": 1}),
+    fuzz={"burn_in": 5, "n_sweeps": 40},
+)
 @show_call("bmlab.gibbs(model, rng=0)")
 def gibbs(
     model: BoltzmannMachine,

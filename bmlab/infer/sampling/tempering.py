@@ -21,6 +21,7 @@ averages are equal, D_k M_k = -d_k; elsewhere one of them may rest on states tha
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -32,6 +33,7 @@ from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...running.files import stored
 from ...running.progress_bars import with_progress
@@ -53,6 +55,20 @@ MIDPOINT_SWEEPS = 100  # the last of the burn-in, from whose energies the M_k of
 MIDPOINT_ITERATIONS = 20  # of M_k towards equal averages
 
 
+@method(
+    "temper",
+    answers=("means", "pairs", "log Z"),
+    order=math.inf,
+    line="parallel tempering, replica exchange",
+    start="ladder",
+    draws=True,
+    combines=True,
+    colour="#56B4E9",
+    marker="P",
+    laws={"temperatures": (1, 1.7, 3, 6, math.inf), "burn_in": 20, "n_sweeps": 100},
+    shortest=({"n_sweeps": 1, "burn_in": 0}, {"n_sweeps": 1, "burn_in": 0, "n_ladders": 1}),
+    fuzz={"n_ladders": 4, "burn_in": 5, "n_sweeps": 20},
+)
 @show_call("bmlab.temper(model, rng=0)")
 def temper(
     model: BoltzmannMachine,

@@ -14,6 +14,7 @@ the second half of the sweeps estimates what the first half has missed.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_count, generator, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...running.sparsity import one_by_one
 from .chains import Chains
@@ -44,6 +46,19 @@ class Visited(NamedTuple):
     __repr__ = summary
 
 
+@method(
+    "visited",
+    answers=("means", "pairs", "log Z", "lower bound"),
+    order=math.inf,
+    line="sum over the distinct states that chains visit",
+    start="states",
+    draws=True,
+    colour="#999933",
+    marker=">",
+    laws={"n_sweeps": 200},
+    shortest=({"n_sweeps": 2, "n_chains": 1},),
+    fuzz={"n_sweeps": 30},
+)
 @show_call("bmlab.visited(model, rng=0)")
 def visited(
     model: BoltzmannMachine,

@@ -29,6 +29,7 @@ import scipy
 from ...checking.arrays import align_pairs, check_entries, combined_field, log_2cosh
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.progress_bars import with_progress
 from ...running.sparsity import entries
@@ -65,6 +66,17 @@ class Convergence(NamedTuple):
     converged: bool
 
 
+@method(
+    "bethe",
+    answers=("means", "pairs", "log Z"),
+    order=3,
+    line="Bethe approximation, loopy belief propagation",
+    start="messages",
+    colour="#CC79A7",
+    marker="v",
+    shortest=({"max_sweeps": 1},),
+    fuzz={"tolerance": 1e-9, "max_sweeps": 50},
+)
 def bethe(
     model: BoltzmannMachine, *, start: ArrayLike | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
 ) -> Estimate:

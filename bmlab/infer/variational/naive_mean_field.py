@@ -23,11 +23,23 @@ import scipy
 from ...checking.arrays import align_columns
 from ...checking.validation import ArrayLike, check_row
 from ...estimate import Estimate, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, energy_of
 from .coordinate_descent import Functional, descend, solution
 from .linear_response import couplings
 
 
+@method(
+    "mean field",
+    answers=("means", "pairs", "log Z", "lower bound"),
+    order=2,
+    line="naive mean field, variational free energy",
+    start="means",
+    colour="#3DA35D",
+    marker="^",
+    shortest=({"max_sweeps": 1},),
+    fuzz={"starts": 3, "tolerance": 1e-9, "max_sweeps": 50},
+)
 def mean_field(
     model: BoltzmannMachine,
     *,

@@ -27,6 +27,7 @@ import scipy
 
 from ...checking.validation import ArrayLike
 from ...estimate import Estimate, warn_unless_converged
+from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from .coordinate_descent import FAILURE_ADVICE, Functional, descend, solution
 from .free_bounds import within_free_bounds
@@ -36,6 +37,17 @@ UNIT_NEWTON_STEPS = 50  # of Newton's method for one unit; three are usual
 LAST_NEWTON_STEP = 1e-8  # of x: what is left is at most .4 echo times its square
 
 
+@method(
+    "tap",
+    answers=("means", "pairs", "log Z"),
+    order=3,
+    line="TAP equations, Plefka's expansion",
+    start="means",
+    colour="#A0522D",
+    marker="D",
+    shortest=({"max_sweeps": 1},),
+    fuzz={"starts": 3, "tolerance": 1e-9, "max_sweeps": 50},
+)
 def tap(
     model: BoltzmannMachine,
     *,
