@@ -18,21 +18,27 @@ def machine(n, rng, mask=None):
 
 @pytest.mark.parametrize("temperature", [1.0, 1.7])
 def test_of_one_unit_they_are_in_closed_form(temperature):
-    """The mean m of N rows errs by sqrt((1 - m^2)/N), and b = T arctanh(m) by T / sqrt(N (1 - m^2))."""
+    """The mean m of N rows errs by sqrt((1 - m^2)/N), and b = T arctanh(m) by T / sqrt(N (1 - m^2)).
+
+    A row pulls m by 1/N of what it is off, so that the sandwich of a pseudolikelihood has N - 1 in place of N.
+    """
     data = np.repeat([[1], [-1]], [30, 10], axis=0)
     right = temperature / np.sqrt(40 * (1 - 0.5**2))
     fit = bmlab.maximize(blank(1, temperature), data)
     assert bmlab.standard_errors(fit, data).biases == pytest.approx(right, rel=1e-6)
     if temperature == 1:
         fit = bmlab.pseudolikelihood(data)
-        assert bmlab.standard_errors(fit, data, of="pseudolikelihood").biases == pytest.approx(right, rel=1e-6)
+        assert bmlab.standard_errors(fit, data, of="pseudolikelihood").biases == pytest.approx(
+            right * 40 / 39, rel=1e-6
+        )
 
 
 @pytest.mark.parametrize("penalty", [0, 0.1])
 def test_of_one_pair_they_are_in_closed_form(penalty):
     """Of two units that agree by c = <s s'>: tanh w + penalty w = c, and the slope of a row is s s' - tanh w.
 
-    Its variance is the machine's, 1 - tanh^2 w, or that of the rows, 1 - c^2, which a pseudolikelihood takes.
+    Its variance is the machine's, v = 1 - tanh^2 w, or that of the rows, 1 - c^2, which a pseudolikelihood takes; there
+    a row pulls its own two fields, by the weight and a bias, so that what is left of it is 1 - (v/(v + penalty) + 1)/N.
     """
     data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)
     for learn, of in ((partial(bmlab.maximize, blank(2)), "likelihood"), (bmlab.pseudolikelihood, "pseudolikelihood")):
@@ -40,7 +46,60 @@ def test_of_one_pair_they_are_in_closed_form(penalty):
         curvature = 1 - np.tanh(fit.model.weights[0, 1]) ** 2
         variance = curvature if of == "likelihood" else 1 - 0.5**2
         found = bmlab.standard_errors(fit, data, of=of, penalty=penalty).weights[0, 1]
-        assert found == pytest.approx(np.sqrt(variance / 8) / (curvature + penalty), rel=1e-4)
+        left = 1 if of == "likelihood" else 1 - (curvature / (curvature + penalty) + 1) / 8
+        assert found == pytest.approx(np.sqrt(variance / 8) / (curvature + penalty) / left, rel=1e-4)
+
+
+def by_pseudolikelihood(n_rows, seed):
+    """Six units, 21 parameters, with a prior of width 1: the weights and their errors by so many rows."""
+    prior = {"penalty": 1 / n_rows, "bias_penalty": 1 / n_rows}
+    model, pairs = bmlab.sherrington_kirkpatrick(6, rng=1, scale=0.7), np.triu_indices(6, 1)
+    data = bmlab.sample(model, n_rows, rng=np.random.default_rng([seed, n_rows]))
+    fit = bmlab.pseudolikelihood(data, **prior)
+    return fit.model.weights[pairs], bmlab.standard_errors(fit, data, of="pseudolikelihood", **prior).weights[pairs]
+
+
+@pytest.mark.parametrize("n_rows", [6, 10, 20, 40, 100])
+def test_of_few_rows_they_are_what_weights_spread_by(n_rows):
+    """The root of the mean of squares, over 60 tables; without the correction it was a third of it at 6 rows.
+
+    A variance of 60 is known to sqrt(2/59); the 15 weights of a table count as four, and 4 of these are allowed.
+    """
+    weights, errors = np.swapaxes([by_pseudolikelihood(n_rows, seed) for seed in range(60)], 0, 1)
+    ratio = (errors**2).mean() / weights.var(0, ddof=1).mean()
+    assert abs(ratio - 1) < 4 * np.sqrt(2 / 59 / 4)
+    covered = (np.abs(weights - weights.mean(0)) < 2 * errors).mean()
+    assert covered > 0.8
+
+
+def test_too_few_rows_are_refused_with_their_number():
+    rng = np.random.default_rng(0)
+    data = bmlab.sample(machine(4, rng), 5, rng=rng)
+    prior = {"penalty": 0.2, "bias_penalty": 0.2}
+    with pytest.raises(ValueError, match=r"data must have 6 rows or more to give errors .* found 5; pass more rows"):
+        bmlab.standard_errors(bmlab.pseudolikelihood(data, **prior), data, of="pseudolikelihood", **prior)
+    alike = np.tile([[1, 1, -1], [-1, -1, 1]], (5, 1))
+    fit = bmlab.pseudolikelihood(alike, **prior)
+    with pytest.raises(ValueError, match="found 10, which all agree about the weight of 0 and 1; pass more rows"):
+        bmlab.standard_errors(fit, alike, of="pseudolikelihood", **prior)
+
+
+def test_the_covariance_is_that_of_all_parameters():
+    """On its diagonal the squares of the errors; of two independent halves of the units nothing between them."""
+    rng = np.random.default_rng(4)
+    data = bmlab.sample(machine(4, rng), 300, rng=rng)
+    twice = np.hstack([np.repeat(data, 300, axis=0), np.tile(data, (300, 1))])
+    apart = np.kron(np.eye(2), np.ones((4, 4))) * (1 - np.eye(8)) > 0
+    fits = {"likelihood": bmlab.maximize(blank(8), twice, couplings=apart)}
+    fits["pseudolikelihood"] = bmlab.pseudolikelihood(twice, couplings=apart)
+    for of, fit in fits.items():
+        found = bmlab.standard_errors(fit, twice, of=of, couplings=apart)
+        i, j = found.pairs.T
+        errors = np.append(found.weights[i, j], found.biases)
+        assert np.sqrt(found.covariance.diagonal()) == pytest.approx(errors) and (i < j).all()
+        first = np.append(i, np.arange(8)) < 4
+        between, scale = found.covariance[first][:, ~first], np.outer(errors[first], errors[~first])
+        assert abs(between / scale).max() < 1e-4
 
 
 def test_they_are_the_fluctuations_of_the_machine():
@@ -93,12 +152,18 @@ def test_only_weights_that_are_there_have_errors():
 
 
 def test_a_weight_that_may_exist_and_is_0_has_an_error_too():
-    """Of a machine without weights and biases, at rows of all states, each mean and each pair errs by 1/sqrt(N)."""
+    """Of a machine without weights and biases, at rows of all states, each mean and each pair errs by 1/sqrt(N).
+
+    A row pulls the field of a unit, what is left of all being d, by (d_i + sum over its neighbours (d_i + d_j)/2)/N.
+    """
     data = np.tile(bmlab.states(3), (5, 1))
     may = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], bool)
-    for of in ("likelihood", "pseudolikelihood"):
+    left = np.linalg.inv(np.eye(3) - (np.diag(1 + may.sum(0) / 2) + may / 2) / len(data)).sum(1)
+    for of, wider in (("likelihood", np.ones(3)), ("pseudolikelihood", left)):
         found = bmlab.standard_errors(blank(3), data, couplings=may, of=of)
-        assert found.weights[may] == pytest.approx(1 / np.sqrt(len(data)), rel=1e-5)
+        right = np.add.outer(wider, wider)[may] / 2 / np.sqrt(len(data))
+        assert found.weights[may] == pytest.approx(right, rel=1e-5)
+        assert found.biases == pytest.approx(wider / np.sqrt(len(data)), rel=1e-5)
         assert np.isnan(found.weights[~may]).all()
 
 
