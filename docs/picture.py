@@ -16,7 +16,7 @@ from bmlab import plot
 from bmlab.widgets import DrawView
 from bmlab.widgets.page import live
 
-FRAME, LAST, COLOURS = 125, 1000, 40  # milliseconds of the film a frame, and of the last; colours of its palette
+FRAME, LAST, COLOURS, TINTS = 125, 1000, 48, 5  # milliseconds of a frame, and of the last; colours of its palette
 NOISE, LETTERS, AFTER = [40] * 16, [200] * 26, [350] * 22  # milliseconds of the page's own clock a frame
 PAPER = "color-scheme: light; background: white; margin: 0; padding: 8px 16px"
 Z = [(0, 0), (0, 5), (5, 0), (5, 5)]  # ends of its strokes, (row, column) of 6 x 6
@@ -84,8 +84,12 @@ def led(shown: Page, way: list[tuple[float, float]], steps: int) -> Iterator[int
 if __name__ == "__main__":
     moving = frames()
     late = moving[-1].copy()
-    for x, colour in enumerate([plot.APART, plot.TOGETHER, plot.PLUS]):  # thin lines are few pixels: none would be left
-        late.paste(colour, (60 * x, 460, 60 * x + 60, 520))
+    for row, colour in enumerate(
+        [plot.APART, plot.TOGETHER]
+    ):  # thin lines are few pixels: none would be left, nor their tints
+        for k in range(TINTS):
+            tint = Image.blend(Image.new("RGB", (30, 30), "white"), Image.new("RGB", (30, 30), colour), (k + 1) / TINTS)
+            late.paste(tint, (30 * k, 460 + 30 * row))
     palette = late.quantize(COLOURS)
     first, *rest = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in moving]
     first.save(

@@ -10,7 +10,7 @@ function mount(model, el) {
   const { probe, now } = seen(colours);
   let mind = begun(), due = 0, oldest = 0, tones = {};
 
-  // A stroke gives each pixel that it crosses what its first one becomes.
+  // A stroke gives each pixel that it crosses what after() makes of its first one.
   const brushed = (values, after, changed, options) => {
     let value = null;
     const put = (r, c) => {
@@ -26,7 +26,8 @@ function mount(model, el) {
 
   // What it is shown
   const shelf = make("div", { class: "bml-shelf" });
-  const paper = brushed(drawn, (x) => -x, () => paper.paint(), { size: 180,
+  let pen = 1;  // or -1: the eraser
+  const paper = brushed(drawn, () => pen, () => paper.paint(), { size: 180,
     colour: (i) => drawn[i] > 0 ? tones.on : tones.off, named: (i) => drawn[i] > 0 ? "ink" : "paper" });
   const address = model.get("address");  // of a page that is only this: it can hold the patterns
   const tile = (pattern, canvas = make("canvas", { width: W, height: H })) =>
@@ -56,6 +57,10 @@ function mount(model, el) {
     arrange();
     if (kept) words.textContent = `Shown: ${patterns.length} now. Soon it dreams the new one, too.`;
   });
+  const eraser = button("Erase", () => {
+    pen = -pen;
+    eraser.setAttribute("aria-pressed", pen < 0);
+  }, { "aria-pressed": false });
   const send = button("Copy link", async () => {
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     words.textContent = copied ? "Copied. Who opens it sees a machine learn your patterns." :
@@ -103,7 +108,7 @@ function mount(model, el) {
 
   // The rule, and what is left of it
   const words = make("p", { class: "bml-note bml-said", role: "status" }), gap = make("b", { class: "bml-gap" });
-  const share = make("span", { class: "bml-bar", style: `background: ${colours.gibbs}` });
+  const share = make("span", { class: "bml-bar", style: "background: var(--soft)" });
   const set = (shown, dreamt) => { Object.assign(rule, { shown, dreamt }); tell(); };
   const halves = [button("together when shown", () => set(1 - rule.shown, rule.dreamt)),
     button("together when dreaming", () => set(rule.shown, 1 - rule.dreamt))];
@@ -158,7 +163,8 @@ function mount(model, el) {
   const column = (name, title, ...children) => make("div", { class: `bml-${name}` },
     make("p", { class: "bml-caption" }, title), ...children);
   const root = frame(el, "draw", probe, make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-dreamer" },
-    column("shown", "It is shown", shelf, paper.canvas, paper.spoken, keep),
+    column("shown", "It is shown", shelf, paper.canvas, paper.spoken,
+      make("div", { class: "bml-buttons" }, keep, eraser)),
     column("weights", "The weights of the cell you point at", web.canvas, web.spoken,
       make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt"),
       make("p", { class: "bml-note bml-scale" }, "0: none", make("span", { class: "bml-lane" }, share), "2: opposite"),
