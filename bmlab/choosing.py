@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from .checking.arrays import first_smallest
 from .checking.budgets import memory_to_spend, time_in_words
 from .checking.calls import show_call
 from .checking.validation import check_choice, check_count, check_positive, generator
@@ -123,7 +124,7 @@ def without_exact(
         proven = bracket_without_exact(model, rng).log_z if want == "log_z" else None
     trials.insert(0, contradicted(model, approximation, trials[-1], want))
     reliable = [trial for trial in trials if not trial.doubt]
-    best = min(reliable, key=lambda trial: trial.error, default=trials[-1])
+    best = reliable[first_smallest([trial.error for trial in reliable])] if reliable else trials[-1]
     tried = {"exact": price} | {trial.method: str(trial) for trial in trials}
     answer = explained(best, {method: verdict for method, verdict in tried.items() if verdict})
     return answer if proven is None else within(answer, proven)

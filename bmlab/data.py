@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .checking.arrays import sealed, spins, states
+from .checking.arrays import first_smallest, sealed, spins, states
 from .checking.validation import check_count, describe, generator, import_optional, summary
 
 MNIST_SOURCE = (
@@ -357,7 +357,7 @@ def _halves(name, column, answers, known, values, has_order):
         share = {a: np.mean([b >= a for b in known]) for a in values[1:]}
     else:
         share = {a: known.count(a) / len(known) for a in values}
-    best = min(share, key=lambda a: abs(share[a] - 0.5))
+    best = list(share)[first_smallest([abs(part - 0.5) for part in share.values()])]
     found, cells = _written(column, answers, [best]), f"frame[{name!r}]"
     if isinstance(best, float) and has_order:
         short = float(f"{best:.3g}")

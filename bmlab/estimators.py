@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
-from .checking.arrays import names_of
+from .checking.arrays import first_largest, names_of
 from .checking.validation import check_count, check_number, check_positive, not_installed
 from .estimate import Bounded, warn_unless_converged
 from .infer.exact.dispatch import exact
@@ -198,7 +198,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row."""
-        best = self._joint(X).argmax(1)
+        best = first_largest(self._joint(X), axis=1)
         return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:

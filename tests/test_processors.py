@@ -1,8 +1,12 @@
 """Other processors: moved digits are moved, and noticed; what cannot be run is said to be skipped."""
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
+import numpy as np
 import processors
 import pytest
 
@@ -14,7 +18,7 @@ def test_moved_digits_reach_the_cells_and_the_package(name, tmp_path):
         "import numpy as np\nimport bmlab\nx = np.linspace(0.1, 1, 7)",
         "x @ x",
         "bmlab.toy().energy([1, 1, -1]), np.arange(3.0) @ np.arange(3.0)",
-        "bmlab.exact(bmlab.sherrington_kirkpatrick(14, rng=np.random.default_rng(0))).log_z.value",
+        "bmlab.exact(bmlab.sherrington_kirkpatrick(14, rng=np.random.default_rng(0))).mean.tolist()",
     ]
     notebook, path = nbformat.v4.new_notebook(), tmp_path / "digits.ipynb"
     notebook.cells = [nbformat.v4.new_code_cell(source) for source in cells]
@@ -26,6 +30,33 @@ def test_moved_digits_reach_the_cells_and_the_package(name, tmp_path):
     assert not processors.differing({}, [str(path)], tmp_path / "log")[1]
     closing, lines = processors.differing(processors.PROCESSORS[name], [str(path)], tmp_path / "log")
     assert "2 failed, 2 passed" in closing and "Cell 1" in lines[0] and "Cell 3" in lines[1]
+
+
+KEPT = """
+import numpy as np, bmlab
+from builtins import __nudged__ as nudged
+x = np.random.default_rng(0).normal(size=(40, 40))
+one = nudged(x.copy())
+assert (one != x).mean() > 0.7 and np.abs(one / x - 1).max() <= 5 * 2.0**-52
+assert (one == nudged(x.copy())).all() and (nudged(-x) == -one).all() and (nudged(x.T) == one.T).all()
+assert nudged(x[0, 0]) == one[0, 0] and (nudged(x[::2, 1]) == one[::2, 1]).all()
+assert (nudged(np.arange(5) / 8) == np.arange(5) / 8).all() and (np.abs(nudged(np.tanh(18 * x))) <= 1).all()
+assert (nudged(np.array([np.nan, np.inf])) == [np.nan, np.inf])[1] and nudged("text") == "text"
+print(repr(bmlab.exact(bmlab.sherrington_kirkpatrick(9, rng=0)).log_z.value))
+"""
+
+
+def test_digits_move_by_a_fixed_function_of_their_own_bits():
+    """A call gives the same bits twice, a symmetric matrix stays symmetric; another seed gives other bits."""
+    path = str(Path(processors.__file__).parent / "nudged")
+
+    def printed(seed):
+        env = os.environ | {"PYTHONPATH": path, "NUDGED": seed}
+        return subprocess.run([sys.executable, "-c", KEPT], env=env, check=True, capture_output=True, text=True).stdout
+
+    found = [printed(seed) for seed in ("1", "1", "2", "3", "4")]
+    assert found[0] == found[1] and len(set(found)) > 1
+    assert np.ptp([float(one.partition("(")[2].strip(")\n") or one) for one in found]) < 1e-13
 
 
 def test_what_cannot_be_run_is_skipped(monkeypatch):

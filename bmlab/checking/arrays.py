@@ -23,6 +23,7 @@ from .validation import (
 )
 
 SYMMETRY_ROUNDING = 1e-12  # of w_ij - w_ji, in units of the largest weight: below, weights are made symmetric
+TIE_ROUNDING = 1e-10  # numbers tie if they differ by no more than this, in units of the largest of them
 
 
 def spins(bits: ArrayLike) -> Any:
@@ -142,7 +143,7 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
         scipy.sparse.diags_array(abs(weights.diagonal())) if is_sparse(weights) else np.diag(abs(np.diag(weights)))
     )
     if n and gap.max() > SYMMETRY_ROUNDING * size:
-        i, j = np.unravel_index(gap.argmax(), gap.shape)
+        i, j = np.unravel_index(first_largest(gap.toarray() if is_sparse(gap) else gap), gap.shape)
         one, other = unit_name(names, i), unit_name(names, j)
         diagonal, apart = f"w[{one}, {one}] is", f"largest |W - W'| is {gap[i, j]:.3g} at [{one}, {other}]"
         what = f"{diagonal} {gap[i, i]:.3g}" if i == j else apart
@@ -163,6 +164,42 @@ def check_coupling_mask(couplings: Any, n: int, names: tuple[str, ...] = ()) -> 
 def largest(matrix: Any) -> float:
     """Return the largest size of a number in an array, sparse or not; 0 where it has none."""
     return float(max(matrix.max(), -matrix.min())) if matrix.shape[0] else 0.0
+
+
+def first_largest(values: ArrayLike, axis: int | None = None) -> Any:
+    """Return where the largest number is, as argmax does: the first of all that tie with it within rounding, none nan.
+
+    >>> from bmlab.checking.arrays import first_largest
+    >>> int(first_largest([0.1, 0.3, 0.1 + 0.2]))  # the third is larger by 6e-17
+    1
+    """
+    x = np.asarray(values, dtype=float)
+    tie = TIE_ROUNDING * np.max(np.abs(x), axis=axis, keepdims=True, where=np.isfinite(x), initial=0)
+    return (x >= np.fmax.reduce(x, axis=axis, keepdims=True) - tie).argmax(axis)
+
+
+def first_smallest(values: ArrayLike, axis: int | None = None) -> Any:
+    """Return where the smallest number is, as argmin does: the first of all that tie with it within rounding."""
+    return first_largest(-np.asarray(values, dtype=float), axis)
+
+
+def smallest_first(values: ArrayLike) -> np.ndarray:
+    """Return the order of numbers (k,), as argsort does: those that tie within rounding stay in the order they have.
+
+    >>> from bmlab.checking.arrays import smallest_first
+    >>> smallest_first([0.1 + 0.2, 0.3, 0.1])
+    array([2, 0, 1])
+    """
+    x = np.asarray(values, dtype=float)
+    order = np.argsort(x, kind="stable")
+    steps = np.diff(x[order]) > TIE_ROUNDING * np.max(np.abs(x), where=np.isfinite(x), initial=0)
+    return order[np.lexsort((order, np.append(0, np.cumsum(steps))[: len(x)]))]
+
+
+def oriented(vectors: np.ndarray) -> np.ndarray:
+    """Return columns (n, k), each with the sign that makes its largest number positive: eigenvectors have either."""
+    top = np.take_along_axis(vectors, first_largest(np.abs(vectors), axis=0)[None], axis=0)
+    return np.where(top < 0, -vectors, vectors)
 
 
 def names_of(data: Any) -> tuple[str, ...]:

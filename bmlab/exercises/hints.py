@@ -19,6 +19,7 @@ import numpy as np
 
 import bmlab
 
+from ..checking.arrays import first_largest
 from ..checking.validation import describe
 from ..estimate import Bounded
 from ..model import BoltzmannMachine
@@ -557,7 +558,7 @@ def example(trial):
     tried, (_, found, wanted, it) = trial.cases, first_wrong(trial)
     wrong = [k for k in range(len(tried)) if not close(found[k], wanted[k])]
     place = min(wrong, key=lambda k: sum(map(np.size, tried[k])))
-    off = np.unravel_index(np.nanargmax(np.abs(found[place] - wanted[place])), wanted[place].shape)
+    off = np.unravel_index(first_largest(np.abs(found[place] - wanted[place])), wanted[place].shape)
     at = f" at place {tuple(map(int, off))}" if off else ""
     mine, ours = found[place][off], wanted[place][off]
     return f"for {case(trial.right, tried[place])} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"

@@ -26,7 +26,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..checking.arrays import names_of, symmetric, unit_name
+from ..checking.arrays import first_smallest, names_of, symmetric, unit_name
 from ..checking.validation import ArrayLike, check_share
 from ..estimate import Estimate, dense_corr, warn_unless_converged
 from ..infer.variational import naive_mean_field, tap_equations
@@ -84,7 +84,7 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     machine = BoltzmannMachine(weights, biases)
     doubt = linear_response(machine, mean, *tap_equations.curvature(machine, mean)).doubt
     if (square < 0).any():
-        i, j = np.unravel_index(square.argmin(), square.shape)
+        i, j = np.unravel_index(first_smallest(square), square.shape)
         doubt = f"explains less of the covariance of units {i} and {j} than the data have"
     return warn_unless_converged(_solved("invert_tap", machine, data, doubt))
 
@@ -127,7 +127,7 @@ def _from_beliefs(mean, corr, names):
     one, other = mean[:, None], mean[None]
     p = np.array([1 + one + other + corr, 1 + one - other - corr, 1 - one + other - corr, 1 - one - other + corr]) / 4
     if p.min() < ZERO_PROBABILITY:
-        one, other = (unit_name(names, unit) for unit in np.unravel_index(p.min(0).argmin(), corr.shape))
+        one, other = (unit_name(names, unit) for unit in np.unravel_index(first_smallest(p.min(0)), corr.shape))
         raise ValueError(
             f"Bethe has no beliefs for units {one} and {other} (a probability would be {p.min():.2g}); "
             "pass more noise, say noise=0.1, or use invert_tap()"

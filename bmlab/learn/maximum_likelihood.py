@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ..checking.arrays import first_largest
 from ..checking.budgets import time_in_words
 from ..checking.validation import ArrayLike, check_positive
 from ..estimate import (
@@ -262,8 +263,8 @@ def _maximise(objective, tolerance, has_hidden):
         curvature, direction = upward(objective, optimum.theta)
         if curvature <= MIN_UPWARD_CURVATURE:
             break
-        beside = (optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1))
-        start = max(beside, key=lambda point: objective(point)[0])
+        beside = [optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1)]
+        start = beside[first_largest([objective(point)[0] for point in beside])]
     value, slope, _ = objective(optimum.theta)
     step = replace(objective.last, loop=OptimizerState(optimum.number))
     higher = _rises_beside(objective, optimum.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import check_coupling_mask, names_of, sealed
+from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, names_of, sealed
 from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
@@ -55,8 +55,9 @@ class PenaltyPath(NamedTuple):
 
     @property
     def best(self) -> Fit:
-        """The Fit whose penalty predicts held-out rows best, or of the least EBIC where none were held out."""
-        return self.fits[int(self.ebic.argmin() if np.isnan(self.held_out).all() else self.held_out.argmax())]
+        """The first Fit whose penalty predicts held-out rows best, or of the least EBIC if none were held out."""
+        is_judged = not np.isnan(self.held_out).all()
+        return self.fits[int(first_largest(self.held_out) if is_judged else first_smallest(self.ebic))]
 
 
 @show_call("bmlab.penalty_path(data, rng=0)")

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ..checking.arrays import oriented
 from ..running.progress_bars import counting_bar
 from .observations import PENALTY_ADVICE
 
@@ -159,7 +160,7 @@ def upward(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
         basis.append(residual / np.linalg.norm(residual))
     krylov = np.array(basis[: len(images)])
     curvatures, vectors = np.linalg.eigh(-krylov @ np.array(images).T)
-    return float(curvatures[-1]), vectors[:, -1] @ krylov
+    return float(curvatures[-1]), oriented((vectors[:, -1] @ krylov)[:, None])[:, 0]
 
 
 def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import check_coupling_mask, sealed, unit_name
+from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, sealed, unit_name
 from ..checking.budgets import check_memory
 from ..checking.validation import ArrayLike, check_choice, check_positive, summary
 from ..estimate import Method, call_method, check_learning_method
@@ -39,7 +39,7 @@ from .record import Fit
 SCORES_AT_ONCE = 2**23  # slopes of rows at a time: of many data they would fill the memory
 MIN_ROWS = 6  # of a sandwich: the spread of fewer is known too badly itself
 MIN_SPREAD = 1e-12  # a variance, as a share of that without the sandwich: below, no row contradicts another
-TIE = 1e-9  # of two numbers, as a share of the largest
+ROUNDING = 1e-13  # of a slope of a row's mean, in units of 1/T
 MAX_OFF_TOP = 0.02  # how far the top may be from the machine, in standard errors
 
 
@@ -101,7 +101,11 @@ def standard_errors(
         if of == "likelihood":
             slope, curvature = _of_likelihood(model, rows, infer, pairs, parameters)
             root = _inverse_root(curvature + np.diag(ridge))
-            covariance = (root @ root.T) @ curvature @ (root @ root.T) / len(rows)
+            inverse = root @ root.T
+            covariance = inverse @ curvature @ inverse / len(rows)
+            of_curvature = ROUNDING / DIFFERENCE_STEP / model.temperature**2
+            rounding = of_curvature * np.abs(inverse).sum(1) ** 2 / len(rows)
+            _check_determined(model, pairs, covariance.diagonal() <= rounding, ridge.any())
         else:
             ridge[: len(pairs[0])] *= 2  # PL meets each weight twice
             s, share = unique_patterns(_whole(rows))
@@ -109,7 +113,6 @@ def standard_errors(
             root = _inverse_root(curvature + np.diag(ridge))
             covariance = _sandwich(model, s, share, pairs, root, len(rows))
             _check_contradicted(model, pairs, covariance.diagonal(), (root**2).sum(1), len(rows))
-        _check_determined(model, pairs, covariance.diagonal())
     with np.errstate(all="ignore"):  # in deep cold errors are 0; where this is no top a variance may be below 0
         errors, off = np.sqrt(covariance.diagonal()), np.abs(root @ (root.T @ (slope - ridge * parameters)))
         _check_top(model, pairs, off / errors, of, penalty)
@@ -200,24 +203,19 @@ def _inverse_root(curvature):
         ) from None
 
 
-def _first_least(x):
-    """Return the place of the least number, the first of those that tie within rounding."""
-    return int(np.argmax(x <= x.min() + TIE * np.abs(x).max()))
-
-
-def _check_determined(model, pairs, variance):
-    """Raise ValueError where a variance is negative: of hidden units that the penalty alone keeps at their place."""
-    k = _first_least(variance)
-    if variance[k] < 0:
+def _check_determined(model, pairs, is_zero, is_penalised):
+    """Raise ValueError if a variance is 0 within rounding: of units that the penalty alone keeps at their place."""
+    for k in np.flatnonzero(is_zero)[:1]:
+        by = ", the penalty alone does" if is_penalised else ""
         raise ValueError(
-            f"data do not determine {_parameter_name(model, pairs, k)}, the penalty alone does, so its error is "
+            f"data do not determine {_parameter_name(model, pairs, k)}{by}, so its error is "
             "unknown; pass more rows, or a model with fewer hidden units"
         )
 
 
 def _check_contradicted(model, pairs, variance, without, n_rows):
     """Raise ValueError where all rows agree about a parameter, so that they show no error of it."""
-    k = _first_least(variance / without)
+    k = int(first_smallest(variance / without))
     if variance[k] < MIN_SPREAD / n_rows * without[k]:
         raise ValueError(
             f"data must have more rows to give errors, found {n_rows}, which all agree about "
@@ -227,7 +225,7 @@ def _check_contradicted(model, pairs, variance, without, n_rows):
 
 def _check_top(model, pairs, off, of, penalty):
     """Raise ValueError where a parameter would move by more than MAX_OFF_TOP of its errors."""
-    k = int(off.argmax())
+    k = int(first_largest(off))
     if not off[k] <= MAX_OFF_TOP:
         raise ValueError(
             f"model must be at the top of the {of} with penalty={penalty:g}, and {_parameter_name(model, pairs, k)} is "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.arrays import first_largest
 from ..checking.validation import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
 from .style import COLOURS, DASHES, FAINT, FREE_PHASES, INK, MARKERS, PLUS, UNMET, at_lines, headline, literal, signed
@@ -141,7 +142,7 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
 def _before_and_after(steps, panels, pair):
     """The moments of the first step and of the last, on the same scales, with a key."""
     far = np.triu(abs(dense_corr(steps[0].clamped.corr) - dense_corr(steps[0].free.corr)), 1)
-    i, j = divmod(int(np.nanargmax(far)), len(far)) if pair is None else pair
+    i, j = divmod(int(first_largest(far)), len(far)) if pair is None else pair
     names = steps[0].model.names or [f"s{k}" for k in range(len(far))]
     for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=True):
         moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")

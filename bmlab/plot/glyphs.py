@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.arrays import first_largest
 from ..checking.validation import check_array, check_positive, check_row, describe
 from ..model import BoltzmannMachine, check_model
 from .style import COLOURS, FAINT, HATCH, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, UNMET, circle
@@ -120,7 +121,7 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     if 2 < n <= 8 and net.any():
         rings = np.array([(0, *rest) for rest in permutations(range(1, n))])
         ahead = np.sin(2 * np.pi * np.subtract.outer(np.arange(n), np.arange(n)).T / n)
-        order = rings[np.argmax((net[rings[:, :, None], rings[:, None]] * ahead).sum((1, 2)))]
+        order = rings[first_largest((net[rings[:, :, None], rings[:, None]] * ahead).sum((1, 2)))]
     bright = None if lit is None else {tuple(pair) for pair in lit}
     place = np.empty((n, 2))
     place[order] = circle(n)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.artist import Artist
 
+from ..checking.arrays import first_smallest
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
@@ -100,7 +102,7 @@ class Labels(Artist):
             half, at = size(word), ways.transform(spots) * points
             middles, cost = places(at, half)
             cost = cost + others.cost(middles, half, boxes, own, at[0] if len(at) == 1 else None)
-            best = middles[np.argmin(cost)]
+            best = middles[first_smallest(cost)]
             boxes[k] = best, half
             word.set_position(tuple(best - at[0]))
         back = ways.inverted()

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ..checking.arrays import smallest_first
+
 MAX_TABLE_UNITS = 20  # of a table; a larger machine shows its strongest couplings instead
 MAX_TABLE_COUPLINGS = 10  # rows of that list
 SAME_SIGN, OPPOSITE_SIGN = "217, 115, 13", "132, 89, 184"  # plot.TOGETHER and plot.APART as red, green, blue
@@ -79,7 +81,7 @@ def _is_number(value):
 
 def _strongest(model, names, largest):
     row, col, w = scipy.sparse.find(scipy.sparse.triu(model.weights, 1))
-    for k in np.argsort(-np.abs(w), kind="stable")[:MAX_TABLE_COUPLINGS]:
+    for k in smallest_first(-np.abs(w))[:MAX_TABLE_COUPLINGS]:
         yield [_head(f"{names[row[k]]}, {names[col[k]]}"), _weight(w[k], largest)]
 
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Circle
 from matplotlib.patheffects import withStroke
 
 from .. import plot
-from ..checking.arrays import states
+from ..checking.arrays import first_largest, states
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.belief_propagation import bethe
@@ -67,7 +67,7 @@ class ConditionalView(BeliefView):
             names = [f"visible {i}" if i < low else f"hidden {i - low}" for i in range(n)]
             sent = rows(layers) | {"headline": "Hold one row, and the other is decided all at once"}
         else:
-            held[np.abs(model.dense_weights).sum(axis=0).argmax()] = 1
+            held[first_largest(np.abs(model.dense_weights).sum(axis=0))] = 1
             names = [f"unit {i}" for i in range(n)]
             sent = ring(range(n)) | {"headline": "One unit is held: some follow it, some go the other way"}
         sent |= {

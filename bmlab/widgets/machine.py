@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .. import plot
-from ..checking.arrays import states
+from ..checking.arrays import smallest_first, states
 from ..checking.validation import check_count
 from ..infer.exact.exact_sampling import probabilities
 from ..model import BoltzmannMachine, check_model
@@ -96,7 +96,7 @@ class MachineView(ModelView):
 
 def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
     """Draw the exact probability of each state and its share of the turns, and below them what is which."""
-    order = np.argsort(-p, kind="stable")[:MOST_ROWS]
+    order = smallest_first(-p)[:MOST_ROWS]
     row, left = LIST_HEIGHT / len(order), max(52, 9 * n + 12)
     thick, scale = min(0.28 * row, 8), (LIST_WIDTH - left - 8) / max(p.max(), shares.max())
     for k, state in enumerate(order):

@@ -15,6 +15,7 @@ from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 from PIL import Image
 
 from .. import plot
+from ..checking.arrays import first_largest
 from ..estimate import dense_corr
 from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs import sweep
@@ -335,7 +336,7 @@ def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.
     cell = 290 / max(shape)
     row, column = np.divmod(np.arange(height * width), width)
     x, y = (column + 0.5) * cell, 34 + (row + 0.5) * cell
-    one = np.abs(weights).sum(axis=0).argmax()
+    one = first_largest(np.abs(weights).sum(axis=0))
     for other in np.flatnonzero(np.abs(weights[one]) > WEAKEST):
         w = weights[one, other]
         style: Any = {"color": plot.TOGETHER} if w > 0 else {"color": plot.APART, "linestyle": DASHED}
@@ -350,7 +351,7 @@ def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     controls, sizes = ["Ink", "Paper", "Unknown", "Rest is paper", "Clear"], [(230, 270), (230, 270), (290, 270)]
-    read = f"It reads {literal(names)[p.argmax()]}, with probability {p.max():.2f}"
+    read = f"It reads {literal(names)[first_largest(p)]}, with probability {p.max():.2f}"
     figure, axes = page(read, controls, *sizes, hint="Hatched: not known, and to be completed.")
     known = np.where(np.asarray(start) == 0, np.nan, start)
     for ax, title in zip(axes, ("Known", "Expected", "Probability"), strict=True):

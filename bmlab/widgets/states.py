@@ -8,7 +8,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import Rectangle
 
 from .. import plot
-from ..checking.arrays import states
+from ..checking.arrays import first_largest, states
 from ..plot.style import literal
 from .machine import ModelView
 from .pictures import disc, page
@@ -42,7 +42,7 @@ class StatesView(ModelView):
         figure, (board, ladder) = page(self.headline, ["Run", "Free all units"], (400, 372), (340, 372))
         n, s, held = model.n, states(model.n), np.zeros(model.n)
         logs, units = -model.energy(s) / model.temperature, sorted({0, min(1, n - 1), n - 1})
-        held[units] = s[logs.argmax(), units]
+        held[units] = s[first_largest(logs), units]
         left = (s[:, units] == held[units]).all(axis=1)
         _cells(board, logs - logs.max(), left)
         for i, (x, y, name) in enumerate(_units(model)):

@@ -1,8 +1,10 @@
-"""Move the last digits of every product `a @ b` of the package and of a notebook, as another processor may.
+"""Move the last digits of the package's products, sums and elementary functions, as another processor may.
 
-Python imports this file at its start where its folder is on PYTHONPATH.  Each number of a product is moved by up to
-1e-14 of itself (sums of a hundred terms differ by a tenth of that; by 1e-13 finite differences would show it).  Numbers
-that every order of summation finds exactly, whole or of a few binary digits, stay.  Eigenvectors take any sign.
+Python imports this file at its start if its folder is on PYTHONPATH.  A number x becomes x (1 + k 2^-52), with k one of
+-4 ... -1, 1 ... 4 by a hash of the bits of |x| and of the seed in NUDGED: the same call gives the same bits again, -x
+moves as x does, and a symmetric matrix stays symmetric, so only what depends on rounding changes.  Numbers that every
+order of summation finds exactly (whole, or of a few binary digits) stay, and none crosses 1.  Eigenvectors take any
+sign.  The products of a notebook's cells are moved, too; what Numba compiles is not.
 """
 
 import ast
@@ -14,24 +16,45 @@ from pathlib import Path
 
 import numpy as np
 
-SIZE = 1e-14
+LARGEST = 4  # units in the last place
+BLOCK = 2**16  # numbers moved at a time: the memory that this takes is not the package's
 ROOT = Path(__file__).resolve().parents[2]
 REWRITTEN = tuple(str(ROOT / name) + os.sep for name in ("bmlab", "claims", os.path.join("notebooks", "tables")))
-rng = np.random.default_rng(int(os.environ.get("NUDGED", "0")))
+SEED = np.uint64(0x9E3779B97F4A7C15 * (2 * int(os.environ.get("NUDGED", "0")) + 1) % 2**64)
+# What is correctly rounded on every processor (sqrt, outer) is not among them, nor what returns a tuple.
+OF_NUMPY = {"exp", "expm1", "log", "log1p", "logaddexp", "tanh", "cosh", "sinh", "arctanh", "power"}
+OF_NUMPY |= {"dot", "einsum", "sum", "mean"}
+OF_LINALG = {"solve", "inv", "cholesky", "eigvalsh"}
+METHODS = {"sum", "mean", "dot"}
 
 
 def nudged(x):
-    """Return a product with other last digits."""
+    """Return an array, a number or a sparse matrix of doubles with other last digits; anything else as it is."""
     numbers = x.data if hasattr(x, "indptr") else x
-    if not isinstance(numbers, (np.ndarray, np.floating)) or numbers.dtype != float:
+    if type(numbers) not in (np.ndarray, np.float64) or numbers.dtype != float:
         return x
-    with np.errstate(all="ignore"):
-        exact = numbers * 2.0**20 % 1 == 0
-        moved = np.where(exact, numbers, numbers * (1 + SIZE * rng.uniform(-1, 1, numbers.shape)))
+    if not isinstance(numbers, np.ndarray):
+        return moved(np.array([x]))[0]
+    own = numbers.flags.owndata and numbers.flags.writeable and numbers.flags.forc
+    changed = numbers if own else numbers.copy()  # einsum may return a view
+    flat = changed.ravel(order="K")
+    for k in range(0, flat.size, BLOCK):
+        flat[k : k + BLOCK] = moved(flat[k : k + BLOCK])
     if numbers is x:
-        return moved[()]
-    numbers[:] = moved
+        return changed
+    x.data = changed
     return x
+
+
+def moved(a):
+    """Return each number of an array a little larger or smaller, by its own bits."""
+    with np.errstate(all="ignore"):
+        h = np.abs(a).view(np.uint64) ^ SEED
+        h = (h ^ (h >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+        k = ((h ^ (h >> np.uint64(29))) % np.uint64(2 * LARGEST)).astype(float) - LARGEST
+        other = a * (1 + np.where(k < 0, k, k + 1) * 2.0**-52)
+        stays = (a * 2.0**20 % 1 == 0) | ~np.isfinite(other) | ((np.abs(a) < 1) != (np.abs(other) < 1))
+    return np.where(stays, a, other)
 
 
 class Products(ast.NodeTransformer):
@@ -43,10 +66,31 @@ class Products(ast.NodeTransformer):
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
-        if not isinstance(node.op, ast.MatMult):
-            return node
-        call = ast.Call(ast.Name("__nudged__", ast.Load()), [node], [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+        return wrapped(node) if isinstance(node.op, ast.MatMult) else node
+
+
+class Numbers(Products):
+    """Write it for sums, elementary functions and solutions, too."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        return wrapped(node) if is_rounded(node) else node
+
+
+def is_rounded(call):
+    """Whether the last digits of what a call returns depend on the processor."""
+    function = call.func
+    if not isinstance(function, ast.Attribute) or any(one.arg in ("out", "where") for one in call.keywords):
+        return False
+    name, home = function.attr, ast.unparse(function.value)
+    if home in ("np", "np.linalg"):
+        return name in (OF_NUMPY if home == "np" else OF_LINALG)
+    return name in METHODS or home.split(".")[-1] == "special"
+
+
+def wrapped(node):
+    call = ast.Call(ast.Name("__nudged__", ast.Load()), [node], [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
 def get_code(loader, name):
@@ -58,13 +102,15 @@ def get_code(loader, name):
         shell = sys.modules["IPython"].get_ipython()
         if shell:
             shell.ast_transformers.append(Products())
-    return compile(Products().visit(ast.parse(loader.get_data(path))), path, "exec", dont_inherit=True)
+    return compile(Numbers().visit(ast.parse(loader.get_data(path))), path, "exec", dont_inherit=True)
 
 
 def eigh(*args, **options):
-    """Return numpy's eigenvectors, each with a sign by chance."""
+    """Return numpy's eigenvectors, each with a sign by the bits of its first number."""
     found = numpys_eigh(*args, **options)
-    return found._replace(eigenvectors=found[1] * rng.choice([-1, 1], found[0].shape)[..., None, :])
+    vectors = found[1]
+    bits = np.ascontiguousarray(np.abs(vectors[..., :1, :]), dtype=float).view(np.uint64) ^ SEED
+    return found._replace(eigenvectors=vectors * np.where((bits * SEED) >> np.uint64(63), -1.0, 1.0))
 
 
 as_it_was, numpys_eigh = SourceFileLoader.get_code, np.linalg.eigh

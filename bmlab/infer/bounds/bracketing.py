@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...checking.arrays import first_largest, first_smallest
 from ...checking.budgets import memory_to_spend
 from ...checking.calls import show_call
 from ...checking.validation import check_positive, generator
@@ -96,7 +97,7 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> 
 
 def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
     """Return the bracket of the best of these lower and upper bounds."""
-    lower_by = max(below, key=below.__getitem__)
-    upper_by = min(above, key=above.__getitem__)
+    lower_by = list(below)[first_largest([*below.values()])]
+    upper_by = list(above)[first_smallest([*above.values()])]
     lower, upper = below[lower_by], above[upper_by]
     return Bracket(Bounded((lower + upper) / 2, 0.0, lower, upper), lower_by, upper_by, below | above)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...checking.arrays import sealed
+from ...checking.arrays import first_smallest, sealed
 from ...checking.calls import show_call
 from ...checking.validation import MAX_ENERGY, ArrayLike, check_array, generator
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -42,8 +42,8 @@ class Annealed(NamedTuple):
 
     @property
     def state(self) -> np.ndarray:
-        """A state (n,) that has it."""
-        return self.states[self.energies.argmin()]
+        """The state (n,) of the first chain that has it."""
+        return self.states[first_smallest(self.energies)]
 
 
 @show_call("bmlab.anneal(model, [3, 2, 1], rng=0)")

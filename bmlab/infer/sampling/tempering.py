@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...checking.arrays import first_smallest
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
@@ -276,7 +277,7 @@ def _equalise_rejection(model, rng, state, planned_sweeps):
     cumulative = np.append(0, np.cumsum(rejection + 1e-9))  # the communication barrier up to each rung
     rungs = 1 + int(np.ceil(cumulative[-1] / TARGET_REJECTION))
     beta = np.interp(np.linspace(0, cumulative[-1], rungs), cumulative, replicas.beta)
-    nearest = np.abs(replicas.beta[:, None] - beta).argmin(0)
+    nearest = first_smallest(np.abs(replicas.beta[:, None] - beta), axis=0)
     return TemperingState(_temperatures(beta), replicas.state().s[:, nearest])
 
 

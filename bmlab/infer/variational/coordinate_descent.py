@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import align_columns
+from ...checking.arrays import TIE_ROUNDING, align_columns, oriented, smallest_first
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
@@ -164,7 +164,9 @@ def _leading_fields(model, count):
         values, vectors = scipy.sparse.linalg.eigsh(
             model.weights, count, which="LA", v0=np.cos(np.arange(model.n)), tol=1e-3
         )  # pyright: ignore
-    along = np.where(model.biases @ vectors < 0, -1, 1)
+    vectors = oriented(vectors)
+    rounding = TIE_ROUNDING * (np.abs(model.biases) @ np.abs(vectors))
+    along = np.where(model.biases @ vectors < -rounding, -1, 1)
     return (along * values * vectors).T[::-1][:count] * np.sqrt(model.n)
 
 
@@ -184,7 +186,7 @@ def _newton(model, functional, m):
 def _fixed_points(functional, m, *end):
     values = np.array([functional.value(column) for column in m.T])
     kept = []
-    for k in values.argsort(kind="stable"):
+    for k in smallest_first(values):
         if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME_FIXED_POINT for other in kept):
             kept.append(k)
     return Descent(m.T[kept].copy(), values[kept], *end)
