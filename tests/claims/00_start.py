@@ -117,13 +117,14 @@ def gain(k):
 
 @claim("00-56", range(0, 3003, 143))  # each trial the worst of 143 sets
 def two_clues_say_more_than_one(first):
-    """In all other sets of five questions, too, two clues together give a smaller error than one"""
+    """Told both answers, the machine is nearer to their share than told only one: on the average over its
+    questions so it is in all other sets of five, too,"""
     return min(gain(k) for k in range(first, first + 143)) - 1
 
 
 @claim("00-56", SETS)
 def by_a_factor(k):
-    """in nearly all by a factor of 1.5 or more on average."""
+    """in nearly all by a factor of 1.5 or more."""
     return gain(k) - 1.5
 
 

@@ -30,7 +30,7 @@ def table_log_z(machine):
 
 @claim("02-15")  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
 def how_large_one_of_them_is(seed):
-    """Of a thousand, what matters is how *large* one is"""
+    """C looks at the number of terms, but one term that is too large is enough"""
     machine = glass(3 + seed % 13, seed)
     x = -machine.energy(bmlab.states(machine.n))
     with np.errstate(over="ignore"):

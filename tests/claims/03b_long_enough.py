@@ -60,8 +60,8 @@ def naive_intervals(seed):
 
 @claim("03-62")  # ten times as many bring less than a third of what is lacking; ten times longer bring half
 def only_longer_ones(seed):
-    """**Where chains remember their scattered starts, more of them lower the error bar but not R-hat: only longer ones
-    can.**"""
+    """**If chains remember their scattered starts, more chains shrink the error bar. They
+    do not lower R-hat: that needs longer chains.**"""
     kinds = glass(10, seed), bmlab.ising((4, 4), field=0.05).at(1.2), ring(10), 1.5 * couples(5), crowd(10, 1.2)[0]
     some = kinds[seed % 5] if seed else bmlab.medium()
     model = some if isinstance(some, bmlab.BoltzmannMachine) else bmlab.BoltzmannMachine(some, np.zeros(10))

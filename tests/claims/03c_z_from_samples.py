@@ -20,7 +20,7 @@ def the_state_met_most_often(seed):
 
 @claim("03c-count-a")  # and none of them more than five times
 def a_large_machine_may_have_none(seed):
-    """where thirty units repel each other, a walk of 100 000 sweeps meets nearly all of its states only once"""
+    """if thirty units repel each other weakly, a walk of 100 000 sweeps meets nearly all of its states only once"""
     rng = np.random.default_rng(seed)
     apart = bmlab.BoltzmannMachine(-rng.uniform(0.05, 0.6) * (1 - np.eye(30)), np.zeros(30))
     s, met = rng.choice([-1.0, 1.0], size=(100, 30)), []

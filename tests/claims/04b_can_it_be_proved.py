@@ -54,7 +54,7 @@ def exact_on_a_tree(seed):
 
 @claim("04-66")  # with strong weights it has not: Bethe's means are off
 def long_loops(seed):
-    """In a long loop of moderate weights it has faded on the way"""
+    """round a long loop of moderate weights little is left of it"""
     rng, errors = np.random.default_rng(seed), []
     weights, bias = rng.choice([-1, 1]) * rng.uniform(0.3, 0.7), rng.uniform(0, 0.5)
     for n in 3, 12:
@@ -67,7 +67,7 @@ def long_loops(seed):
 
 @claim("04-66")  # without biases exactly that is left of it after n steps round a ring, strong or weak
 def it_fades_at_each_step(seed):
-    """to at most $\\tanh(|w|/T)$ of itself at each step"""
+    """Each step multiplies a message by at most $\\tanh(|w|/T)$"""
     rng, n = np.random.default_rng(seed), 3 + seed % 10
     w, T = rng.choice([-1, 1]) * rng.uniform(0.2, 2), rng.choice([0.5, 1, 2])
     loop = bmlab.BoltzmannMachine(w * ring(n), np.zeros(n), T)
@@ -96,7 +96,7 @@ def it_is_proven(seed):
 
 @claim("04-78")  # the same couplings, all made positive, are not frustrated: there it is the better one
 def trw_is_lost(seed):
-    """is lost where couplings are many, strong and frustrated"""
+    """it is lost if couplings are many, strong and frustrated"""
     cold, behind = glass(8 + seed % 5, seed, 0.3), []
     for model in cold, bmlab.BoltzmannMachine(np.abs(cold.weights), np.abs(cold.biases), 0.3):
         above = bmlab.infer.bounds.gaussian_integral.gaussian_bound(model)

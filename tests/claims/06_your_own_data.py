@@ -62,7 +62,7 @@ def clamped_to_nothing_is_free():
 
 @claim("06-12")
 def empty_rows_are_penalty(seed):
-    """**Three empty rows for each other row do what four times the penalty does.**"""
+    """**If three rows of four are empty, the penalty weighs four times as much.**"""
     rng = np.random.default_rng(seed)
     rows = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=rng), 30 + seed, rng=rng)
     rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)

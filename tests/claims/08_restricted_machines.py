@@ -140,7 +140,7 @@ def the_smaller_layer_is_listed(seed):
 
 @claim("08-19", [()])
 def one_layer_costs_nothing():
-    """one of the two layers costs nothing"""
+    """one layer is summed in closed form, so only the other is listed"""
     yield from the_smaller_layer_is_listed.trials()
 
 

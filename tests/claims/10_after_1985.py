@@ -50,7 +50,7 @@ def projection(patterns):
 
 @claim("10-08")
 def attention_is_a_machine_that_competes(seed):
-    """Attention is what a machine's visible units hear back from hidden units that compete."""
+    """One step of attention: exactly one hidden unit is on, with probability $a$; the output is its average pattern."""
     rng = np.random.default_rng(seed)
     n, p, beta = rng.integers(2, 6), rng.integers(1, 6), rng.uniform(0, 2)
     patterns, s = rng.choice([-1.0, 1.0], (p, n)), rng.choice([-1.0, 1.0], n)
