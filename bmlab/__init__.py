@@ -20,7 +20,8 @@ from .estimate import Bounded, Estimate, Method, NotConverged
 from .infer.bounds.bracketing import Bracket, bracket
 from .infer.bounds.tree_reweighting import trw
 from .infer.exact.dispatch import entropy, exact
-from .infer.exact.exact_sampling import GroundState, ground_state, probabilities, sample
+from .infer.exact.exact_sampling import probabilities, sample
+from .infer.exact.ground_states import GroundState, LowestStates, ground_state, lowest_states
 from .infer.exact.planning import Plan, exact_plan
 from .infer.sampling.annealed_importance import ais
 from .infer.sampling.annealing import Annealed, anneal
@@ -104,6 +105,7 @@ __all__ += [
     "Bracket",
     "Completion",
     "GroundState",
+    "LowestStates",
     "Moments",
     "PenaltyPath",
     "Plan",
@@ -126,6 +128,7 @@ __all__ += [
     "invert_bethe",
     "invert_tap",
     "load",
+    "lowest_states",
     "moments",
     "pcd",
     "penalty_path",

@@ -28,7 +28,18 @@ from bmlab.methods import METHODS as TABLE
 
 FOLDER = Path(mkdtemp(prefix="bmlab-fuzz-"))
 # Records are answered, not typed; a Method is a type, a warning is raised.
-RECORDS = {"Annealed", "Bracket", "Completion", "Estimate", "Fit", "GroundState", "Moments", "PenaltyPath", "Plan"}
+RECORDS = {
+    "Annealed",
+    "Bracket",
+    "Completion",
+    "Estimate",
+    "Fit",
+    "GroundState",
+    "LowestStates",
+    "Moments",
+    "PenaltyPath",
+    "Plan",
+}
 RECORDS |= {"StandardErrors", "Step", "TemperingState", "Triplets", "Bounded", "Method", "NotConverged"}
 
 
@@ -471,6 +482,7 @@ KINDS = {
         "n_draws": counts(0, 50),
         "temper.n_draws": counts(0, 21),
         "states.n": counts(0, 40),
+        "k": counts(1, 33),
         "gibbs.every": counts(1, 41),
         "data.shifter.n": counts(1, 40),
     },
@@ -493,7 +505,7 @@ KINDS = {
     "model": models,
     **each(
         "clamped.model clamped_gibbs.model clamped_mean_field.model complete.model conditional.model free_energy.model "
-        "log_prob.model maximize.model pseudo_log_likelihood.model sweep.model",
+        "log_prob.model lowest_states.model maximize.model pseudo_log_likelihood.model sweep.model",
         models_of_size,
     ),
     **each("learning_steps.model fit.model", lambda *base: but(models_of_size(*base), bmlab.Step) + good(FIT.steps[0])),
@@ -600,6 +612,7 @@ CALLS: dict[str, dict] = {
     "ising": {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
     "load": {"path": SAVED},
     "log_likelihood": {"clamped": SEEN_PHASE, "free": FIELD},
+    "lowest_states": {"model": M, "k": 3},
     "log_prob": {"model": HIDDEN, "data": SEEN},
     "maximize": {"model": M, "data": ROWS, "penalty": 0.01, "tolerance": 1e-6},
     "moments": {"chunks": ROWS},

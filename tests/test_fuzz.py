@@ -123,6 +123,7 @@ WORDS = {  # what a sentence about an argument says, where that is not the argum
     "m": "mean",
     "v": "",
     "n": "",
+    "k": "",
     "units": "unit",
     "temperatures": "temperature",
     "values": "value",
@@ -342,6 +343,13 @@ def law_ground_state(name, given, answer):
     return verdict(abs(answer.energy - energy.min()) <= near, f"{answer}, not {energy.min()}")
 
 
+def law_lowest_states(name, given, answer):
+    energy, offset = np.sort(Sum(given["model"]).energy), given["model"].offset
+    near = 1e-8 * np.abs(energy - offset).max() + 1e-12 * abs(energy.min())
+    off = np.abs(answer.energies - energy[: int(given["k"])]).max()
+    return verdict(off <= near, f"energies are off by {off:.2g}")
+
+
 def law_free_energy(name, given, answer):
     model, log_z = given["model"], Sum(given["model"]).log_z
     close = 1e-9 * (1 + abs(log_z)) * model.temperature
@@ -373,6 +381,7 @@ LAWS = {
     "conditional": equal_to(conditional),
     "complete": lambda name, given, answer: equal_to(completed)(name, given, np.atleast_2d(answer.mean)),
     "ground_state": law_ground_state,
+    "lowest_states": law_lowest_states,
     "free_energy": law_free_energy,
     "bracket": law_bounds,
     "maximize": law_maximum,

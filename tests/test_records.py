@@ -57,7 +57,12 @@ def answers_about(model):
         yield row.function(model, **({"rng": 0} if row.draws else {}), **row.fuzz)
     yield bmlab.bracket(model, rng=0)
     data = bmlab.sample(model, 50, rng=0)
-    yield from (bmlab.exact_plan(model), bmlab.ground_state(model), bmlab.anneal(model, [2.0, 1.0], rng=0))
+    yield from (
+        bmlab.exact_plan(model),
+        bmlab.ground_state(model),
+        bmlab.lowest_states(model, 2),
+        bmlab.anneal(model, [2.0, 1.0], rng=0),
+    )
     yield from (bmlab.clamped(model, data), bmlab.moments(data), bmlab.fit(model, data, steps=2, rate=0.01))
     yield bmlab.fit(model, data, bmlab.mean_field, steps=2, rate=0.01, momentum=0.5)
     yield bmlab.complete(model, np.where(np.arange(model.n) < model.n - 2, data, np.nan))

@@ -1,39 +1,22 @@
-"""Exact sampling: independent samples, probabilities and ground states of every machine that exact() can solve.
+"""Exact sampling: independent samples and probabilities of every machine that exact() can solve.
 
 Each state is drawn from p(s) itself, independently of the last, by the algorithm of exact(): two groups of units from
 their joint weights and the third given these, the cutset and then the others, or the last unit first.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...checking.arrays import sealed, states
+from ...checking.arrays import states
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
-from ...checking.validation import check_count, generator, summary
+from ...checking.validation import check_count, generator
 from ...model import BoltzmannMachine, check_model
 from ...running.threads import one_thread
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
 from .dispatch import part_of, with_stable_fallback
 from .matrix_products import draw_by_parts, draw_by_products
-from .planning import check_cost, exact_plan
-
-GROUND_TEMPERATURE = 1e-9  # in units of the largest weight or bias: energies nearer than that count as equal
-
-
-class GroundState(NamedTuple):
-    """The lowest energy, and one state (n,) that has it.
-
-    >>> bmlab.ground_state(bmlab.toy()).energy
-    -1.5
-    """
-
-    energy: float
-    state: np.ndarray
-
-    __repr__ = summary
+from .planning import Part, check_cost, exact_plan
 
 
 @show_call("bmlab.sample(model, 100, rng=0)")
@@ -53,11 +36,12 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
     check_cost(price)
     s = np.empty((size, model.n))
     for part in price.parts:
-        s[:, part.units] = _draw(part_of(model, part.units), part, size, rng)
+        s[:, part.units] = draw_part(part_of(model, part.units), part, size, rng)
     return s
 
 
-def _draw(own, part, size, rng):
+def draw_part(own: BoltzmannMachine, part: Part, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `size` states of units that hang together, by the algorithm of their part of a plan."""
     if part.algorithm == "variable elimination":
         return elimination.draw(part.structure, elimination.eliminate(own, part.structure)[1], size, rng)
     part = with_stable_fallback(own, part)
@@ -91,20 +75,3 @@ def probabilities(model: BoltzmannMachine) -> np.ndarray:
     p = np.exp(logs, out=logs).ravel()
     p /= p.sum()
     return p
-
-
-def ground_state(model: BoltzmannMachine) -> GroundState:
-    """Return the lowest energy and a state that has it: a perfect sample of the machine at T -> 0.
-
-    Energies within some 1e-9 of the largest weight or bias count as equal: the state is one of those.
-    Raises ValueError as exact() does.
-
-    >>> bmlab.ground_state(bmlab.ising((4, 4))).energy  # all up, or all down
-    -32.0
-    """
-    check_model(model)
-    unit = max(abs(model.weights).max() if model.n else 0, np.abs(model.biases).max(initial=0)) or 1.0
-    # without the offset, in which digits would drown
-    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, GROUND_TEMPERATURE)
-    state = sample(cold, 1, rng=np.random.default_rng(0))[0]
-    return sealed(GroundState(float(model.energy(state)), state))
