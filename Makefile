@@ -35,9 +35,10 @@ WORDS_maximize = maximum_likelihood
 OF_SUBJECT = $(if $(WHAT),-k "$(or $(WORDS_$(WHAT)),$(WHAT))")
 # Tolerances, too, must hold on other processors: what make processors runs beside the notebooks.
 LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
-# The loops of Numba, of full and sparse machines and lattices; else the first that meets one waits for its compiler.
+# The loops of Numba, of full and sparse machines and lattices, and of mean field and Bethe; else the first that meets one waits for its compiler.
 COMPILE = "import bmlab; walk = lambda m, n: bmlab.anneal(m, [1, 1], rng=0, start=n * [m.n * [1]]); \
-	walk(bmlab.sherrington_kirkpatrick(40, rng=0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40)"
+	walk(bmlab.sherrington_kirkpatrick(40, rng=0), 1000); walk(bmlab.ising((40, 40)), 8); walk(bmlab.ising((40, 40)), 40); \
+	[ask(m.at(9)) for ask in (bmlab.mean_field, bmlab.bethe) for m in (bmlab.toy(), bmlab.ising((3, 3)))]"
 # Beside .venv: JupyterLab would load its extension too, which only JupyterLite can.
 LITE_KERNEL = jupyterlite-pyodide-kernel==0.8.6 pkginfo==2.0
 OLD_ENOUGH = $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)
@@ -60,7 +61,7 @@ $(IN_LAB): requirements.lock pyproject.toml teaching/pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@echo "2 of 3: installing JupyterLab, NumPy, SciPy, Numba and their like (0.8 GB; a minute on a fast line)."
 	@$(INSTALL) uv && $(WITH_UV) $(FOR_STUDENTS) || $(INSTALL) $(FOR_STUDENTS)
-	@echo "3 of 3: compiling the samplers."
+	@echo "3 of 3: compiling samplers and sweeps."
 	@$(IN_VENV) -W ignore -c $(COMPILE)
 	@touch $@
 

@@ -23,6 +23,7 @@ import test_ascent
 import test_belief_propagation
 import test_bracketing
 import test_choosing
+import test_compiled_loops
 import test_completion
 import test_contract as law
 import test_coordinate_descent
@@ -371,6 +372,7 @@ independent = {name: partial(law.law_no_weights, method) for name, method in law
 responding = partial(
     test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
 )
+compiled = partial(test_compiled_loops.law_sweeps, test_compiled_loops.naive_mean_field, np.asarray, 0)
 laddered = partial(test_replica_exchange.law_half, test_replica_exchange.GLASSES["glass"])
 by_temperature, by_offset = undivided("temperature"), uncalled("with_offset")
 EDITS = [
@@ -380,12 +382,13 @@ EDITS = [
     Edit("infer.exact.cutset_conditioning", by_temperature, algorithms),
     Edit("infer.exact.elimination", by_temperature, algorithms),
     Edit("infer.variational.naive_mean_field", by_temperature, partial(law.law_bounds, bmlab.mean_field)),
-    Edit("infer.variational.coordinate_descent", by_temperature, independent["mean_field"]),
+    Edit("infer.variational.coordinate_descent:rows_by_class", by_temperature, compiled),
+    Edit("infer.variational.compiled_loops:sweeper", by_temperature, independent["mean_field"]),
     Edit("infer.variational.tap_equations", by_temperature, series),
     Edit("infer.variational.linear_response", by_temperature, responding),
     Edit(
-        "infer.variational.linear_response:linear_response",
-        uncalled("abs"),
+        "infer.variational.linear_response:inconsistency_of",
+        uncalled("max", 0),
         partial(law.law_self_consistent, bmlab.tap),
     ),
     Edit("infer.variational.belief_propagation", by_temperature, independent["bethe"]),

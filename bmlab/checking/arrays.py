@@ -107,8 +107,10 @@ def log_2cosh(x: np.ndarray) -> np.ndarray:
 
 def combined_field(x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
     """Return atanh(tanh x tanh y), for numbers of any size: what a unit in a field y exerts by a coupling x."""
-    plus, minus = np.abs(np.add(x, y)), np.abs(np.subtract(x, y))
-    return (plus - minus + np.log1p(np.exp(-2 * plus)) - np.log1p(np.exp(-2 * minus))) / 2
+    a, b = np.abs(x), np.abs(y)
+    plus, minus = np.exp(-2 * (a + b)), np.exp(-2 * np.abs(a - b))
+    size = np.minimum(a, b) + np.log1p((plus - minus) / (1 + minus)) / 2
+    return np.copysign(size, x) * np.copysign(1.0, y)
 
 
 def check_entries(name: str, matrix: Any) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
@@ -20,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ...checking.arrays import read_only
-from ...checking.budgets import memory_to_spend
 from ...checking.validation import ArrayLike, check_choice
 from ...model import BoltzmannMachine, field_of
+from ...running.compiling import has_numba
 from ...running.progress_bars import with_progress
 from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from .numpy_engine import NumpyEngine, Sweeps, lines
@@ -36,7 +35,6 @@ NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD, NUMBA_READ = 1.2e-8, 1.5e-10, 3e-9, 5e-
 FLIP_CHAINS = 16  # whose fields are looked at
 MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
-NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
 BACKENDS = ("auto", "numpy", "numba")
 
 
@@ -171,7 +169,7 @@ def choose_engine(
     if saved <= 0:
         return "numpy"
     _saved += saved
-    return "numba" if _saved > NUMBA_IMPORT and _has_numba() else "numpy"
+    return "numba" if _saved > NUMBA_IMPORT and has_numba() else "numpy"
 
 
 def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int) -> float:
@@ -202,15 +200,6 @@ def flip_share(model: BoltzmannMachine, s: np.ndarray) -> float:
     with np.errstate(over="ignore"):
         flips = 0.5 / np.cosh(field / model.temperature) ** 2
     return float(flips.mean()) if flips.size else 0.0
-
-
-@cache
-def _has_numba():
-    """Whether Numba can be loaded here: installed, and with room for its compiler."""
-    try:
-        return memory_to_spend() >= NUMBA_BYTES / 2 and bool(_numba())
-    except ValueError:
-        return False
 
 
 def _numba() -> Any:

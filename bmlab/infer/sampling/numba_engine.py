@@ -22,6 +22,7 @@ import scipy
 from numba import njit
 
 from ...model import BoltzmannMachine, energy_of
+from ...running.compiling import COMPILE_OPTIONS
 from ...running.parallel import map_threads, worker_count
 from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...running.threads import one_thread
@@ -115,8 +116,8 @@ def _in_threads(kernel, arrays, states, sweeps, line):
         pass
 
 
-COMPILE_OPTIONS: Any = {"nogil": True, "cache": True, "fastmath": {"contract"}, "error_model": "numpy"}
-_compiled, _inlined = njit(**COMPILE_OPTIONS), njit(**COMPILE_OPTIONS, inline="always")
+_compiled = njit(**COMPILE_OPTIONS, fastmath={"contract"})
+_inlined = njit(**COMPILE_OPTIONS, fastmath={"contract"}, inline="always")
 _stream, _digits = _compiled(stream), _compiled(fine_digits)
 _U = np.uint64
 

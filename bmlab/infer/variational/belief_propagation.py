@@ -20,6 +20,8 @@ is not that of linear response (linear_response.py).  With r_i^2 = 1 - m_i^2 and
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,6 +33,7 @@ from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
+from ...running.compiling import has_numba
 from ...running.progress_bars import with_progress
 from ...running.sparsity import entries
 from .coordinate_descent import stopping_message
@@ -95,7 +98,7 @@ def bethe(
     info      "inconsistency": how far linear response is from the beliefs themselves, the largest of mean_field()'s
               and of |C_ij - c_ij| over the couplings.  0 without loops, at any temperature; where it is not small, the
               loops matter.
-    Cost: a few sweeps of n partners' lists, 10 us a unit; linear response as in mean_field().
+    Cost: a few sweeps of n partners' lists, 2 us a unit; linear response as in mean_field().
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
     >>> bmlab.bethe(chain).log_z, bmlab.exact(chain).log_z
@@ -184,22 +187,43 @@ def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_ar
 
 def _propagate(graph, u, local_field, tolerance, max_sweeps):
     """Send messages until none moves by more than the tolerance, in place."""
-    edges = [slice(*ends) for ends in pairwise(graph.indptr)]
-    schedule = [i for i in [*graph.order, *graph.order[::-1]] if edges[i].start < edges[i].stop]
+    send = _sender(graph, local_field)
     step, best, stalled, moved = 1.0, np.inf, 0, 0.0
     for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
-        moved = 0.0  # before it is shortened to a step: short steps alone are no fixed point
-        for i in schedule:
-            incoming, outgoing = edges[i], graph.back[edges[i]]
-            move = combined_field(graph.j[incoming], local_field[i] + u[incoming].sum() - u[incoming]) - u[outgoing]
-            u[outgoing] += step * move
-            moved = max(moved, float(np.abs(move).max()))
+        moved = send(u, step)  # before it is shortened to a step: short steps alone are no fixed point
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Convergence(moved, sweeps, True)
         stalled, best = (0, moved) if moved < best else (stalled + 1, best)
         if stalled > STALLED_SWEEPS:
             step, stalled = step / 2, 0
     return Convergence(moved, max_sweeps, False)
+
+
+def _sender(graph, local_field):
+    """Return send(u, step): the units, there and back, send to all partners, in place; the largest move."""
+    schedule = np.concatenate([graph.order, graph.order[::-1]])
+    if has_numba():
+        loops = import_module(".compiled_loops", __package__)
+        places = map(loops.as_index, (graph.indptr, graph.back, schedule))
+        return partial(loops.send_messages, graph.j, *places, local_field)
+    edges = [slice(*ends) for ends in pairwise(graph.indptr)]
+    return partial(send_messages, graph, edges, schedule, local_field)
+
+
+def send_messages(
+    graph: Graph, edges: list[slice], schedule: np.ndarray, local_field: np.ndarray, u: np.ndarray, step: float
+) -> float:
+    """Let the units of the schedule send to all partners by NumPy, in place; return the largest move, before its step.
+
+    edges   of each unit, those of its incoming messages
+    """
+    moved = 0.0
+    for i in schedule:
+        incoming, outgoing = edges[i], graph.back[edges[i]]
+        move = combined_field(graph.j[incoming], local_field[i] + u[incoming].sum() - u[incoming]) - u[outgoing]
+        u[outgoing] += step * move
+        moved = max(moved, float(np.abs(move).max(initial=0)))
+    return moved
 
 
 def _beliefs(model, graph, u):

@@ -10,6 +10,8 @@ sweeps converge slowly, Newton's step is tried, and taken if G falls.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +21,8 @@ from ...checking.arrays import TIE_ROUNDING, align_columns, oriented, smallest_f
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
-from ...running.progress_bars import with_progress
+from ...running.compiling import has_numba
+from ...running.progress_bars import counting_bar
 from .linear_response import Response, linear_response, positive_solver
 
 SAME_FIXED_POINT = 1e-6  # means that differ by less are one fixed point
@@ -27,6 +30,7 @@ DENSE_EIGEN_UNITS = 300  # units up to which all eigenvectors are found at once
 FREE_ENERGY_ROUNDING = 1e-14  # of G, as a share of it
 FAILURE_ADVICE = "use bethe() or gibbs()"  # where an approximation has failed
 NEWTON_PATIENCE = 6  # sweeps between trials of Newton's step, once it does not pay at once
+COMPILED_PATIENCE = 60  # the same of compiled sweeps: of 20 to 200 the time of a Newton step
 
 
 class Functional(NamedTuple):
@@ -34,6 +38,7 @@ class Functional(NamedTuple):
 
     name               of the public function
     is_bound           whether G(m) >= -log Z for every m
+    reacts             whether TAP's echo is in the update
     value              m (n,) -> G(m)
     coordinate_update  fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest, given the others
     curvature          m (n,) -> (diagonal, off_diagonal), see linear_response.py
@@ -41,6 +46,7 @@ class Functional(NamedTuple):
 
     name: str
     is_bound: bool
+    reacts: bool
     value: Callable
     coordinate_update: Callable
     curvature: Callable
@@ -113,16 +119,35 @@ def descend(
     """
     max_sweeps = check_count("max_sweeps", max_sweeps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
-    m, rows = first_means(model, start, starts), rows_by_class(model)
-    last, due = np.inf, NEWTON_PATIENCE
-    for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
-        moved = sweep_down(m, functional.coordinate_update, rows)
+    m, (sweep_until, patience) = first_means(model, start, starts), _sweeper(model, functional)
+    last, moved, sweeps, due, bar = np.inf, np.inf, 0, patience, counting_bar("round of sweeps")
+    while sweeps < max_sweeps:
+        next(bar)
+        moved, done = sweep_until(m, tolerance, min(due, max_sweeps) - sweeps)
+        sweeps += done
         if moved <= tolerance:
             break
         if sweeps == due:
             m = np.column_stack([_newton(model, functional, column) for column in m.T])
-            last, due = moved, sweeps + (1 if moved < last / 10 else NEWTON_PATIENCE)
+            last, due = moved, sweeps + (1 if moved < last / 10 else patience)
     return _fixed_points(functional, m, moved, sweeps, moved <= tolerance)
+
+
+def _sweeper(model, functional):
+    """Return sweep_until(m, tolerance, most), by Numba or NumPy, and after how many sweeps Newton's step is due."""
+    if has_numba():
+        return import_module(".compiled_loops", __package__).sweeper(model, functional.reacts), COMPILED_PATIENCE
+    return partial(sweep_until, functional.coordinate_update, rows_by_class(model)), NEWTON_PATIENCE
+
+
+def sweep_until(update: Callable, rows: list, m: np.ndarray, tolerance: float, most: int) -> tuple[float, int]:
+    """Sweep by NumPy until no mean moves by more than `tolerance`; return the largest move, and how many sweeps."""
+    sweeps, moved = 0, np.inf
+    while sweeps < most:
+        sweeps, moved = sweeps + 1, sweep_down(m, update, rows)
+        if moved <= tolerance:
+            break
+    return moved, sweeps
 
 
 def rows_by_class(model: BoltzmannMachine) -> list[tuple]:

@@ -20,7 +20,6 @@ needs no difference: see TreeBranches.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +51,7 @@ class Response(NamedTuple):
         """What is wrong with it, for a sentence; "" where nothing shows."""
         if not self.stable:
             return "stands at a saddle of its free energy, where its correlations mean nothing"
-        most = float(np.abs(self.pairs).max(initial=0))
+        most = float(max(self.pairs.max(initial=0), -self.pairs.min(initial=0)))
         if most > 1 + CORRELATION_ROUNDING:
             return f"has a correlation of {most:.4g}, beyond [-1, 1]: linear response has failed"
         if not self.inconsistency <= MAX_INCONSISTENCY:
@@ -141,12 +140,19 @@ def linear_response(
         _, i, j = couplings(model)
         root = np.sqrt(1 - m**2)
         pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
-    pairs = np.where(np.isfinite(pairs), pairs, np.nan)
+    known = np.isfinite(pairs)
+    is_known = bool(known.all())
+    if not is_known:
+        pairs[~known] = np.nan
     if not model.is_sparse:
         np.fill_diagonal(pairs, 1.0)
-    with np.errstate(divide="ignore", over="ignore"):
-        inconsistency = float(np.expm1(np.abs(np.log(np.maximum(variances, 0.0))).max(initial=0)))
-    return Response(pairs, stable and not bool(np.isnan(pairs).any()), inconsistency)
+    return Response(pairs, stable and is_known, inconsistency_of(variances))
+
+
+def inconsistency_of(variances: np.ndarray) -> float:
+    """Return the largest factor between 1 and variances (n,), in units of 1 - m^2, less 1; infinite at 0 and below."""
+    least, most = float(variances.min(initial=1.0)), float(variances.max(initial=1.0))
+    return max(most, 1 / least) - 1 if least > 0 else np.inf
 
 
 def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Callable | None:
@@ -154,7 +160,7 @@ def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal:
     curvature = curvature_matrix(model, diagonal, off_diagonal)
     if not model.is_sparse:
         factor = _cholesky(curvature)
-        return factor and partial(scipy.linalg.cho_solve, factor)
+        return None if factor is None else lambda x: scipy.linalg.lapack.dpotrs(factor, x, lower=1)[0]
     factor = factorize(curvature)
     return factor.solve if factor and is_positive_definite(factor) else None
 
@@ -162,7 +168,9 @@ def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal:
 def curvature_matrix(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Any:
     """Return r A r as a matrix, dense or sparse like the weights."""
     if not model.is_sparse:
-        return np.diag(diagonal) - off_diagonal
+        matrix = -off_diagonal
+        matrix.ravel()[:: model.n + 1] += diagonal
+        return matrix
     w = model.weights
     return (
         scipy.sparse.diags_array(np.asarray(diagonal, float))
@@ -186,7 +194,7 @@ def _inverse(curvature, branches):
     """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
     factor = _cholesky(curvature)
     try:
-        inverse = rest = np.linalg.inv(curvature) if factor is None else _inverse_of(*factor)
+        inverse = rest = np.linalg.inv(curvature) if factor is None else _inverse_of(factor)
     except np.linalg.LinAlgError:
         return None
     if branches:
@@ -194,16 +202,19 @@ def _inverse(curvature, branches):
     return inverse, np.diag(inverse), factor is not None
 
 
-def _inverse_of(factor, lower):
+def _inverse_of(factor):
     """Return the inverse from Cholesky's factor: half the work of one without it."""
     if not len(factor):  # no units
         return factor
-    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower)
-    return np.triu(inverse) + np.triu(inverse, 1).T
+    half, _ = scipy.linalg.lapack.dpotri(factor, lower=1)  # its lower triangle; zeros above
+    inverse = half + half.T
+    np.fill_diagonal(inverse, half.diagonal())
+    return inverse
 
 
 def _cholesky(matrix):
-    try:
-        return scipy.linalg.cho_factor(matrix)
-    except np.linalg.LinAlgError:
-        return None
+    """Return the lower factor of a symmetric matrix (n, n), zeros above; None if it is not positive definite."""
+    if not len(matrix):  # LAPACK would write to the terminal
+        return matrix
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=1)
+    return None if failed else factor

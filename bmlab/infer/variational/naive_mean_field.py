@@ -14,9 +14,6 @@ A product has no correlations; linear response (linear_response.py) predicts the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
 import scipy
 
@@ -66,14 +63,15 @@ def mean_field(
     True
     """
     check_model(model)
-
-    def lowest(field, units, m):  # field = (sum_j w_ij m_j + b_i) / T of some units; given the others, F is lowest at
-        return np.tanh(field)  # m_i = tanh((sum_j w_ij m_j + b_i) / T)
-
-    functional = free_energy_functional(model, lowest)
+    functional = free_energy_functional(model)
     return warn_unless_converged(
         solution(model, functional, descend(model, functional, start, starts, tolerance, max_sweeps))
     )
+
+
+def mean_in_field(field: np.ndarray) -> np.ndarray:
+    """Return the means at which F is lowest, given the others: m_i = tanh((sum_j w_ij m_j + b_i) / T)."""
+    return np.tanh(field)
 
 
 def free_energy(model: BoltzmannMachine, m: ArrayLike) -> float:
@@ -91,15 +89,22 @@ def free_energy(model: BoltzmannMachine, m: ArrayLike) -> float:
 
 def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
     """Return F(m) of means m (n,) in [-1, 1]."""
-    entropy = scipy.special.entr((1 + m) / 2).sum() + scipy.special.entr((1 - m) / 2).sum()
-    return float(energy_of(model, m) - model.temperature * entropy)
+    return float(energy_of(model, m) - model.temperature * entropy_of(m))
 
 
-def free_energy_functional(model: BoltzmannMachine, lowest: Callable) -> Functional:
+def entropy_of(m: np.ndarray) -> float:
+    """Return the entropy of independent units with means m (n,), in nats."""
+    return scipy.special.entr(np.concatenate([1 + m, 1 - m]) / 2).sum()
+
+
+def free_energy_functional(model: BoltzmannMachine) -> Functional:
     """Return mean field's free energy, with its update, for descend()."""
-    bare = replace(model, offset=0.0)
+
+    def value(m):  # F(m) / T without the offset
+        return float(-m @ (m @ model.weights / 2 + model.biases) / model.temperature - entropy_of(m))
+
     return Functional(
-        "mean_field", True, lambda m: free_energy_of(bare, m) / model.temperature, lowest, lambda m: curvature(model, m)
+        "mean_field", True, False, value, lambda field, *_: mean_in_field(field), lambda m: curvature(model, m)
     )
 
 

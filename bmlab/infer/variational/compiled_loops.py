@@ -1,0 +1,114 @@
+"""The sweeps of mean field, TAP and belief propagation in loops that Numba compiles; imported only with Numba.
+
+Each calls the small function that is the method's equation, the same that NumPy calls: mean_in_field(),
+mean_without_echo(), combined_field().  Numba keeps what it compiled until this file changes: after a change of one of
+those delete __pycache__ here.  Sums over partners may be taken in any order ("reassoc"): several at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from ...checking.arrays import combined_field
+from ...model import BoltzmannMachine
+from ...running.compiling import COMPILE_OPTIONS
+from .naive_mean_field import mean_in_field
+from .tap_equations import mean_without_echo
+
+_compiled = njit(**COMPILE_OPTIONS, fastmath={"contract", "reassoc"})
+_equation = njit(**COMPILE_OPTIONS)
+_mean_in_field, _mean_without_echo = _equation(mean_in_field), _equation(mean_without_echo)
+_combined_field = _equation(combined_field)
+
+
+def sweeper(model: BoltzmannMachine, reacts: bool) -> Callable:
+    """Return sweep_until() of coordinate_descent.py for this machine, compiled; with TAP's echo if it `reacts`."""
+    order, local_field = model.colours.order, model.biases / model.temperature
+    w = model.weights
+    if model.is_sparse:
+        loop, arrays = _sparse, (*map(as_index, (w.indptr, w.indices)), w.data / model.temperature)
+    else:
+        loop, arrays = _dense, (np.ascontiguousarray(w / model.temperature),)
+
+    def sweep_until(m, tolerance, most):
+        rows = np.ascontiguousarray(m.T)
+        moved, sweeps = loop(*arrays, local_field, order, reacts, rows, tolerance, most)
+        m[:] = rows.T
+        return moved, sweeps
+
+    return sweep_until
+
+
+def as_index(places: np.ndarray) -> np.ndarray:
+    """Return indices in the one type that loops are compiled for."""
+    return places.astype(np.int64)
+
+
+@_compiled
+def _mean(reacts, field, echo):
+    return _mean_without_echo(field, echo) if reacts else _mean_in_field(field)
+
+
+@_compiled
+def _dense(j, local_field, order, reacts, rows, tolerance, most):
+    """Sweep means `rows` (starts, n) of a full machine, in place; return the largest move of the last, and how many."""
+    sweeps = 0
+    while sweeps < most:
+        sweeps, moved = sweeps + 1, 0.0
+        for start in range(len(rows)):
+            m = rows[start]
+            for i in order:
+                pull, field, echo = j[i], local_field[i], 0.0
+                if reacts:
+                    for k in range(len(m)):
+                        field, echo = field + pull[k] * m[k], echo + pull[k] * pull[k] * (1 - m[k] * m[k])
+                else:
+                    for k in range(len(m)):
+                        field += pull[k] * m[k]
+                new = _mean(reacts, field, echo)
+                moved = max(moved, abs(new - m[i]))
+                m[i] = new
+        if moved <= tolerance:
+            break
+    return moved, sweeps
+
+
+@_compiled
+def _sparse(indptr, indices, j, local_field, order, reacts, rows, tolerance, most):
+    """Sweep as _dense; of a sparse machine (CSR)."""
+    sweeps = 0
+    while sweeps < most:
+        sweeps, moved = sweeps + 1, 0.0
+        for start in range(len(rows)):
+            m = rows[start]
+            for i in order:
+                field, echo = local_field[i], 0.0
+                for e in range(indptr[i], indptr[i + 1]):
+                    other = m[indices[e]]
+                    field += j[e] * other
+                    if reacts:
+                        echo += j[e] * j[e] * (1 - other * other)
+                new = _mean(reacts, field, echo)
+                moved = max(moved, abs(new - m[i]))
+                m[i] = new
+        if moved <= tolerance:
+            break
+    return moved, sweeps
+
+
+@_compiled
+def send_messages(j, indptr, back, schedule, local_field, u, step):
+    """Let the units of the schedule send to all partners, in place; return the largest move, before its step."""
+    moved = 0.0
+    for i in schedule:
+        total = local_field[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            total += u[e]
+        for e in range(indptr[i], indptr[i + 1]):
+            move = _combined_field(j[e], total - u[e]) - u[back[e]]
+            u[back[e]] += step * move
+            moved = max(moved, abs(move))
+    return moved

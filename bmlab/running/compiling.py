@@ -1,0 +1,25 @@
+"""Numba, which compiles hot loops: whether it is here, and how it is to compile.
+
+Loops live in files that import Numba (numba_engine.py, compiled_loops.py).  Those are imported at the first call that
+needs a loop, and only if has_numba(): NumPy does the same without, several times slower.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ..checking.budgets import memory_to_spend
+
+NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
+COMPILE_OPTIONS: Any = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+
+@cache
+def has_numba() -> bool:
+    """Whether Numba can be loaded here: installed, and with room for its compiler."""
+    try:
+        return memory_to_spend() >= NUMBA_BYTES / 2 and bool(import_module("numba"))
+    except (ImportError, OSError, MemoryError):
+        return False

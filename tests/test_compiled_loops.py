@@ -1,0 +1,82 @@
+"""The loops that Numba compiles do what NumPy does, sweep by sweep, and both what plain.py does."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import bmlab
+from bmlab import plain
+from bmlab.infer.variational import (
+    belief_propagation,
+    compiled_loops,
+    coordinate_descent,
+    naive_mean_field,
+    tap_equations,
+)
+
+SEEDS = range(6)
+
+
+def glass(seed, n=9, to=np.asarray):
+    """Return some units, of whose pairs a third is not coupled, in fields of order one, warm enough for one valley."""
+    rng = np.random.default_rng(seed)
+    weights = bmlab.sherrington_kirkpatrick(n, rng=rng).weights * (bmlab.symmetric(rng.random((n, n))) > 0.35)
+    return bmlab.BoltzmannMachine(to(weights), rng.normal(size=n), 3.0)
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def engine(request, monkeypatch):
+    """Either engine, as if Numba were there or not."""
+    for module in (coordinate_descent, belief_propagation):
+        monkeypatch.setattr(module, "has_numba", lambda: request.param == "numba")
+
+
+@pytest.mark.parametrize("name", ["mean_field", "tap", "bethe"])
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_engine_answers_as_plain_does(engine, name, to, seed):
+    """To ten times the tolerance at which plain.py may stop."""
+    whole = glass(seed)
+    right, found = getattr(plain, name)(whole), getattr(bmlab, name)(replace(whole, weights=to(whole.weights)))
+    coupled = whole.weights != 0
+    assert found.converged
+    assert np.abs(found.mean - right.mean).max() < 1e-9 and abs(found.log_z - right.log_z) < 1e-8
+    assert np.abs((found.corr.toarray() if to is not np.asarray else found.corr) - right.corr)[coupled].max() < 1e-8
+
+
+def law_sweeps(theory, to, seed):
+    """Five of them, from three starts: rounding grows by less than the largest slope, |J| n, a sweep."""
+    model = replace(glass(seed, to=to), offset=1.0)
+    functional = theory.free_energy_functional(model)
+    by_numpy = partial(
+        coordinate_descent.sweep_until, functional.coordinate_update, coordinate_descent.rows_by_class(model)
+    )
+    by_numba = compiled_loops.sweeper(model, functional.reacts)
+    there = [np.random.default_rng(seed).uniform(-1, 1, (model.n, 3)) for _ in range(2)]
+    ends = [sweep(m, 1e-3, 5) for sweep, m in zip((by_numpy, by_numba), there, strict=True)]
+    assert ends[0][1] == ends[1][1] and abs(ends[0][0] - ends[1][0]) < 1e-10
+    assert np.abs(there[0] - there[1]).max() < 1e-10
+    assert by_numpy(there[0], 1.0, 5)[1] == by_numba(there[1], 1.0, 5)[1] == 1
+
+
+@pytest.mark.parametrize("theory", [naive_mean_field, tap_equations], ids=["mean field", "tap"])
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sweeps_are_the_same_whoever_makes_them(theory, to, seed):
+    law_sweeps(theory, to, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_messages_are_the_same_whoever_sends_them(seed, monkeypatch):
+    """Three sweeps there and back, the last by half."""
+    model = glass(seed)
+    graph, field = belief_propagation.graph_of(model), model.biases / model.temperature
+    there = []
+    for numba in (False, True):
+        monkeypatch.setattr(belief_propagation, "has_numba", lambda numba=numba: numba)
+        send, u = belief_propagation._sender(graph, field), np.zeros(len(graph.j))
+        there.append([*(send(u, step) for step in (1.0, 1.0, 0.5)), *u])
+    assert np.abs(np.subtract(*there)).max() < 1e-13 and there[0][2] > 0
