@@ -21,9 +21,7 @@ OPEN_CELL = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
     re.MULTILINE,
 )
-WATCHING = re.compile(
-    r"\Aimport bmlab\.widgets\.exercises\nbmlab\.widgets\.exercises\.watch\(.*\n?"
-)  # of any year's handout
+WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n?")  # of any year's handout
 STUDENT = re.compile(
     r"""^student[ \t]*=[ \t]*("[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|[\w.]{1,20})[ \t]*(?:#.*)?$""", re.MULTILINE
 )
