@@ -20,16 +20,13 @@ ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # A seed: last digits are moved as on another processor (tests/nudged), and no test may notice.
 NUDGED ?=
 export NUDGED
-CORE = plain contract model machines estimate dispatch planning trees exact_sampling gibbs_sampling \
-	diagnostics simulated_annealing annealed_importance replica_exchange visited_states combining naive_mean_field \
-	coordinate_descent tap_equations linear_response selected_inversion structured_mean_field belief_propagation \
-	free_bounds gaussian_integral tree_reweighting bracketing choosing ascent clamped_batches likelihood fitting \
-	checkpoints maximum_likelihood pseudolikelihood inversion contrastive_divergence standard_errors moments triplets \
-	completion estimators
+# What make check runs: the tests of the methods and learners, each named after its file, and of what these build on.
+OF_FILES = $(foreach file,$(wildcard bmlab/infer/*/*.py bmlab/learn/*.py),$(wildcard tests/test_$(basename $(notdir $(file))).py))
+CORE = $(patsubst %,tests/test_%.py,plain contract model machines estimate choosing estimators) $(OF_FILES)
 # What make check WHAT=... runs of these, by words in the names of tests, where the word itself would not do.
 WHAT ?=
 WORDS_ais = annealed_importance or ais- or ais]
-WORDS_tempering = tempering or replica_exchange or temper- or temper]
+WORDS_tempering = tempering or temper- or temper]
 WORDS_pcd = contrastive_divergence
 WORDS_maximize = maximum_likelihood
 OF_SUBJECT = $(if $(WHAT),-k "$(or $(WORDS_$(WHAT)),$(WHAT))")
@@ -78,7 +75,7 @@ test: setup  ## run every notebook, comparing each stored number, and every test
 		--nbval --nbval-current-env teaching/tests notebooks tests
 
 check: setup  ## run what a change of the package must pass: plain.py, laws, fast tests (WHAT=tempering: one subject's; NUDGED=1: last digits moved)
-	@$(ONE_THREAD) $(if $(NUDGED),PYTHONPATH=tests/nudged) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE:%=tests/test_%.py)
+	@$(ONE_THREAD) $(if $(NUDGED),PYTHONPATH=tests/nudged) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE)
 
 processors: setup  ## run notebooks, laws and climbs as other processors would (ON="AVX2-only nudged": as these; TESTS=...: more tests)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \

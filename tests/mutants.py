@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import test_annealed_importance
+import test_annealing
 import test_ascent
 import test_belief_propagation
 import test_bracketing
@@ -30,13 +31,12 @@ import test_coordinate_descent
 import test_diagnostics
 import test_dispatch
 import test_gaussian_integral
-import test_gibbs_sampling
+import test_gibbs
 import test_likelihood
 import test_linear_response
 import test_planning
-import test_replica_exchange
-import test_simulated_annealing
 import test_tap_equations
+import test_tempering
 
 import bmlab
 
@@ -166,7 +166,7 @@ CAUGHT = [
     (partial(law.law_known, form=law.as_sparse), bmlab.bethe, "tells_zero_for_unknown"),
     (law.law_seed, law.sampled, "ignores_the_seed"),
     (law.law_coverage, law.correlated_chains, "is_too_sure is_too_unsure"),
-    (test_gibbs_sampling.law_draws, bmlab.gibbs, "keeps_the_last"),
+    (test_gibbs.law_draws, bmlab.gibbs, "keeps_the_last"),
     (law.law_likelihood, bmlab.exact, "forgets_temperature"),
     (law.law_likelihood, bmlab.mean_field, "calls_it_an_upper_bound"),
 ]
@@ -373,7 +373,7 @@ responding = partial(
     test_linear_response.test_the_covariance_is_the_response_of_the_means, bmlab.mean_field, np.asarray
 )
 compiled = partial(test_compiled_loops.law_sweeps, test_compiled_loops.naive_mean_field, np.asarray, 0)
-laddered = partial(test_replica_exchange.law_half, test_replica_exchange.GLASSES["glass"])
+laddered = partial(test_tempering.law_half, test_tempering.GLASSES["glass"])
 by_temperature, by_offset = undivided("temperature"), uncalled("with_offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
@@ -397,7 +397,7 @@ EDITS = [
     Edit("infer.sampling.gibbs", by_temperature, law.law_invariance),
     Edit("infer.sampling.chains", by_temperature, independent["gibbs"]),
     Edit("infer.sampling.annealed_importance", by_temperature, independent["ais"]),
-    Edit("infer.sampling.annealing", by_temperature, test_simulated_annealing.test_annealed_keeps_the_best_of_the_walk),
+    Edit("infer.sampling.annealing", by_temperature, test_annealing.test_annealed_keeps_the_best_of_the_walk),
     Edit("model:clamp", unadded("offset"), partial(law.law_same, bmlab.exact, law.clamped)),
     Edit("infer.exact.dispatch", by_offset, right),
     Edit("infer.variational.coordinate_descent", by_offset, independent["mean_field"]),
@@ -421,7 +421,7 @@ EDITS = [
     Edit("infer.exact.planning:_cheapest", called("min", "max"), test_planning.law_cheapest),
     Edit("infer.variational.coordinate_descent:first_means", unsigned, test_coordinate_descent.law_both_ends),
     Edit("infer.variational.belief_propagation:_propagate", undivided(2), test_belief_propagation.law_alike),
-    Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_replica_exchange.law_conveyor),
+    Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_tempering.law_conveyor),
     Edit("infer.sampling.tempering:_equalise_rejection", undivided("TARGET_REJECTION"), laddered),
     Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),
     Edit("infer.sampling.diagnostics:effective_size", uncorrected, partial(test_diagnostics.law_agreement, 77)),

@@ -2,7 +2,7 @@
 
 plain.py is held against laws of its own too (energies by hand, slopes by differences), so that the two cannot be wrong
 together.  Its sum over states, clamped phase, gradient, sweep and climb are the referees of test_contract.py,
-test_gibbs_sampling.py and test_ascent.py.
+test_gibbs.py and test_ascent.py.
 """
 
 import ast
