@@ -16,7 +16,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 import bmlab
-from bmlab.widgets import DrawView, LatticeView, LearningView, MachineView, PaintView
+from bmlab.widgets import DrawView, LearningView, MachineView, PaintView
 from bmlab.widgets.view import View
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -65,7 +65,6 @@ def views() -> dict[str, tuple[View, str]]:
         bmlab.BoltzmannMachine(np.zeros((10, 10)), np.zeros(10)), rng.choice([-1, 1], (200, 10)), rate=0.01
     )
     return {
-        "LatticeView(128)": (LatticeView(128), ""),
         "MachineView(toy())": (MachineView(bmlab.toy()), ""),
         "DrawView(), learning": (DrawView(), ""),
         "LearningView, 10 units": (LearningView(climb, steps=5), "Run"),

@@ -6,7 +6,6 @@ from itertools import combinations, islice
 import matplotlib
 import numpy as np
 import pytest
-from scipy.special import ellipk
 
 import bmlab
 
@@ -293,30 +292,6 @@ def test_a_reading_names_the_likeliest_class_and_draws_each_probability(rng):
     known, expected = (np.ma.filled(ax.images[0].get_array(), np.nan).ravel() for ax in figure.axes if ax.images)
     assert np.array_equal(known, np.where(start == 0, np.nan, start), equal_nan=True)
     assert np.allclose(expected, mean)
-
-
-def onsager(T):
-    """Energy of a unit of the endless lattice: Onsager (1944), Phys. Rev. 65, 117."""
-    tanh, K = np.tanh(2 / T), ellipk((2 * np.sinh(2 / T) / np.cosh(2 / T) ** 2) ** 2)
-    return -(1 + 2 / np.pi * (2 * tanh**2 - 1) * K) / tanh
-
-
-@pytest.mark.parametrize("temperature", [1.5, 2.5])
-def test_the_lattices_that_are_stored_have_come_to_rest_away_from_the_critical_point(temperature):
-    """Onsager's energy within five standard deviations; below T_c two walls round the torus may be left, 4/L a unit."""
-    size, below = 24, temperature if temperature < 2 else 1.8
-    for seed in SEEDS:
-        figure = pictures.snapshots(size, 0.0, temperature, seed)
-        drawn = [np.asarray(ax.images[0].get_array()) for ax in figure.axes]
-        model = bmlab.ising((size, size))
-        for k, T, walls in ((0, below, 4 / size), (2, 3.5, 0)):
-            energy, step = model.energy(drawn[k].ravel()) / size**2, 0.01
-            heat = (onsager(T + step) - onsager(T - step)) / (2 * step)
-            spread = 5 * np.sqrt(heat) * T / size
-            assert -spread < energy - onsager(T) < spread + walls
-        for ax, s, T in zip(figure.axes, drawn, (below, pictures.CRITICAL_TEMPERATURE, 3.5), strict=True):
-            assert ax.get_title(loc="left") == f"T = {T:.3g}"
-            assert ax.texts[0].get_text().replace("\N{MINUS SIGN}", "-") == f"magnetisation {s.mean():+.2f}"
 
 
 # HTML

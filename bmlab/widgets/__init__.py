@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .chains import ChainsView
     from .drawing import DrawView
     from .exploring import explore
-    from .lattice import LatticeView
     from .learning import LearningView
     from .machine import MachineView
     from .painting import PaintView
@@ -29,7 +28,6 @@ __all__ = [
     "ChainsView",
     "ConditionalView",
     "DrawView",
-    "LatticeView",
     "LearningView",
     "MachineView",
     "MeanFieldView",

@@ -17,10 +17,8 @@ from PIL import Image
 from .. import plot
 from ..checking.arrays import first_largest
 from ..estimate import dense_corr
-from ..infer.sampling.chains import Chains
 from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
-from ..machines import ising
 from ..model import BoltzmannMachine
 from ..plot.style import DASHED, HATCHED, ON_LIGHT, literal, signed
 
@@ -33,8 +31,6 @@ VIEW_COLOURS = {
     "hatched": HATCHED,
 }
 WEAKEST = 0.06  # a weight that is drawn between pixels, as in dreams.js
-SNAPSHOT_SWEEPS = 200  # of a lattice, from a random start
-CRITICAL_TEMPERATURE = 2 / np.log(1 + np.sqrt(2))  # Kramers and Wannier (1941), Phys. Rev. 60, 252
 
 
 class Easel:
@@ -246,23 +242,6 @@ def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
     ax.text(
         x, y + 0.5, {1: "+", -1: "\N{MINUS SIGN}", 0: ""}[int(sign)], color=ink, fontsize=11, ha="center", va="center"
     )
-
-
-def snapshots(size: int, field: float, temperature: float, seed: int) -> Figure:
-    """Draw the lattice below, at and above the critical temperature, each after SNAPSHOT_SWEEPS from a random start.
-
-    Below is its own temperature where that is low; another temperature brings another start.
-    """
-    rng = np.random.default_rng([seed, round(100 * temperature)])
-    temperatures = np.array([temperature if temperature < 2 else 1.8, CRITICAL_TEMPERATURE, 3.5])
-    model = ising((size, size), field=field)
-    chains = Chains(model, rng.choice([-1, 1], (model.n, 3)), rng)
-    chains.sweep(SNAPSHOT_SWEEPS, beta=1 / temperatures)
-    figure, axes = subplots(1, 3, 5.2, 2.5)
-    for ax, temperature, s in zip(axes.flat, temperatures, chains.s.T, strict=True):
-        plot.images(s, ax, (size, size))
-        plot.headline(ax, f"T = {temperature:.3g}", below=f"magnetisation {s.mean():+.2f}")
-    return figure
 
 
 def two_layers(model: BoltzmannMachine) -> list[range]:

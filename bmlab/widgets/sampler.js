@@ -43,45 +43,6 @@ function sweep(machine, s, T, next, units = s.keys()) {
   return s;
 }
 
-// One sweep of an L x L lattice closed into a torus (L even): the black fields of the checkerboard, then the white.
-function sweepLattice(s, L, T, b, next) {
-  const p = [-4, -2, 0, 2, 4].map((sum) => chanceOfPlus(sum + b, T));
-  for (let colour = 0; colour < 2; colour++) {
-    for (let row = 0; row < L; row++) {
-      const here = row * L, above = (row ? row - 1 : L - 1) * L, below = (row + 1 < L ? row + 1 : 0) * L;
-      for (let c = (row + colour) & 1; c < L; c += 2) {
-        const sum = s[above + c] + s[below + c] + s[here + (c ? c - 1 : L - 1)] + s[here + (c + 1 < L ? c + 1 : 0)];
-        s[here + c] = next() < p[(sum + 4) >> 1] ? 1 : -1;
-      }
-    }
-  }
-  return s;
-}
-
-// Energy and magnetisation of a lattice, a unit.
-function measure(s, L, b) {
-  let bonds = 0, sum = 0;
-  for (let row = 0, i = 0; row < L; row++) {
-    const below = (row + 1 < L ? row + 1 : 0) * L;
-    for (let c = 0; c < L; c++, i++) {
-      sum += s[i];
-      bonds += s[i] * (s[below + c] + s[row * L + (c + 1 < L ? c + 1 : 0)]);
-    }
-  }
-  return { energy: -(bonds + b * sum) / s.length, magnetisation: sum / s.length };
-}
-
-// The infinite lattice without a field: energy a unit (Onsager 1944), |magnetisation| (Yang 1952).
-const CRITICAL = 2 / Math.log(1 + Math.SQRT2);
-
-function onsager(T) {
-  const s = Math.sinh(2 / T), c = Math.cosh(2 / T), q = 2 * (s / c) ** 2 - 1;
-  let a = 1, g = Math.abs(q);             // K(k) = pi / 2 agm(1, k'), and k' = |2 tanh^2 - 1|
-  for (let k = 0; k < 60 && g > 0; k++) [a, g] = [(a + g) / 2, Math.sqrt(a * g)];
-  const energy = -(c / s) * (1 + (q === 0 ? 0 : q / a));
-  return { energy, magnetisation: T < CRITICAL ? (1 - s ** -4) ** 0.125 : 0 };
-}
-
 // -E(s)/T of all states, but for the offset; state k has the binary digits of k, unit 0 first, as in bmlab.states().
 function logWeights({ weights, biases }, T) {
   const n = biases.length, logs = new Float64Array(2 ** n), s = new Array(n);

@@ -33,8 +33,8 @@ function frame(el, name, ...children) {
   return root;
 }
 
-// A labelled slider; `show` says a value in words; `mark` is a value to point at, and catches what is within `snap`.
-function slider(label, { min, max, step, value, show = String, mark, markName, snap = 0 }, oninput) {
+// A labelled slider; `show` says a value in words.
+function slider(label, { min, max, step, value, show = String }, oninput) {
   const number = make("span", { class: "bml-number", "aria-hidden": "true" });   // heard as aria-valuetext
   const input = make("input", { type: "range", min, max, step, value, "aria-label": label });
   let now = value;
@@ -44,14 +44,10 @@ function slider(label, { min, max, step, value, show = String, mark, markName, s
     number.textContent = show(now);
     input.setAttribute("aria-valuetext", number.textContent);
   };
-  const to = (x) => { set(Math.abs(x - mark) < snap ? mark : x); oninput(now); };
+  const to = (x) => { set(x); oninput(now); };
   input.addEventListener("input", () => to(+input.value));
   set(value);
   const track = make("span", { class: "bml-track" }, input);
-  if (mark !== undefined) {
-    track.style.setProperty("--at", (mark - min) / (max - min));
-    track.append(make("span", { class: "bml-mark", "aria-hidden": "true" }, markName));
-  }
   const move = (steps) => to(Math.round((now + steps * step) / step) * step);
   const el = make("label", { class: "bml-slider" }, make("span", { class: "bml-name" }, label), track, number);
   return { el, set, move, input };

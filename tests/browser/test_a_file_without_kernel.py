@@ -7,7 +7,7 @@ from html import escape
 import nbformat
 import numpy as np
 import pytest
-from test_live_views import pixels, slide
+from test_live_views import slide
 
 import bmlab
 from bmlab import widgets
@@ -29,7 +29,7 @@ def page(browser, tmp_path):
     )
     views = [
         widgets.MachineView(machine),
-        widgets.LatticeView(32),
+        widgets.DrawView(),
         widgets.explore(lambda ax, T: ax.plot([0, T]), T=(1, 3)),
         widgets.PaintView([bmlab.ising((4, 4))] * 2, np.zeros(2)),
     ]
@@ -44,16 +44,17 @@ def page(browser, tmp_path):
     context.close()
 
 
-def test_the_machine_and_the_lattice_live_in_an_exported_file_and_the_others_are_pictures(page):
-    page.locator(".bmlab-lattice").wait_for()
+def test_the_machine_and_the_sheets_live_in_an_exported_file_and_the_others_are_pictures(page):
+    page.locator(".bmlab-draw").wait_for()
     assert page.locator(".bmlab").count() == 2
     assert page.locator("img:visible").count() == 2
-    lattice = page.locator(".bmlab-lattice")
-    lattice.scroll_into_view_if_needed()
-    lattice.get_by_role("button", name="Pause").click()
-    before = pixels(lattice)
-    lattice.get_by_role("button", name="Step").click()
-    assert pixels(lattice) != before
+    sheet = page.locator(".bmlab-draw")
+    sheet.scroll_into_view_if_needed()
+    sheet.get_by_role("button", name="Pause").click()
+    paper = sheet.get_by_role("application").first
+    before = paper.evaluate("canvas => canvas.toDataURL()")
+    paper.press(" ")
+    assert paper.evaluate("canvas => canvas.toDataURL()") != before
     machine = page.locator(".bmlab-machine")
     assert slide(machine, "temperature T") == "1.05"
     machine.get_by_role("button", name="One update").click()
@@ -69,12 +70,16 @@ widget.render({{ model, el: document.getElementById("el") }});
 </script>"""
 
 
-@pytest.mark.parametrize("name", ["explore", "lattice"])
+@pytest.mark.parametrize("name", ["explore", "machine"])
 def test_in_a_frame_of_its_own_a_view_lives_or_shows_its_picture_and_one_sentence(browser, name):
     """As VS Code and Colab offer it: as a widget, in a frame from which no notebook and no storage is seen."""
-    view = widgets.LatticeView(32) if name == "lattice" else widgets.explore(lambda ax, T: ax.plot([0, T]), T=(1, 3))
-    names = ("picture", "alt", "colours", "controls", "size", "seed", "temperature", "field")
-    state = json.dumps({one: getattr(view, one) for one in names if view.has_trait(one)})
+    view = (
+        widgets.MachineView(bmlab.toy())
+        if name == "machine"
+        else widgets.explore(lambda ax, T: ax.plot([0, T]), T=(1, 3))
+    )
+    names = [name for name in view.traits(sync=True) if name[0] != "_" and name not in ("layout", "tooltip")]
+    state = json.dumps({name: getattr(view, name) for name in names})
     script = str(view._esm).replace("export default", "const widget =")
     page = browser.new_context(offline=True).new_page()
     frame_html = FRAME.format(script=script, state=state)
@@ -82,10 +87,12 @@ def test_in_a_frame_of_its_own_a_view_lives_or_shows_its_picture_and_one_sentenc
         f'<iframe sandbox="allow-scripts" width="900" height="700" srcdoc="{escape(frame_html)}"></iframe>'
     )
     frame = page.frame_locator("iframe")
-    if name == "lattice":
+    if name == "machine":
         frame.get_by_role("button", name="Pause").click()
-        frame.locator("canvas").press("ArrowRight")
-        frame.get_by_text("it stands.").wait_for(state="attached")
+        frame.get_by_role("button", name="One update").click()
+        assert (
+            frame.get_by_role("button", name="is +1").count() + frame.get_by_role("button", name="is −1").count() == 3
+        )
     else:
         frame.get_by_role("slider").press("ArrowRight")
         frame.get_by_text("The kernel is gone. Run the cell again to bring this to life.").wait_for()

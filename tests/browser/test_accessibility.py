@@ -96,7 +96,7 @@ FACE = """button => getComputedStyle(button).backgroundColor.match(/\\d+/g).slic
 
 @pytest.mark.parametrize("kind", ["forced", "forced dark"])
 def test_with_forced_colours_a_pressed_button_is_told_from_the_others(notebook, kind):
-    view = notebook.write("lattice.ipynb", IMPORTS, CELLS["lattice"], PREDICT).run().view("lattice")
+    view = notebook.write("machine.ipynb", IMPORTS, CELLS["machine"], PREDICT).run().view("machine")
     look(notebook, kind)
     notebook.page.get_by_role("button", name="A", exact=True).press("Enter")
     for buttons in (view.locator(".bml-choice").first, notebook.page.locator(GROUP)):
@@ -121,7 +121,7 @@ HEARD = """(view) => {                       // what is said by itself during si
 }"""
 
 
-@pytest.mark.parametrize("name", ["lattice", "machine", "learning", "draw", "states", "update", "visited", "chains"])
+@pytest.mark.parametrize("name", ["machine", "learning", "draw", "states", "update", "visited", "chains"])
 def test_what_moves_by_itself_does_not_speak(notebook, name):
     view = notebook.write(f"{name}.ipynb", IMPORTS, CELLS[name]).run().view(name)
     if name == "learning":
@@ -142,11 +142,6 @@ def test_states_and_positions_are_heard(notebook):
     ):
         paper.press(key)
         until(notebook, view, words)
-    view = notebook.write("lattice.ipynb", IMPORTS, CELLS["lattice"]).run().view("lattice")
-    view.locator("canvas").press(" ")
-    until(notebook, view, "; it stands.")
-    view.locator("canvas").press("ArrowUp")
-    assert view.locator(".bml-heard").inner_text().startswith("T = 2.30, field 0.01, magnetisation ")
     view = notebook.write("machine.ipynb", IMPORTS, CELLS["machine"]).run().view("machine")
     view.get_by_role("button", name="Pause").click()
     view.get_by_role("button", name="+++, probability").press("Enter")

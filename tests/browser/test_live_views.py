@@ -18,7 +18,6 @@ CELLS = {
     print(f"T = {T:g}")
 
 widgets.explore(draw, T=(1, 5))""",
-    "lattice": "widgets.LatticeView(32, temperature=2.3)",
     "machine": "widgets.MachineView(bmlab.toy())",
     "learning": """data = bmlab.data.zoo().data[:, :6]
 start = bmlab.BoltzmannMachine(np.zeros((6, 6)), np.zeros(6))
@@ -151,37 +150,6 @@ def test_on_a_dense_display_explore_answers_a_step_at_once_and_gets_sharp_at_res
     slide(view, "T")
     notebook.page.wait_for_timeout(1500)  # nothing comes after the second
     assert notebook.page.evaluate("window.widths") == [[520, 520], [1040, 520]]
-
-
-def test_the_lattice_runs_and_listens_to_keys_and_pointer(shown):
-    notebook, view = shown("lattice")
-    before = pixels(view)
-    eventually(notebook, lambda: pixels(view) != before)
-    canvas = view.locator("canvas")
-    canvas.focus()
-    canvas.press(" ")
-    assert view.get_attribute("data-playing") == "false"
-    still = pixels(view)
-    canvas.press("ArrowRight")
-    canvas.press("b")  # the notebook would insert a cell
-    assert view.get_by_role("slider", name="temperature T").get_attribute("aria-valuetext") == "2.35"
-    assert notebook.page.locator(".jp-CodeCell").count() == 2
-    assert pixels(view) == still
-    view.get_by_role("button", name="Random").click()  # else a pen might meet units that are up already
-    still = pixels(view)
-    canvas.hover(position={"x": 40, "y": 40})  # waits until nothing moves or lies above
-    notebook.page.mouse.down()
-    canvas.hover(position={"x": 90, "y": 90})
-    notebook.page.mouse.up()
-    assert pixels(view) != still
-
-
-def test_without_its_kernel_a_lattice_goes_on(shown):
-    notebook, view = shown("lattice")
-    notebook.shut_down().page.wait_for_timeout(1000)
-    before = pixels(view)
-    slide(view, "temperature T")
-    eventually(notebook, lambda: pixels(view) != before)
 
 
 def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
@@ -346,21 +314,6 @@ def test_a_bar_sets_its_state_and_the_cube_shows_the_same(shown):
     view.get_by_role("button", name="cube").click()
     view.locator("svg[aria-label^='Eight'] .bml-row").nth(0).click()
     assert units.all_text_contents() == ["+"] * 3
-
-
-def test_the_field_takes_a_lattice_round_a_loop_and_the_critical_point_catches_the_slider(shown):
-    notebook, view = shown("lattice")
-    assert slide(view, "temperature T", "ArrowLeft", times=3) == "2.269"
-    view.get_by_role("button", name="Hysteresis").click()
-    label = "field b"
-    notebook.page.wait_for_function(
-        "el => parseFloat(el.getAttribute('aria-valuetext')) > 0.1",
-        arg=view.get_by_role("slider", name=label).element_handle(),
-    )
-    assert view.get_by_role("img", name="Magnetisation against the field").is_visible()
-    still = slide(view, label)  # a hand on the slider ends the journey
-    notebook.page.wait_for_timeout(500)
-    assert view.get_by_role("slider", name=label).get_attribute("aria-valuetext") == still
 
 
 DREAMT = """wall => { const { width, height } = wall, found = [];

@@ -30,7 +30,6 @@ COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
 MANUAL = ["choosing", "conventions", "getting_started"]
 REFERENCE = ["api/exact.html", "api/learning.html", "api/plot.html"]
 MOVES = {  # view: what moves it with a key, and with the pointer
-    "LatticeView": (".bml-slider input", "button:has-text('Step')"),
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
     "StatesView": (".bml-node", "button:has-text('Free all')"),
     "UpdateView": (".bml-slider input", "button:has-text('Drop u')"),
