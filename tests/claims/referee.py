@@ -2,17 +2,23 @@
 
     python tests/claims/referee.py               try every claim (make claims)
     python tests/claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one
+    python tests/claims/referee.py --blind 00_start   print the scripts without names and sentences, to be read back
 
-What was tried is written to tests/claims/verdicts.csv, where the rows of other claims stay as they are.
+What was tried is written to tests/claims/verdicts.csv; the rows of other claims stay as they are.
 
 A claim is a function of a seed in tests/claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of
-the notebook has it.  It returns by how much the sentence held: above 0 it held, at or below 0 it did not.  The effect
-is the median of the trials; its 95 % interval is by order statistics, which assumes nothing of their law.
+the notebook has it.  It returns by how much the sentence held: above 0 it held, at or below 0 it did not.  One lost
+trial refutes it, unless the sentence itself says "nearly all", "most" or the like and the claim gives that `share`.
+Trials that are the same trial again count once: those of one effect, to six digits, or of one key, if a trial returns
+(effect, key).  A theorem is not tried: it is `proved`, by the line that stands beside it.  The effect is the median of
+the trials; its 95 % interval is by order statistics, which assumes nothing of their law.
 """
 
 import argparse
+import ast
 import csv
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -33,17 +39,20 @@ from bmlab.running.parallel import map_executor
 HERE = Path(__file__).resolve().parent
 NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))
 VERDICTS = HERE / "verdicts.csv"
-KEPT = 0.95  # of the trials
-LEAST = 20  # trials
+LEAST = 20  # different trials, unless a claim says that there are no more
+HEDGES = re.compile(r"\b(nearly|most|mostly|often|usually|hardly|as a rule|no promise)\b", re.IGNORECASE)
 sys.path.append(str(HERE.parents[1] / "notebooks" / "tables"))  # for what claims import from there
 
 
 class Claim(NamedTuple):
-    """A sentence, the cell that holds it, and the trials that may refute it."""
+    """A sentence, the cell that holds it, and the trials that may refute it, or its line of proof."""
 
     notebook: str
     cell: str
-    trials: Callable[[], Iterable[float]]
+    trials: Callable[[], Iterable[float | tuple[float, object]]]
+    share: float = 1.0
+    least: int = LEAST
+    proof: str = ""
 
     @property
     def name(self) -> str:
@@ -63,21 +72,28 @@ class Verdict(NamedTuple):
     cell: str
     held: int
     trials: int
+    different: int
     effect: float
     low: float
     high: float
+    proof: str
     sentence: str
 
     @property
     def kept(self) -> bool:
-        """Whether the sentence stands: tried often enough, and held in nearly all trials."""
-        return self.trials >= LEAST and self.held >= KEPT * self.trials
+        """Whether the sentence stands: it is proved, or was tried often enough and held as often as it says."""
+        one = claims(self.claim.split(":")[0])[self.claim]
+        return bool(one.proof) or (self.different >= one.least and self.held >= one.share * self.trials)
 
 
-def claim(cell: str, cases: Iterable = range(LEAST)) -> Callable[[Callable], Claim]:
+def claim(
+    cell: str, cases: Iterable = range(LEAST), *, share: float = 1.0, least: int = LEAST
+) -> Callable[[Callable], Claim]:
     """Make a function the claim of a cell, and each case a trial: a seed, or the one argument or the tuple of them.
 
-    A generator may try a case several times, or not at all where the sentence says nothing of it.
+    share   of the trials that must hold; below 1 only if the sentence says so, in words of HEDGES
+    least   number of different trials; below 20 only if there are no more
+    A generator may try a case several times, or not at all if the sentence says nothing of it.
     """
     cases = tuple(cases)
 
@@ -88,7 +104,16 @@ def claim(cell: str, cases: Iterable = range(LEAST)) -> Callable[[Callable], Cla
                 effects = trial(*case) if isinstance(case, tuple) else trial(case)
                 yield from effects if isinstance(effects, Generator) else [effects]
 
-        return Claim(Path(trial.__code__.co_filename).stem, cell, trials)
+        return Claim(Path(trial.__code__.co_filename).stem, cell, trials, share, least)
+
+    return made
+
+
+def proved(cell: str, proof: str) -> Callable[[Callable], Claim]:
+    """Make a theorem the claim of a cell: `proof` is its line of proof, and nothing is tried."""
+
+    def made(theorem: Callable) -> Claim:
+        return Claim(Path(theorem.__code__.co_filename).stem, cell, theorem, proof=proof)
 
     return made
 
@@ -102,12 +127,16 @@ def claims(notebook: str) -> dict[str, Claim]:
 def tried(name: str, most: int | None = None) -> Verdict:
     """Try one claim, in `most` of its trials or all."""
     one = claims(name.split(":")[0])[name]
+    if one.proof:
+        return Verdict(name, one.cell, 0, 0, 0, np.nan, np.nan, np.nan, one.proof, one.sentence)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bmlab.NotConverged)  # a claim looks at .converged where that matters
-        effects = np.array([float(effect) for effect in islice(one.trials(), most)])
+        warnings.simplefilter("ignore", bmlab.NotConverged)  # a claim looks at .converged if that matters
+        found = [effect if isinstance(effect, tuple) else (effect, None) for effect in islice(one.trials(), most)]
+    effects = np.array([float(effect) for effect, _ in found])
+    different = len({f"{effect:.6g}" if key is None else key for effect, key in found})
     low, high = median_interval(effects)
-    held = int((effects > 0).sum())
-    return Verdict(name, one.cell, held, len(effects), float(np.median(effects)), low, high, one.sentence)
+    held, middle = int((effects > 0).sum()), float(np.median(effects))
+    return Verdict(name, one.cell, held, len(effects), different, middle, low, high, "", one.sentence)
 
 
 def median_interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
@@ -140,12 +169,32 @@ def write(verdict: Verdict) -> None:
         table.writerows(rows[name] for notebook in NOTEBOOKS for name in claims(notebook) if name in rows)
 
 
+def blind(notebook: str) -> str:
+    """Return the scripts of a notebook's claims without docstrings and names, numbered: what they measure is left."""
+    tree = ast.parse((HERE / f"{notebook}.py").read_text("utf-8"))
+    numbers = (f"claim_{k:02d}" for k in range(1000))
+    new = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.Module) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        marks = getattr(node, "decorator_list", [])
+        if any(isinstance(mark, ast.Call) and getattr(mark.func, "id", "") in ("claim", "proved") for mark in marks):
+            new[node.name] = node.name = next(numbers)
+            for mark in marks:
+                mark.args[0] = ast.Constant("its cell")
+    return re.sub(r"\b(" + "|".join(new or ["$"]) + r")\b", lambda name: new[name[0]], ast.unparse(tree))
+
+
 def main() -> None:
     """Try the claims that were named, or all; print each verdict and write it down."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="notebooks or claims; all if none is named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="claims tried at a time")
+    parser.add_argument("--blind", metavar="NOTEBOOK", help="print its scripts without sentences, and try nothing")
     options = parser.parse_args()
+    if options.blind:
+        print(blind(options.blind))
+        return
     names = [
         name
         for notebook in NOTEBOOKS
@@ -160,8 +209,9 @@ def main() -> None:
             write(verdict)
             refuted += not verdict.kept
             says = "kept" if verdict.kept else "DOES NOT STAND"
-            tqdm.write(f"{verdict.claim}: held in {verdict.held} of {verdict.trials}; effect {verdict.effect:.3g} "
-                       f"[{verdict.low:.3g}, {verdict.high:.3g}]; {says}")  # fmt: skip
+            tried_it = f"held in {verdict.held} of {verdict.trials} ({verdict.different} different); effect "
+            tried_it += f"{verdict.effect:.3g} [{verdict.low:.3g}, {verdict.high:.3g}]"
+            tqdm.write(f"{verdict.claim}: {verdict.proof or tried_it}; {says}")
     raise SystemExit(refuted > 0)
 
 
