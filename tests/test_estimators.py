@@ -53,7 +53,9 @@ def by_annealing(monkeypatch):
 @pytest.mark.parametrize("write", [lambda x: 2 * x - 1, lambda x: x.astype(bool), lambda x: x.astype("float32")])
 def test_bits_spins_and_booleans_are_one(kind, write):
     X, y = patterns()
-    assert (answers(fitted(kind, X, y), X) == answers(fitted(kind, write(X), y), write(X))).all()
+    estimator = fitted(kind, write(X), y)
+    assert (answers(fitted(kind, X, y), X) == answers(estimator, write(X))).all()
+    assert estimator.values_.tolist() == [write(X).min(), 1]
 
 
 @each
@@ -93,6 +95,31 @@ def test_features_that_never_vary_follow_the_rule_of_laplace():
     assert np.abs(np.delete(density.model_.biases, 2) - rest.biases).max() < 1e-12
 
 
+@pytest.mark.parametrize("alpha", [1.0, 20.0])
+def test_the_weights_of_a_density_are_where_the_penalised_pseudolikelihood_is_level(alpha):
+    """The sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j} w_ij^2, of 300 rows."""
+    X, _ = patterns()
+    model, step = BoltzmannDensity(alpha).fit(X).model_, 1e-3
+
+    def height(weights):
+        score = bmlab.pseudo_log_likelihood(bmlab.BoltzmannMachine(weights, model.biases), 2 * X - 1)
+        return len(X) * score - alpha * (weights**2).sum() / 2
+
+    for i, j in ((0, 1), (2, 4)):
+        change = np.zeros((5, 5))
+        change[i, j] = change[j, i] = step
+        slope = (height(model.weights + change) - height(model.weights - change)) / (2 * step)
+        assert abs(slope) < 0.01 * 2 * alpha * abs(model.weights[i, j])
+
+
+@pytest.mark.parametrize("limit", ["EXACT_WORK", "EXACT_BYTES"])
+def test_log_z_is_annealed_beyond_a_limit_of_work_or_of_memory(limit, monkeypatch):
+    monkeypatch.setattr(estimators, limit, 1)
+    assert BoltzmannDensity(random_state=0).fit(patterns()[0]).log_z_stderr_ > 0
+
+
+# Classifier
+
 # Classifier
 
 
@@ -112,6 +139,26 @@ def test_classes_that_are_learned_side_by_side_are_the_same_to_the_bit():
     with joblib.parallel_config(backend="threading"):
         both = BoltzmannClassifier(random_state=0, n_jobs=2).fit(X, y)
     assert np.array_equal(both.predict_proba(X), alone.predict_proba(X))
+
+
+def test_each_class_has_random_numbers_of_its_own():
+    X = np.arange(160).reshape(80, 2) % 2
+    classifier = BoltzmannClassifier(random_state=0).fit(X, np.arange(80) % 40)
+    assert len({density.random_state for density in classifier.densities_}) == 40
+
+
+# Restricted
+
+
+def test_its_parameters_are_those_of_the_learner(monkeypatch):
+    """n_iter times through the rows, batch_size rows and chains a step, a rate that falls to 0."""
+    asked = {}
+    monkeypatch.setattr(
+        estimators, "pcd", lambda first, s, **options: asked.update(options) or bmlab.pcd(first, s, **options)
+    )
+    RestrictedBoltzmann(2, learning_rate=0.1, batch_size=7, n_iter=3, random_state=0).fit(patterns()[0])
+    assert asked["steps"] == len(asked["rate"]) == -(-3 * 300 // 7) and (asked["batch"], asked["n_chains"]) == (7, 7)
+    assert np.allclose(asked["rate"], np.linspace(0.1, 0, asked["steps"]))
 
 
 # Restricted

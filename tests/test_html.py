@@ -1,6 +1,7 @@
 """What a notebook shows of a machine, an answer and a fit: every name and number, nothing that runs."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -65,6 +66,33 @@ def test_a_large_machine_shows_its_strongest_couplings_in_order(sparse):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_smallest_machines_are_shown(n, sparse):
     assert f"n={n}" in machine(n, sparse)._repr_html_()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_of_couplings_that_are_as_strong_the_first_are_shown(sparse):
+    n = MAX_TABLE_UNITS + 10
+    model = machine(n, sparse)
+    two_kinds = np.sign(model.dense_weights) * np.where(np.abs(model.dense_weights) > 1, 0.5, 0.25)
+    even = bmlab.BoltzmannMachine(two_kinds, np.zeros(n), names=model.names)
+    first = np.argwhere(np.triu(np.abs(two_kinds) == 0.5, 1))[:MAX_TABLE_COUPLINGS]
+    assert Cells(even._repr_html_()).cells[2::2] == [f"{model.names[i]}, {model.names[j]}" for i, j in first]
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (0.0, "0.000"), (0.5, "0.500"), (-0.0012, "-0.001"), (0.00099, "0.00099"), (-2e-7, "-2e-07"),
+        (9999.4, "9999.400"), (12345.6, "1.23e+04"), (12345, "12,345"), (0, "0"),
+    ],
+)  # fmt: skip
+def test_a_number_has_three_decimals_or_where_it_is_large_or_small_three_digits(x, text):
+    assert number(x) == text
+
+
+def test_what_is_true_or_false_of_an_answer_is_no_number():
+    answer = bmlab.exact(machine(3))
+    told = replace(answer, info={"count": 2, "sure": True})
+    assert "count" in Cells(told._repr_html_()).cells and "sure" not in told._repr_html_()
 
 
 def test_an_answer_shows_means_errors_and_what_the_method_knows():

@@ -24,7 +24,7 @@ def show_source(function: Callable | ModuleType) -> None:
     def toy() -> BoltzmannMachine:...
     """
     try:
-        source = inspect.getsource(inspect.unwrap(function) if callable(function) else function)
+        source = inspect.getsource(function)
     except (TypeError, OSError):
         raise ValueError(
             f"function must have a source in Python, found {describe(function)}; try show_source(bmlab.gibbs)"
