@@ -29,6 +29,7 @@ WORDS_ais = annealed_importance or ais- or ais]
 WORDS_tempering = tempering or temper- or temper]
 WORDS_pcd = contrastive_divergence
 WORDS_maximize = maximum_likelihood
+ALL_TESTS = $(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env
 OF_SUBJECT = $(if $(WHAT),-k "$(or $(WORDS_$(WHAT)),$(WHAT))")
 # Tolerances, too, must hold on other processors: what make processors runs beside the notebooks.
 LAWS = tests/test_contract.py tests/test_maximum_likelihood.py
@@ -44,7 +45,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON_CHECK = $(if $(filter True,$(OLD_ENOUGH)),,$(error bmlab needs Python 3.11 or newer and \
 	"$(PYTHON)" is not: say which one to use, for example make PYTHON=python3.12 lab))
 
-.PHONY: help setup lab test check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock looks site lite book dist clean
+.PHONY: help setup lab test test-all check processors fuzz lint coverage test-class test-browser test-site refresh handouts grade demo mark bench tables claims lock looks site lite book dist clean
 
 help:  ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,9 +71,11 @@ $(INSTALLED): $(IN_LAB)
 lab: $(IN_LAB)  ## open your copy of the course in JupyterLab (SOURCES=1: the notebooks themselves, with solutions)
 	@$(IN_VENV) -m bmlab $(if $(SOURCES),--sources) $(LAB_FLAGS)
 
-test: setup  ## run every notebook, comparing each stored number, and every test that needs no browser
-	@$(ONE_THREAD) $(IN_VENV) -m pytest -n 2 --dist loadscope --no-loadscope-reorder \
-		--nbval --nbval-current-env teaching/tests notebooks tests
+test: setup  ## run every notebook, comparing each stored number, the laws and each module's tests (of many alike one: selection.py)
+	@$(ALL_TESTS) -m "not exhaustive" teaching/tests notebooks tests
+
+test-all: setup  ## run every test that needs no browser: every slip of every exercise, all attacks, variants, mutants, tables
+	@$(ALL_TESTS) teaching/tests notebooks tests
 
 check: setup  ## run what a change of the package must pass: plain.py, laws, fast tests (WHAT=tempering: one subject's; NUDGED=1: last digits moved)
 	@$(ONE_THREAD) $(if $(NUDGED),PYTHONPATH=tests/nudged) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE)

@@ -14,6 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 import slips
+from selection import one_of
 from test_notebooks import FILES, code_cells
 
 import bmlab
@@ -79,8 +80,18 @@ def written(source, blank, here):
 
 @pytest.fixture(params=BLANKS.values(), ids=list(BLANKS))
 def one(request):
+    """A blank."""
+    return parts_of(*request.param)
+
+
+@pytest.fixture(params=one_of(BLANKS.values(), kind=lambda blank: blank[0], ids=list(BLANKS)))
+def tried(request):
+    """A blank; `make test` takes one a notebook."""
+    return parts_of(*request.param)
+
+
+def parts_of(name, blank):
     """Name of the notebook, the package's version of a blank, its source and its cases."""
-    name, blank = request.param
     source, cases = blanks_of(SOURCES[name])[blank]
     return name, written(source, blank, story(name)), source, cases
 
@@ -103,11 +114,11 @@ def differs(wrong, right, cases):
     return False
 
 
-def test_no_usual_slip_passes_and_each_gets_a_sentence(one):
-    name, right, source, cases = one
-    tried = [(slip, written(text, right.__name__, story(name))) for slip, text in edited(source)]
-    tried += [(slip, slips.wrapped(right, change)) for slip, change in slips.RESULTS.items()]
-    for slip, wrong in tried:
+def test_no_usual_slip_passes_and_each_gets_a_sentence(tried):
+    name, right, source, cases = tried
+    answers = [(slip, written(text, right.__name__, story(name))) for slip, text in edited(source)]
+    answers += [(slip, slips.wrapped(right, change)) for slip, change in slips.RESULTS.items()]
+    for slip, wrong in answers:
         words = judging.judge(wrong, right, cases, source=source).wrong
         assert words or not differs(wrong, right, cases), slip
         assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
@@ -180,8 +191,8 @@ HABITS = {  # what is wrong with a function whose numbers may be right, and a pa
 
 
 @pytest.mark.parametrize("habit", HABITS, ids=HABITS.values())
-def test_a_bad_habit_is_found_at_every_blank(one, habit):
-    _, right, source, cases = one
+def test_a_bad_habit_is_found_at_every_blank(tried, habit):
+    _, right, source, cases = tried
     given = judging.draw(right, cases, np.random.default_rng(0), right.__globals__)
     arrays = not isinstance(right(*deepcopy(given)), bmlab.BoltzmannMachine) and np.ndim(parts(right(*given))[0])
     applies = {

@@ -20,6 +20,7 @@ import pytest
 import slips
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from selection import exhaustive, one_of
 from test_notebooks import FILES, NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
@@ -206,7 +207,7 @@ def test_what_a_test_finds_wrong_is_a_sentence_and_no_traceback(name, shell):
         assert ("Traceback" in said.stdout) == is_traced and (is_traced or len(said.stdout.splitlines()) <= 2)
 
 
-@pytest.mark.parametrize("name", GRADED)
+@pytest.mark.parametrize("name", one_of(GRADED))
 def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
     """Every blank is wrong, in one of two ways; the story runs to its end, and every right exercise has its tick."""
     ways, filled = ["None", "each(right_{0}(*given, **named), lambda x: -np.asarray(x) - 1)"], set()
@@ -245,7 +246,7 @@ def sets_left_open():
             yield pytest.param(name, set(named), id=f"{name}-{'-'.join(named)}")
 
 
-@pytest.mark.slow
+@exhaustive
 @pytest.mark.parametrize("name, left_open", [*sets_left_open()])
 def test_with_blanks_open_the_story_runs_to_its_end(name, left_open, shell):
     """All cells that name a blank run, with what they need: an open one gives way to the package's."""
@@ -304,7 +305,7 @@ OWN = {  # what a student brings: other numbers may be as right
 }
 
 
-@pytest.mark.parametrize("name", GRADED)
+@pytest.mark.parametrize("name", one_of(GRADED))
 def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, copy):
     made, tried = namespace(name), 0
     for answer, (cell, test) in answer_cells(nbformat.read(BY_NAME[name], 4)).items():
@@ -435,7 +436,7 @@ def test_who_writes_into_an_argument_is_told_so(name, function, before, copy):
     assert said == f"✗ {function} writes into what it is given: begin with a copy, np.array(...)"
 
 
-@pytest.mark.slow
+@exhaustive
 @pytest.mark.parametrize("name", GRADED)
 def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
     """Of the slips that the blanks are tried with; one that gets a tick is as right as the solution, everywhere."""

@@ -2,9 +2,10 @@
 
 import pytest
 from mutants import EDITS, SWEEPS, WRONG, edited
+from selection import exhaustive
 from test_contract import law_invariance
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), exhaustive]
 
 
 @pytest.mark.parametrize("case", WRONG, ids=[case.name for case in WRONG])
