@@ -114,7 +114,7 @@ TERMS = {
     "missing data": ("docs/missing_entries", "notebooks/06_your_own_data"),
     "hidden units": ("notebooks/07_hidden_units", "docs/hidden_units"),
     "restricted Boltzmann machine": ("notebooks/08_restricted_machines", "docs/restricted"),
-    "Hopfield network": ("notebooks/10_after_1985", "api/machines"),
+    "Hopfield network": ("notebooks/10_attention_and_diffusion", "api/machines"),
 }
 
 

@@ -241,7 +241,7 @@ SLIPS = {
             ("[4, 2, 3, 6]", "[4, 3, 2, 6]", "are right sums"),
         ],
     },
-    "10_after_1985": {
+    "10_attention_and_diffusion": {
         "critical": [
             ("critical = differ", "too large"),
             ("critical = 1 / length", "too small"),

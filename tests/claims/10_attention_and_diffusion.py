@@ -1,4 +1,4 @@
-"""What 10_after_1985 says of the descendants, attacked: other images, other starts, other machines, other points.
+"""What 10_attention_and_diffusion says of the descendants, attacked: other images, other starts, other machines.
 
 The exact sums judge wherever a machine is spoken of; where points in a plane are, the curve they were drawn from does.
 """
