@@ -33,7 +33,7 @@ from .infer.variational.belief_propagation import bethe
 from .infer.variational.cooling import temperature_path
 from .infer.variational.naive_mean_field import free_energy, mean_field
 from .infer.variational.tap_equations import tap
-from .interop import from_bits, from_dimod, to_bits, to_dimod
+from .interop import from_bits, from_dimod, from_tables, to_bits, to_dimod
 from .learn.ascent import learning_steps
 from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
@@ -124,6 +124,7 @@ __all__ += [
     "entropy",
     "from_bits",
     "from_dimod",
+    "from_tables",
     "hopfield",
     "invert_bethe",
     "invert_tap",

@@ -5,6 +5,7 @@
     RestrictedBoltzmann   features of features: the probabilities of hidden units
 
 What is above `binarize` counts as on, and all else as off: 0/1, -1/+1 and booleans need no other threshold than 0.
+Rows may be sparse; they are made dense, at up to 32 bytes an entry.
 The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
 w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states where that is cheap, and else comes
 from annealed importance sampling.  bmlab.sample() draws from their model_.
@@ -19,7 +20,8 @@ import numpy as np
 import scipy
 
 from .checking.arrays import first_largest, names_of
-from .checking.validation import check_count, check_number, check_positive, not_installed
+from .checking.budgets import check_memory
+from .checking.validation import check_count, check_number, check_positive, is_sparse, not_installed
 from .estimate import Bounded, warn_unless_converged
 from .infer.exact.dispatch import exact
 from .infer.exact.planning import exact_plan
@@ -76,8 +78,14 @@ class Binary:
         if learn:
             check_parameters(self.get_params())
         names_of(X)  # refuses a name that is there twice
-        read: Any = validate_data(self, X, y, reset=learn)
+        read: Any = validate_data(self, X, y, reset=learn, accept_sparse="csr")
         X, *rest = read if isinstance(read, tuple) else (read,)
+        if is_sparse(X):
+            n_rows, n = X.shape
+            check_memory(
+                f"X of {n_rows:,} rows and {n:,} features would be dense", 32.0 * n_rows * n, "pass fewer rows"
+            )
+            X = X.toarray()
         if learn:
             spins = (X < 0).any() and (self.binarize is None or np.isin(X, (-1, 1)).all())
             self.values_ = np.array([-1.0 if spins else 0.0, 1.0])
@@ -92,6 +100,11 @@ class Binary:
         else:
             s = np.where(self.binarize < X, 1.0, -1.0)
         return (s, *rest) if rest else s
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # pyright: ignore[reportAttributeAccessIssue]
+        tags.input_tags.sparse = True
+        return tags
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of score_samples(X), in nats a row."""

@@ -1,4 +1,4 @@
-"""Interoperability: machines of 0/1 units (QUBO) and of D-Wave's dimod.  Every energy stays the same.
+"""Interoperability: machines of 0/1 units (QUBO), of D-Wave's dimod and of tables.  Every energy stays the same.
 
     dimod      E = sum_i h_i s_i + sum_(i<j) J_ij s_i s_j + offset          h = -b,  J = -W
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy
 
-from .checking.validation import ArrayLike, describe, import_optional
+from .checking.validation import ArrayLike, check_array, check_names, describe, import_optional
 from .model import BoltzmannMachine, check_model
 
 
@@ -48,6 +49,73 @@ def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
     check_model(model)
     w, b, rows = model.weights, model.biases, model.weights.sum(axis=1)
     return 4 * w, 2 * b - 2 * rows, float(model.offset + b.sum() - rows.sum() / 2)
+
+
+def from_tables(tables: dict[Any, ArrayLike], *, names: Iterable[str] = ()) -> BoltzmannMachine:
+    """Return the machine with p(s) proportional to the product of tables of potentials.
+
+    tables   {unit: (2,), (unit, unit): (2, 2)}, positive numbers, off before on; a unit is a number or a name, and
+             the first unit of a pair chooses the row.  Tables of the same units multiply
+    names    of the units, in their order; () for the names in the order in which the tables have them, if they have
+
+        w_ij = log(t11 t00 / (t10 t01)) / 4,    b_i = log(t11 t10 / (t01 t00)) / 4 + log(t1 / t0) / 2
+
+    The offset is such that E = -log(product) at T = 1, so log Z is the log of the sum of all products.
+    Raises ValueError for other keys, shapes or numbers: a 0 would be an infinite weight.
+
+    >>> bmlab.from_tables({("rain", "wet"): [[9, 1], [1, 9]], "rain": [3, 1]}).weights[0, 1].round(4)  # log(81) / 4
+    np.float64(1.0986)
+    """
+    if not isinstance(tables, dict) or not tables:
+        raise ValueError(f"tables must be a dict, found {describe(tables)}; try {{(0, 1): [[2, 1], [1, 2]]}}")
+    scopes = [key if isinstance(key, tuple) else (key,) for key in tables]
+    listed = tuple(names) if np.iterable(names) and not isinstance(names, str) else (names,)
+    blank = _blank(scopes, check_names(listed, len(listed)))
+    biases, offset, entries = np.zeros(blank.n), 0.0, {}
+    for scope, table in zip(scopes, tables.values(), strict=True):
+        units, logs = blank.indices(list(scope)).tolist(), _logs(scope, table)
+        offset -= logs.mean()
+        for axis, unit in enumerate(units):
+            off, on = np.moveaxis(logs, axis, 0)
+            biases[unit] += np.sum(on - off) / logs.size
+        if len(units) == 2:
+            weight = (logs[1, 1] + logs[0, 0] - logs[1, 0] - logs[0, 1]) / 4
+            for pair in (tuple(units), tuple(units[::-1])):
+                entries[pair] = entries.get(pair, 0.0) + weight
+    row, col = np.array(list(entries), dtype=int).reshape(-1, 2).T
+    weights: Any = scipy.sparse.coo_array((np.array(list(entries.values())), (row, col)), shape=(blank.n, blank.n))
+    dense = len(entries) > blank.n * (blank.n - 1) / 2 and all(entries.values())  # as of dimod
+    return replace(blank, weights=weights.toarray() if dense else weights, biases=biases, offset=offset)
+
+
+def _blank(scopes, names):
+    """Return a machine of the units that tables are about, all numbers 0."""
+    units = list(dict.fromkeys(unit for scope in scopes for unit in scope))
+    named = [unit for unit in units if isinstance(unit, str)]
+    wrong = [unit for unit in units if not isinstance(unit, (str, Integral)) or isinstance(unit, bool)]
+    sizes = {len(set(scope)) for scope in scopes} | {len(scope) for scope in scopes}
+    if wrong or not sizes <= {1, 2} or any(len(set(scope)) < len(scope) for scope in scopes):
+        raise ValueError(
+            f"tables must have units or pairs of units for keys, found {describe(scopes[0])}; try "
+            "{(0, 1): [[2, 1], [1, 2]], 0: [1, 3]}"
+        )
+    if named and len(named) < len(units) and not names:
+        raise ValueError(f"tables must have numbers or names for keys, found both; write {named[0]!r} as a number")
+    names = names or tuple(named)
+    n = len(names) or 1 + max(map(int, units))
+    return BoltzmannMachine(scipy.sparse.csr_array((n, n)), np.zeros(n), names=names)
+
+
+def _logs(scope, table):
+    """Return the logs of a table, (2,) or (2, 2)."""
+    table = check_array("tables", table)
+    if table.shape != (2,) * len(scope) or not ((table > 0) & (table < np.inf)).all():
+        found = describe(table) if table.shape != (2,) * len(scope) else f"{table.min():g} in it"
+        raise ValueError(
+            f"tables must be positive, {(2,) * len(scope)} for {scope}, found {found}; write a small number, such as "
+            "1e-9, for 0"
+        )
+    return np.log(table)
 
 
 def to_dimod(model: BoltzmannMachine) -> Any:

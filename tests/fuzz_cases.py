@@ -543,7 +543,7 @@ KINDS = {
     **{"fit.rate": RATES + bad([]), "pcd.rate": RATES + bad([]), "learning_steps.rate": told_anew(RATES)},
     **{"infer": METHODS, "maximize.infer": told_anew(METHODS), "clamped_phase": BATCHED},
     **{"temperature_path.infer": told_anew(METHODS)},
-    **each("complete.infer conditional.infer log_prob.infer", ASKED_ONCE),
+    **each("complete.infer conditional.infer entropy.infer log_prob.infer", ASKED_ONCE),
     "log_likelihood.clamped": HELD,
     "gradient.clamped": HELD + good(bmlab.moments(ROWS)) + bad(SMALLER),
     **each("log_likelihood.free gradient.free", ESTIMATES + bad(SMALLER)),
@@ -563,6 +563,9 @@ KINDS = {
     "executor": good(POOL) + bad(None, 2, "dask", M, map, bmlab.toy, len) + NONSENSE,
     "function": good(bmlab.exact, bmlab.BoltzmannMachine) + bad("exact", 3, None, M) + NONSENSE[:-2],
     "frame": good(FRAME) + bad(FRAME[["age"]], FRAME.T, FRAME[["a", "a"]], FRAME["a"], FRAME[[]], None, 3) + NONSENSE,
+    "tables": same({"a": (3, 1), ("a", "e"): np.array([[9, 1], [1, 9]])})
+    + bad(None, 3, [[9, 1], [1, 9]], {"a": [0, 1]}, {"a": [NAN, 1]}, {"z": [1, 2]}, {("a", "a"): np.ones((2, 2))})
+    + NONSENSE,
     "machines": bad([], None, FOUR, [FOUR, None], [FOUR, M]) + NONSENSE,
     "widgets.UpdateView.model": NO_MODELS + bad(drawn(5), drawn(0)),
     "widgets.VisitedView.model": NO_MODELS + bad(drawn(5), drawn(0)),
@@ -606,6 +609,7 @@ CALLS: dict[str, dict] = {
     "free_energy": {"model": M, "m": EXACT.mean},
     "from_bits": {"weights": M.weights, "biases": M.biases, "temperature": 2.0},
     "from_dimod": {"bqm": BQM, "temperature": 2.0},
+    "from_tables": {"tables": {("a", "e"): [[9, 1], [1, 9]], "a": [3, 1]}, "names": ["a", "b", "c", "d", "e"]},
     "gradient": {"model": M, "clamped": SEEN_PHASE, "free": FIELD},
     "hopfield": {"patterns": ROWS[:2]},
     "ising": {"shape": (2, 3), "coupling": 2.0, "field": 2.0},

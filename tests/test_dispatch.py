@@ -136,11 +136,29 @@ def law_entropy():
         right = -np.exp(log_p) @ log_p
         sparse_one = replace(dense, weights=sparse.csr_array(dense.weights))
         for model in (dense, sparse_one, replace(dense, offset=3.0)):
-            assert abs(bmlab.entropy(model) - right) < 1e-12
+            found = bmlab.entropy(model)
+            assert abs(found - right) < 1e-12 and found.lower == found.upper == found.value and found.stderr == 0
 
 
 def test_the_entropy_is_that_of_all_states():
     law_entropy()
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_the_entropy_of_any_method_has_its_error_and_its_bounds(form):
+    """Nothing known is nan; of draws the error covers; n log 2 and 0 are never passed."""
+    short = {"temper": {"n_sweeps": 400, "n_ladders": 8}, "ais": {"n_chains": 200, "n_temperatures": 60}}
+    for seed, temperature in enumerate((0.3, 1.0, 2.5)):
+        model = random_machine(5 + seed, temperature, density=0.6)
+        model = replace(model, weights=form(model.weights), offset=2.0)
+        right = bmlab.entropy(model)
+        for name, options in short.items():
+            found = bmlab.entropy(model, partial(getattr(bmlab, name), rng=seed, **options))
+            assert abs(found - right) < 4 * found.stderr and found.stderr < 0.5 * model.n
+            assert (found.lower, found.upper) == (0, model.n * np.log(2))
+        assert np.isnan(bmlab.entropy(model, partial(bmlab.gibbs, rng=0, n_sweeps=40)))
+        assert 0 <= bmlab.entropy(model, bmlab.mean_field) <= model.n * np.log(2)
 
 
 # Extreme energies

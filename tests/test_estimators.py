@@ -3,6 +3,7 @@
 import joblib
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -56,6 +57,22 @@ def test_bits_spins_and_booleans_are_one(kind, write):
     estimator = fitted(kind, write(X), y)
     assert (answers(fitted(kind, X, y), X) == answers(estimator, write(X))).all()
     assert estimator.values_.tolist() == [write(X).min(), 1]
+
+
+@each
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_matrix])
+@pytest.mark.parametrize("binarize", [0.0, 0.5, -0.5, None])
+def test_sparse_rows_are_rows(kind, form, binarize):
+    """What is not stored is 0, and so is what is stored as 0."""
+    if binarize is None and kind is not RestrictedBoltzmann:
+        return
+    X, y = patterns()
+    X = X * np.random.default_rng(0).choice([0, 0.4, 1], X.shape)
+    dense, of_sparse = fitted(kind, X, y, binarize=binarize), fitted(kind, form(X), y, binarize=binarize)
+    if binarize is None:
+        assert (of_sparse.transform(form(X)) == dense.transform(X)).all()
+    else:
+        assert (answers(of_sparse, form(X)) == answers(dense, X)).all()
 
 
 @each

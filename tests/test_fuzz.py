@@ -124,6 +124,7 @@ WORDS = {  # what a sentence about an argument says, where that is not the argum
     "v": "",
     "n": "",
     "k": "",
+    "tables": "tables|unit",
     "units": "unit",
     "temperatures": "temperature",
     "values": "value",

@@ -102,6 +102,61 @@ def test_parameters_of_zeros_and_ones_give_the_energies_of_the_machine(model):
     assert abs(back.offset + offset - model.offset) < 2**-50 * model.n * scale
 
 
+@st.composite
+def factor_graphs(draw):
+    """Tables of units and of pairs in any order, some pairs in both directions, by numbers or by names."""
+    n = draw(st.integers(1, 6))
+    labels = draw(st.sampled_from([list(range(n)), list("abcdef"[:n])]))
+    scopes = [*labels, *((a, b) for a in labels for b in labels if a != b)]
+    taken = draw(st.permutations(scopes))[: draw(st.integers(1, len(scopes)))]
+    number = st.floats(1e-9, 1e9)
+    rows = st.lists(number, min_size=2, max_size=2)
+    return {key: draw(st.lists(rows, min_size=2, max_size=2) if isinstance(key, tuple) else rows) for key in taken}
+
+
+@given(factor_graphs())
+@settings(derandomize=True, database=None, deadline=None)
+def test_the_energy_is_minus_the_log_of_the_product_of_the_tables(tables):
+    model = bmlab.from_tables(tables)
+    index = {name: k for k, name in enumerate(model.names)}
+    size = 0.0
+    right = np.zeros(2**model.n)
+    for key, table in tables.items():
+        units = [index.get(unit, unit) for unit in (key if isinstance(key, tuple) else (key,))]
+        logs = np.log(table)[tuple(bmlab.bits(bmlab.states(model.n))[:, units].T)]
+        right, size = right - logs, size + np.abs(np.log(table)).max()
+    assert np.abs(model.energy(bmlab.states(model.n)) - right).max() < 2**-48 * (1 + size)
+    pairs = {frozenset(key) for key in tables if isinstance(key, tuple)}
+    assert model.temperature == 1 and (model.is_sparse or len(pairs) > model.n * (model.n - 1) / 4)
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        ({}, "tables must be a dict, found {}"),
+        ([[1, 2]], "tables must be a dict"),
+        ({0: [1, 0]}, r"tables must be positive, \(2,\) for \(0,\), found 0 in it; write a small number"),
+        ({(0, 1): [1, 2]}, r"\(2, 2\) for \(0, 1\), found an array of shape \(2,\)"),
+        ({(0, 0): np.ones((2, 2))}, "must have units or pairs of units for keys"),
+        ({(0, 1, 2): np.ones((2, 2, 2))}, "must have units or pairs of units for keys"),
+        ({0.5: [1, 2]}, "must have units or pairs of units for keys"),
+        ({0: [1, 2], "a": [1, 2]}, "numbers or names for keys, found both"),
+    ],
+)
+def test_tables_that_are_none_are_refused(tables, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        bmlab.from_tables(tables)
+
+
+def test_names_of_units_order_the_tables():
+    """A unit without a table is a fair coin."""
+    tables = {("b", "a"): [[1, 2], [3, 4]], "a": [1, 5]}
+    model = bmlab.from_tables(tables, names=["a", "b", "c"])
+    assert model.names == ("a", "b", "c") and model.biases[2] == 0
+    with pytest.raises(ValueError, match=r"'b' is no unit; see machine\.names"):
+        bmlab.from_tables(tables, names=["a", "c"])
+
+
 def test_a_missing_library_is_named_with_the_command_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "dimod", None)
     with pytest.raises(ModuleNotFoundError, match=r"to_dimod\(\) needs dimod, .*; pip install dimod"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,7 @@ import scipy
 
 from ...checking.arrays import log_2cosh
 from ...checking.validation import check_choice, check_positive
-from ...estimate import Bounded, Estimate, as_corr, coupled_pairs
+from ...estimate import Bounded, Estimate, Method, as_corr, call_method, check_method, coupled_pairs
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.sparsity import entries
@@ -151,19 +152,30 @@ def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
     )
 
 
-def entropy(model: BoltzmannMachine) -> float:
-    """Return the entropy of the machine in nats, S = log Z + <E>/T; raises as exact() does.
+def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
+    """Return the entropy of the machine in nats, S = log Z + <E>/T, as a number with its error.
 
-    >>> round(bmlab.entropy(bmlab.ising(10, coupling=0)), 4)  # ten fair coins: 10 log 2
-    6.9315
+    infer    any method that gives log Z and <s_i s_j> of the couplings; of others it is nan
+    value    never below 0 nor above n log 2, which are its bounds unless `infer` is exact
+    stderr   at most that: the errors of log Z and of all terms of <E>/T are added, as if they were one
+    Raises ValueError as `infer` does.
+
+    >>> bmlab.entropy(bmlab.ising(10, coupling=0))  # ten fair coins: 10 log 2
+    Bounded(6.9315 (exact))
     """
     check_model(model)
+    check_method("infer", infer, "model")
     model = replace(model, offset=0.0)
-    answer = exact(model, pairs="couplings")
-    product = answer.corr * model.weights  # nan * 0 where dense units are not coupled
-    correlated = product.sum() if model.is_sparse else np.nansum(product)
-    mean_energy = -correlated / 2 - model.biases @ answer.mean
-    return float(answer.log_z + mean_energy / model.temperature)
+    answer = call_method("infer", partial(exact, pairs="couplings") if infer is exact else infer, model)
+    places: Any = coupled_pairs(model) if model.is_sparse else np.nonzero(model.weights)
+    w, b = entries(model.weights, places) / 2, model.biases  # each pair is there twice
+    mean_energy = -(w @ entries(answer.corr, places)) - b @ answer.mean
+    noise = float(np.abs(w) @ entries(answer.corr_stderr, places) + np.abs(b) @ answer.mean_stderr)
+    most = model.n * math.log(2)
+    value = float(np.clip(answer.log_z.value + mean_energy / model.temperature, 0, most))
+    if answer.method == "exact":
+        return Bounded(value, 0.0, value, value)
+    return Bounded(value, answer.log_z.stderr + noise / model.temperature, 0.0, most)
 
 
 def part_of(model: BoltzmannMachine, units: np.ndarray) -> BoltzmannMachine:
