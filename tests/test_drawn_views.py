@@ -1,0 +1,254 @@
+"""Numbers in the stored pictures of live views, read back from the artists, for random machines."""
+
+import re
+
+import matplotlib
+import numpy as np
+import pytest
+
+import bmlab
+
+matplotlib.use("Agg")
+pytest.importorskip("traitlets")
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+from matplotlib.patches import Circle, Polygon, Rectangle
+
+from bmlab import plot, widgets
+from bmlab.infer.sampling.diagnostics import halves, split_rhat
+from bmlab.widgets import chains, states, update, visited
+from bmlab.widgets.beliefs import RADIUS
+
+SEEDS = range(3)
+
+
+def machine(seed, n, names=()):
+    rng = np.random.default_rng(seed)
+    weights = bmlab.symmetric(rng.normal(0, 0.8, (n, n)))
+    return bmlab.BoltzmannMachine(weights, rng.normal(0, 0.5, n), temperature=rng.uniform(0.8, 2), names=names)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """A function that makes a view and returns it with the axes of its picture: headline, drawings, controls."""
+    figures = []
+    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or ("", 0, 0))
+
+    def make(kind, model, **options):
+        view = kind(model, **options)
+        return view, figures[-1].axes
+
+    return make
+
+
+def words(ax):
+    return [text.get_text().replace("\N{MINUS SIGN}", "-") for text in ax.texts]
+
+
+def number_after(label, ax):
+    (found,) = [re.search(re.escape(label) + r" ?(-?[\d.]+)", text) for text in words(ax) if label in text]
+    return float(found[1].rstrip("."))
+
+
+def filled(ax, colour):
+    """The rectangles of a colour."""
+    rectangles = [patch for patch in ax.patches if isinstance(patch, Rectangle)]
+    return [r for r in rectangles if r.get_facecolor()[3] and to_hex(r.get_facecolor()).upper() == colour.upper()]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_cells_are_the_states_that_are_left_the_darkest_the_most_probable(drawn, n):
+    model = machine(n, n)
+    _, (_, board, ladder, *_) = drawn(widgets.StatesView, model)
+    discs = [patch for patch in board.patches if isinstance(patch, Circle)]
+    shown = [to_hex(disc.get_facecolor()).upper() for disc in discs]
+    held = np.array([{plot.PLUS: 1, plot.MINUS: -1, plot.OPEN: 0}[colour] for colour in shown])
+    (cells,) = [each for each in board.collections if isinstance(each, PolyCollection)]
+    rows, columns = 2 ** ((n + 1) // 2), 2 ** (n // 2)
+    middle = np.array([path.vertices[:4].mean(axis=0) for path in cells.get_paths()])
+    column, row = ((middle - [states.BOARD_LEFT, states.BOARD_TOP]) * [columns, rows] // states.BOARD_SIDE).T
+    left = (row * columns + column).astype(int)
+    s, log_p = bmlab.states(n), np.log(bmlab.probabilities(model))
+    best = s[log_p.argmax()]
+    assert np.count_nonzero(held) == min(n, 3) and (held == best)[held != 0].all()
+    assert left.tolist() == np.flatnonzero((s[:, held != 0] == held[held != 0]).all(axis=1)).tolist()
+    assert np.allclose(cells.get_alpha(), 0.2 + 0.8 * np.exp((log_p[left] - log_p.max()) / 3))
+    log_z = bmlab.exact(model).log_z.value
+    assert number_after("log Z of all:", ladder) == pytest.approx(log_z, abs=0.00501)
+    of_left = log_z + np.logaddexp.reduce(log_p[left])
+    assert number_after("log Z of these:", ladder) == pytest.approx(of_left, abs=0.00501)
+    assert words(ladder)[0] == f"{len(left)} of {2**n}\nstates are left"
+    bars = [patch.get_width() for patch in ladder.patches]
+    assert np.allclose(bars, 210 * 0.5 ** np.arange(n + 1)) and f"{2**n}" in words(ladder)
+    assert len(filled(ladder, plot.PLUS)) == 1 and filled(ladder, plot.PLUS)[0].get_width() == bars[min(n, 3)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_line_is_cut_at_the_probability_of_plus_and_bars_are_counts_in_exact_outlines(drawn, seed):
+    model = machine(seed, 3)
+    _, (_, _, turn, *_) = drawn(widgets.UpdateView, model)
+    clamped = model.clamp([0, 2], [1, -1])
+    p = (1 + bmlab.exact(clamped).mean[0]) / 2
+    line, cut = [r for r in turn.patches if isinstance(r, Rectangle) and r.get_y() == update.LINE_TOP]
+    assert cut.get_width() == pytest.approx(p * line.get_width()) and line.get_width() == update.LINE_LENGTH
+    (ball,) = [patch for patch in turn.patches if isinstance(patch, Circle)]
+    u = (ball.center[0] - update.LINE_LEFT) / update.LINE_LENGTH
+    side, sign = ("below", "+1") if u < p else ("above", "-1")
+    text = " ".join(" ".join(words(turn)).split())
+    assert (
+        f"field {model.field([1, 1, -1])[1]:+.2f}, so p(+1) = {p:.3f}. u = {u:.3f} is {side}: unit 1 turns {sign}."
+        in text
+    )
+    assert f"u = {u:.3f}, {side} the cut" in text
+    bars = [r for r in turn.patches if isinstance(r, Rectangle) and r.get_y() == update.BARS_FLOOR]
+    counted, outlines = np.array([-bar.get_height() for bar in bars]).reshape(8, 2).T
+    exact = bmlab.probabilities(model)
+    assert np.allclose(outlines / outlines.sum(), exact)
+    assert counted.sum() == pytest.approx(outlines.sum())  # in one measure
+    assert abs(counted / counted.sum() - exact).max() < 0.2  # of 300 turns, 100 sweeps
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_are_as_high_as_their_states_weigh_and_stand_on_each_other(drawn, seed):
+    model = machine(seed, 3)
+    _, (_, _, chart, *_) = drawn(widgets.VisitedView, model, seed=seed)
+    weights = np.exp(-model.energy(bmlab.states(3)) / model.temperature)
+    blocks = [patch for patch in chart.patches if isinstance(patch, Rectangle)]
+    high = np.array([-block.get_height() for block in blocks]) / visited.SUM_HEIGHT * weights.sum()
+    assert all(np.isclose(weights, h).any() for h in high) and len({*high.round(9)}) == len(high)
+    feet = visited.SUM_FLOOR - np.cumsum([0, *(-block.get_height() for block in blocks)])
+    assert np.allclose([block.get_y() for block in blocks], feet[:-1])
+    starts = [block.get_x() for block in blocks]
+    assert starts == sorted(starts) and starts[0] == visited.SUM_LEFT
+    assert np.allclose([block.get_x() + block.get_width() for block in blocks], visited.SUM_LEFT + visited.SUM_WIDTH)
+    assert number_after("exact: Z =", chart) == pytest.approx(weights.sum(), abs=0.00501)
+    assert number_after("add up to", chart) == pytest.approx(high.sum(), abs=0.00501)
+    assert f"{len(blocks)} of 8 states" in " ".join(words(chart))
+    dashed = next(line for line in chart.lines if line.get_linestyle() == "--")
+    assert set(dashed.get_ydata()) == {visited.SUM_FLOOR - visited.SUM_HEIGHT}
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_bars_of_a_machine_are_its_probabilities_the_largest_first(drawn, n):
+    model = machine(n, n)
+    _, (_, _, bars, *_) = drawn(widgets.MachineView, model)
+    exact, counted = (np.array([r.get_width() for r in filled(bars, c)[:-1]]) for c in (plot.INK, plot.PLUS))
+    p = np.sort(bmlab.probabilities(model))[::-1][:16]
+    assert np.allclose(exact / exact.sum(), p / p.sum()) and len(counted) == len(p)
+    assert max(exact.max(), counted.max()) + filled(bars, plot.INK)[0].get_x() == pytest.approx(392)
+    if n == 3:
+        assert counted.sum() == pytest.approx(exact.sum())
+    assert abs(counted / exact.sum() * p.sum() - p).max() < 0.2  # of 1,000 turns
+
+
+def test_chains_report_their_averages_so_far_from_both_starts(drawn, monkeypatch):
+    cold = bmlab.BoltzmannMachine(bmlab.ising((3, 3)).dense_weights, np.zeros(9), temperature=0.1)
+    for model, ends in ((cold, [1] * 6 + [-1] * 6), (bmlab.BoltzmannMachine(np.zeros((9, 9)), np.zeros(9)), [0] * 12)):
+        said = []
+        monkeypatch.setattr(chains, "split_rhat", lambda h, said=said: said.append(h) or 1.234)
+        _, (_, chart, beside, *_) = drawn(widgets.ChainsView, model)
+        lines = [line for line in chart.lines if len(line.get_xdata()) == chains.SWEEPS]
+        height = {text.get_text(): text.get_position()[1] for text in chart.texts}
+        unit = height["0"] - height["+1"]
+        so_far = (height["0"] - np.array([line.get_ydata() for line in lines])) / unit
+        assert abs(so_far[:, -1] - ends).max() < 5 / np.sqrt(9 * chains.SWEEPS)
+        assert np.allclose(lines[0].get_xdata()[[0, -1]], [40 + 400 / 300, 440])
+        assert [line.get_linestyle() for line in lines] == ["-"] * 6 + ["--"] * 6
+        sums = so_far * np.arange(1, chains.SWEEPS + 1)
+        m = np.diff(sums, axis=1, prepend=0)
+        assert np.allclose(halves(m), said[0]) and "R-hat 1.23" in words(beside)
+        assert split_rhat(halves(m)) >= 0 or ends[0]  # of what is drawn
+
+
+# Discs that are filled
+
+
+def levels(ax):
+    """Of each disc its middle, and the share of its height up to which it is blue."""
+    middles = [
+        p.center for p in ax.patches if isinstance(p, Circle) and to_hex(p.get_facecolor()).upper() == plot.MINUS
+    ]
+    found = []
+    for x, y in middles:
+        blues = [p for p in ax.patches if type(p) is Polygon and to_hex(p.get_facecolor()).upper() == plot.PLUS]
+        outlines = [p.get_xy() for p in blues]
+        blue = [v for v in outlines if abs(np.hypot(*(v - [x, y]).T) - RADIUS).max() < 1e-6]
+        found.append(np.clip((y + RADIUS - min(v[:, 1].min() for v in blue)) / (2 * RADIUS), 0, 1))
+    return np.array(middles), np.array(found)
+
+
+def triangles(ax):
+    """The heights of the tips of the small triangles."""
+    return np.array([p.get_xy()[0, 1] for p in ax.patches if type(p) is Polygon and len(p.get_xy()) == 4])
+
+
+def widths(ax, model, places):
+    """The width of each weight's line, as a share of the widest."""
+    pairs = np.argwhere(np.tril(model.dense_weights))
+    for pair, line in zip(pairs, ax.lines, strict=False):
+        assert np.allclose(line.get_xydata(), places[pair])
+        assert line.is_dashed() == (model.dense_weights[tuple(pair)] < 0)
+    found = np.array([line.get_linewidth() for line in ax.lines[: len(pairs)]])
+    w = np.abs([model.dense_weights[tuple(pair)] for pair in pairs])
+    return found, 0.5 + 4.9 * w / w.max()
+
+
+@pytest.mark.parametrize(
+    "model", [machine(0, 4), machine(1, 6), bmlab.restricted([[1, -2], [0.5, 1], [-1, 0.3]], [0.1, 0.2, 0], [0, 0.5])]
+)
+def test_discs_are_filled_to_the_exact_conditional_probabilities(drawn, model):
+    view, (_, ax, *_) = drawn(widgets.ConditionalView, model)
+    held = np.array(view.held)
+    units = np.flatnonzero(held)
+    restricted = view.low > 0
+    assert units.tolist() == ([0, 1, 2] if restricted else [abs(model.dense_weights).sum(axis=0).argmax()])
+    expected = np.where(held, held > 0, 0.0)
+    expected[held == 0] = (1 + bmlab.exact(model.clamp(units, held[units])).mean) / 2
+    middles, level = levels(ax)
+    assert np.allclose(middles, view.places) and np.allclose(level, expected, atol=0.02)
+    before = (1 + bmlab.exact(model).mean) / 2
+    assert np.allclose(triangles(ax), middles[:, 1] + RADIUS * (1 - 2 * before))
+    texts = words(ax)
+    assert all(f"{p:.2f}" in texts for p, sign in zip(expected, held, strict=True) if not sign)
+    assert np.allclose(*widths(ax, model, middles))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_means_and_fields_of_the_middle_unit_stand_on_their_scales(drawn, seed):
+    model = machine(seed, 5).at(4.0)
+    _, (_, ax, *_) = drawn(widgets.MeanFieldView, model)
+    middle = int((model.dense_weights != 0).sum(axis=0).argmax())
+    m = bmlab.mean_field(model).mean
+    exact = bmlab.exact(model).mean[middle]
+    texts = words(ax)
+    assert f"exact {exact:+.2f}" in texts and f"mean field {m[middle]:+.2f}" in texts
+    marks = [line.get_xydata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    on_scale = [(x, y) for x, y in marks if y == 212 + 156]
+    assert np.allclose(sorted(x for x, _ in on_scale), sorted(360 + 300 * np.array([exact, m[middle]])))
+    reach = max(1, np.ceil(np.abs(model.dense_weights[middle]).sum() + abs(model.biases[middle])))
+    (settled,) = [x for x, y in marks if y == 212 + 44 and x > 360]
+    assert settled == pytest.approx(540 + 120 * model.field(m)[middle] / reach)
+    jitter = np.concatenate([line.get_xdata() for line in ax.lines if set(line.get_ydata()) == {212 + 54, 212 + 34}])
+    assert len(jitter) == 2 * 61 and (abs(jitter[jitter < 360] - 180) <= 120).all()
+    _, level = levels(ax)
+    assert set(level[:5].round(6)) <= {0, 1} and np.allclose(level[5:], (1 + m) / 2, atol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("model", [bmlab.ising(5, periodic=False, field=0.3).at(1.5), machine(2, 4).at(3.0)])
+def test_beliefs_stand_beside_exact_probabilities_and_each_message_is_an_arrow(drawn, model):
+    _, (_, ax, *_) = drawn(widgets.MessageView, model)
+    middles, level = levels(ax)
+    believed = (1 + bmlab.bethe(model).mean) / 2
+    assert np.allclose(level, believed, atol=0.02)
+    exact = (1 + bmlab.exact(model).mean) / 2
+    stated = sorted(text for text in words(ax) if text.startswith("exact"))
+    assert stated == sorted(f"exact {p:.2f}" for p in exact)
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    ways = np.argwhere(model.dense_weights)
+    for (start, end), arrow in zip(ways, arrows, strict=True):
+        step = middles[end] - middles[start]
+        flown = np.subtract(arrow.xy, arrow.xyann)
+        assert np.allclose(flown / np.hypot(*flown), step / np.hypot(*step)) and np.hypot(*flown) == pytest.approx(24)
+        side = np.subtract(arrow.xy, middles[start]) @ [-step[1], step[0]] / np.hypot(*step)
+        assert side == pytest.approx(14)
