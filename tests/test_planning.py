@@ -1,16 +1,17 @@
 """Each algorithm of exact() by itself: tiles, cutsets, orders, known lattices; plans, their prices and their words."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, special
 
 import bmlab
 from bmlab.checking.budgets import time_in_words
-from bmlab.infer.exact import cutset_conditioning, elimination, matrix_products, planning
+from bmlab.infer.exact import cutset_conditioning, elimination, lowest_states, matrix_products, planning
 
 
 def random_graph(n, density, seed):
@@ -212,6 +213,55 @@ def test_log_z_takes_one_product_of_three_and_half_of_the_pieces_without_biases(
         assert log_z.core_seconds == pytest.approx(moments.core_seconds / 3)
 
 
+def any_temperature(seed):
+    """A machine of 14 to 17 units, all coupled, some with fields, from where all states matter to where one does."""
+    rng = np.random.default_rng(seed)
+    n, fields = int(rng.integers(14, 18)), rng.integers(2)
+    weights = bmlab.sherrington_kirkpatrick(n, rng=rng).weights
+    return bmlab.BoltzmannMachine(weights, fields * rng.normal(size=n), 10 ** rng.uniform(-5, 0.5))
+
+
+def law_priced(seed):
+    """What a plan says is done, and as many states are listed as it counts; the answer is that of all states.
+
+    Rounding of the energies is 1e-16 of the largest exponent for each of some n^2 terms.
+    """
+    model = any_temperature(seed)
+    plan, answer = bmlab.exact_plan(model), bmlab.exact(model)
+    assert answer.info["algorithm"] == plan.method and answer.info["predicted_seconds"] == plan.seconds
+    logs, s = -model.energy(bmlab.states(model.n)) / model.temperature, bmlab.states(model.n)
+    log_z, slack = special.logsumexp(logs), 1e-16 * model.n**2 * np.abs(logs).max() + 1e-13
+    p = np.exp(logs - log_z)
+    assert abs(answer.log_z.value - log_z) < slack and np.abs(answer.mean - p @ s).max() < slack
+    assert np.abs(answer.corr - (s.T * p) @ s).max() < slack
+    assert abs(bmlab.exact(model, want="log_z").log_z - log_z) < slack
+    assert abs(matrix_products.sum_by_parts(model, 2).log_z - log_z) < slack
+    if plan.method == "matrix products":
+        assert matrix_products.sum_by_products(model) is not None and plan.work == 3 * 2.0**model.n
+        return False
+    lowest, across = lowest_states.Lowest(model), 2 ** (model.n // 3)
+    listed = sum(logs.size for _, _, logs in lowest.tiles(across))
+    assert plan.work - lowest.bound.size == listed <= 2**model.n
+    assert plan.method == "lowest states" and lowest.heaviest == pytest.approx(logs.max(), abs=slack)
+    return True
+
+
+def test_a_plan_is_of_what_is_done_at_any_temperature():
+    cold = [law_priced(seed) for seed in range(30)]
+    assert 5 < sum(cold) < 25
+
+
+def test_a_cold_machine_of_many_lowest_states_is_listed_whole(monkeypatch):
+    """All units against all others: the C(16, 8) states whose sum is 0 are equally low, and no pair can be left out."""
+    model = bmlab.BoltzmannMachine(np.eye(16) - 1.0, np.zeros(16), 0.01)
+    monkeypatch.setattr(lowest_states, "LISTED_TILE", 2**12)
+    answer = bmlab.exact(model)
+    assert answer.info["algorithm"] == "lowest states"
+    assert answer.log_z.value == pytest.approx(8 / 0.01 + np.log(math.comb(16, 8)), abs=1e-10)
+    assert np.abs(answer.mean).max() < 1e-12
+    assert answer.corr[np.triu_indices(16, 1)] == pytest.approx(np.full(120, -1 / 15), abs=1e-12)
+
+
 def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.exact_plan(bmlab.sherrington_kirkpatrick(33, rng=np.random.default_rng(0))))
     assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")
@@ -224,10 +274,13 @@ def test_a_plan_reads_as_a_sentence():
     [
         (0.0003, "0.3 ms"),
         (0.15, "150 ms"),
+        (0.9997, "1,000 ms"),
+        (1.31, "1,310 ms"),
         (3, "3 seconds"),
         (600, "10 minutes"),
         (4 * 86400, "4 days"),
         (1e9, "31.7 years"),
+        (1e11, "3,169 years"),
     ],
 )
 def test_times_are_said_as_a_person_would(seconds, words):

@@ -83,8 +83,13 @@ def time_in_words(seconds: float) -> str:
     """Return a duration in words."""
     for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{1000 * seconds:.3g} ms"
+            return f"{_three_digits(seconds / size)} {unit}"
+    return f"{_three_digits(1000 * seconds)} ms"
+
+
+def _three_digits(x):
+    """Return a number with three digits, or all of a whole one of four to six."""
+    return f"{x:,.0f}" if 999.5 <= x < 10**6 else f"{x:.3g}"
 
 
 def size_in_words(size: float) -> str:

@@ -3,8 +3,8 @@
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
 Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part has its own algorithm, which
-planning.py chooses: small_tables.py for a dozen units, matrix_products.py, cutset_conditioning.py or elimination.py
-for more.  Every algorithm is right to rounding, at any temperature.
+planning.py chooses: small_tables.py for a dozen units, matrix_products.py or in the cold lowest_states.py,
+cutset_conditioning.py or elimination.py for more.  Every algorithm is right to rounding, at any temperature.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.sparsity import entries
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
-from .matrix_products import TABLE_UNITS, overflows, sum_by_parts
-from .planning import TABLE_SECONDS, WANT_CHOICES, Part, Plan, by_cutset, check_cost, exact_plan, wants_all
+from .matrix_products import TABLE_UNITS, sum_by_parts
+from .planning import TABLE_SECONDS, WANT_CHOICES, Part, check_cost, exact_plan, part_of, wants_all
 from .small_tables import sum_by_tables
 from .trees import sum_by_tree
 
@@ -86,30 +86,17 @@ def exact(
     sums_pairs = all_pairs and moments
     check_cost(price, max_seconds, max_bytes, sums_pairs)
     log_z, mean = 0.0, np.empty(model.n)
-    blocks, taken = [], []
+    blocks = []
     for part in price.parts:
         component = part_of(model, part.units)
-        part = with_stable_fallback(component, part, max_seconds, max_bytes)
         part_log_z, mean[part.units], block = solve_part(component, part, sums_pairs, moments)
         log_z += part_log_z
         blocks.append((part.units, component, block))
-        taken.append(part)
-    price = Plan(tuple(taken))
     if moments:
         corr = _joined(mean, blocks) if all_pairs else _on_couplings(model, blocks)
     else:
         mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
     return _estimate(model, log_z, mean, corr, price.method, price.seconds, begin)
-
-
-def with_stable_fallback(
-    component: BoltzmannMachine, part: Part, max_seconds: float = 600.0, max_bytes: float | None = None
-) -> Part:
-    """Return the part, by cutset conditioning where it is too cold for products; ValueError where that may not be."""
-    if part.algorithm == "matrix products" and overflows(component, part.structure):
-        part = by_cutset(part.units, np.arange(component.n - 1), all_pairs=True)
-        check_cost(Plan((part,)), max_seconds, max_bytes)
-    return part
 
 
 def solve_part(
@@ -121,8 +108,8 @@ def solve_part(
     """
     if part.algorithm == "small tables":
         return sum_by_tables(component)
-    if part.algorithm == "matrix products":
-        return sum_by_parts(component, part.structure, moments)
+    if part.algorithm in ("matrix products", "lowest states"):
+        return sum_by_parts(component, part.structure, moments, part.algorithm == "lowest states")
     if part.algorithm == "cutset conditioning":
         return sum_by_cutset(component, part.structure, all_pairs)
     if part.algorithm == "variable elimination":
@@ -176,13 +163,6 @@ def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
     if answer.method == "exact":
         return Bounded(value, 0.0, value, value)
     return Bounded(value, answer.log_z.stderr + noise / model.temperature, 0.0, most)
-
-
-def part_of(model: BoltzmannMachine, units: np.ndarray) -> BoltzmannMachine:
-    """Return the machine of some units that are not coupled to the others."""
-    if len(units) == model.n:
-        return model
-    return BoltzmannMachine(model.weights[units][:, units], model.biases[units], model.temperature)
 
 
 def _joined(mean, blocks):

@@ -14,9 +14,8 @@ from ...model import BoltzmannMachine, check_model
 from ...running.threads import one_thread
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .dispatch import part_of, with_stable_fallback
-from .matrix_products import draw_by_parts, draw_by_products
-from .planning import Part, check_cost, exact_plan
+from .matrix_products import draw_by_parts
+from .planning import Part, check_cost, exact_plan, part_of
 
 
 @show_call("bmlab.sample(model, 100, rng=0)")
@@ -44,11 +43,8 @@ def draw_part(own: BoltzmannMachine, part: Part, size: int, rng: np.random.Gener
     """Return `size` states of units that hang together, by the algorithm of their part of a plan."""
     if part.algorithm == "variable elimination":
         return elimination.draw(part.structure, elimination.eliminate(own, part.structure)[1], size, rng)
-    part = with_stable_fallback(own, part)
-    if part.algorithm == "matrix products":
-        s = draw_by_parts(own, part.structure, size, rng) if part.structure else draw_by_products(own, size, rng)
-        if s is not None:
-            return s
+    if part.algorithm in ("matrix products", "lowest states"):
+        return draw_by_parts(own, part.structure, size, rng, part.algorithm == "lowest states")
     cutset = part.structure if part.algorithm == "cutset conditioning" else cutset_of(own.weights)
     assert cutset is not None, "without a limit there is one"
     return draw_by_cutset(own, cutset, size, rng)

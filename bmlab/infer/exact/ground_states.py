@@ -120,7 +120,7 @@ def exact_energy(model: BoltzmannMachine, s: np.ndarray) -> Fraction:
 
 def _lowest(model):
     """Return a lowest state (n,), and whether it is known to be the only one."""
-    price = exact_plan(model, pairs="couplings")
+    price = exact_plan(_cooled(model), pairs="couplings")
     check_cost(price)
     state, is_unique = np.empty(model.n), True
     for part in price.parts:
@@ -136,12 +136,9 @@ def _of_independent(model):
 
 def _of_part(model, part):
     """Return a lowest state of units that hang together, by draws from deep cold."""
-    total = fsum([*np.abs(_pairs(model)[0]), *np.abs(model.biases)])
-    if not total:  # of stored zeros
+    if not _pairs(model)[0].size:  # stored zeros
         return _of_independent(model)
-    unit = 2.0 ** np.frexp(total)[1]  # so that no digit is lost
-    cold = BoltzmannMachine(model.weights / unit, model.biases / unit, COLDEST)
-    drawn = np.unique(draw_part(cold, part, DRAWS, np.random.default_rng(0)), axis=0)
+    drawn = np.unique(draw_part(_cooled(model), part, DRAWS, np.random.default_rng(0)), axis=0)
     signs = drawn[0]
     columns, group = np.unique((drawn * signs).astype(np.int8), axis=1, return_inverse=True)
     fixed = (columns == 1).all(0)
@@ -151,6 +148,13 @@ def _of_part(model, part):
         return _lowest_of(model, drawn[::-1])
     joined, is_unique = _lowest(_joined(model, signs, place, n_joined)) if n_joined else (np.empty(0), True)
     return signs * np.append(joined, 1.0)[place], is_unique
+
+
+def _cooled(model):
+    """Return the machine in deep cold, its numbers in units of their sum: a power of 2, so that no digit is lost."""
+    total = fsum([*np.abs(_pairs(model)[0]), *np.abs(model.biases)])
+    unit = 2.0 ** np.frexp(total)[1]
+    return BoltzmannMachine(model.weights / unit, model.biases / unit, COLDEST)
 
 
 def _lowest_of(model, drawn):

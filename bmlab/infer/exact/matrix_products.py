@@ -1,7 +1,6 @@
 """Exact enumeration by matrix products: all 2^n states of a dense machine for the cost of three products.
 
-The energy couples units in pairs only.  So split the units into three groups a, b, c: every term of the energy
-belongs to one side of the triangle, and the weight of a state is a product of three faces,
+The weight of a state is a product of three faces (faces.py),
 
     exp(-E/T) = A[a, b] B[b, c] C[c, a],    each face of side 2^(n/3).
 
@@ -12,9 +11,7 @@ is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 
 from collections.abc import Iterable
 from contextlib import closing, nullcontext
-from functools import lru_cache, partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from functools import partial
 
 import numpy as np
 import scipy
@@ -23,8 +20,8 @@ from ...model import BoltzmannMachine, with_offset
 from ...running.parallel import map_executor
 from ...running.progress_bars import with_progress
 from ...running.threads import all_threads, one_thread
-from .cutset_conditioning import draw_by_cutset, sum_by_cutset
-from .small_tables import up_to_pairs
+from .faces import Sums, groups_of, log_faces
+from .lowest_states import Lowest, draw_by_lowest, sum_by_lowest
 
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
 PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
@@ -36,19 +33,11 @@ WIDE_UNITS = 26  # from here the three products are worth all threads; the narro
 PRODUCT_TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
-class Sums(NamedTuple):
-    """Log Z without the offset, and where they are wanted means (n,) and <s_i s_j> (n, n)."""
-
-    log_z: float
-    mean: Any = np.nan
-    corr: Any = np.nan
-
-
 def sum_by_products(model: BoltzmannMachine, moments: bool = True) -> Sums | None:
     """Return the Sums, log Z alone by one product of the three; None where the faces leave the range of a double."""
     with limit_blas(model.n):
-        groups, lists, products = _groups(model.n)
-        faces, log_scale = _faces(model, groups, lists, products)
+        groups, lists, products = groups_of(model.n)
+        faces, log_scale = _scaled_faces(model)
         if not moments:
             total = sum(float(weight.sum()) for _, weight in _tiles(*faces))
             return None if _is_out_of_range(total, model.n) else Sums(log_scale + np.log(total))
@@ -70,40 +59,13 @@ def _is_out_of_range(total, n):
     return total < 2.0**n * 1e-290
 
 
-class _Products(NamedTuple):
-    x: np.ndarray  # [1, s_i, s_i s_i'] for all states of a group
-    pairs: tuple[np.ndarray, np.ndarray]  # the i and i', as they stand in x
-
-
-@lru_cache(maxsize=4)
-def _groups(n):
-    """Three slices of n/3 units each; for each group its states beside ones, [1, s], and beside their products too."""
-    ends = np.cumsum([0, *(len(part) for part in np.array_split(np.arange(n), 3))])
-    groups = [slice(a, b) for a, b in pairwise(ends.tolist())]
-    sizes = [g.stop - g.start for g in groups]
-    products = [_Products(up_to_pairs(range(size))[0], np.triu_indices(size, 1)) for size in sizes]
-    # by columns: their transposes, which the faces multiply by, are then read in order
-    lists = [np.asfortranarray(each.x[:, : 1 + size]) for each, size in zip(products, sizes, strict=True)]
-    return groups, lists, products
-
-
-def _faces(model, groups, lists, products):
-    """The three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out.
-
-    Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [1, s_i, s_i s_i'] Q [1, s_j]'.
-    """
-    w = model.dense_weights / model.temperature
-    b = model.biases / model.temperature
-    faces = []
-    log_scale = 0.0
-    for k in range(3):
-        i, j, x, y = groups[k], groups[(k + 1) % 3], products[k].x, lists[(k + 1) % 3]
-        q, size = np.zeros((x.shape[1], y.shape[1])), lists[k].shape[1]
-        q[1:size, 0], q[1:size, 1:], q[size:, 0] = b[i], w[i, j], w[i, i][products[k].pairs]
-        face = x @ q @ y.T
+def _scaled_faces(model):
+    """Return the three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out."""
+    faces, log_scale = log_faces(model), 0.0
+    for face in faces:
         top = face.max()
         face -= top
-        faces.append(np.exp(face, out=face))
+        np.exp(face, out=face)
         log_scale += top
     return faces, log_scale
 
@@ -148,21 +110,27 @@ def conditioned_units(n: int) -> int:
     return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + MAX_PART_BITS else LARGER_PART_UNITS)
 
 
-def overflows(model: BoltzmannMachine, k: int) -> bool:
-    """Whether the products of the first part leave the range of a double; the others are much like it."""
+def listed_in_the_cold(model: BoltzmannMachine, k: int) -> int | None:
+    """Return how many pairs lowest_states.py lists of the first part, whose products leave the range of a double.
+
+    None if they do not; the other parts are much like the first.
+    """
     size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
     if 2 * size < SAFE_ENERGY * model.temperature:
-        return False
-    return sum_by_products(model.clamp(np.arange(k), _signs(k, 0)), moments=False) is None
+        return None
+    part = model.clamp(np.arange(k), _signs(k, 0)) if k else model
+    with limit_blas(part.n):
+        lowest = Lowest(part)
+    return None if lowest.fits_a_double() else lowest.count
 
 
-def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True) -> Sums:
-    """Return the Sums, conditioned on the first k units."""
+def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True, cold: bool = False) -> Sums:
+    """Return the Sums, conditioned on the first k units; without a try of products if it is known to be too `cold`."""
     if not k:
-        return _in_range(model, moments)
+        return _in_range(model, moments, cold)
     own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
     even = not own.biases.any()
-    with closing(map_executor(partial(_part, own, k, moments), range(2 ** (k - even)))) as answers:
+    with closing(map_executor(partial(_part, own, k, moments, cold=cold), range(2 ** (k - even)))) as answers:
         log_z, mean, corr = _added(k, answers)
     return Sums(log_z + even * np.log(2), mean * (not even), corr)
 
@@ -187,34 +155,38 @@ def _signs(k, number):
     return np.array([2.0 * (number >> i & 1) - 1 for i in range(k)])
 
 
-def _part(model, k, moments, number):
+def _part(model, k, moments, number, cold=False):
     """Return the Sums of the machine conditioned on its first k units at the state of a number, with their energy."""
     free = model.clamp(np.arange(k), _signs(k, number))
-    sums = _in_range(free, moments)
+    sums = _in_range(free, moments, cold)
     return sums._replace(log_z=with_offset(free, sums.log_z))
 
 
-def _in_range(model, moments):
+def _in_range(model, moments, cold=False):
     """Return the Sums by products, or by the algorithm that no temperature is too low for."""
-    if sums := sum_by_products(model, moments):
-        return sums
-    sums = Sums(*sum_by_cutset(model, np.arange(model.n - 1), moments))
-    return sums if moments else Sums(sums.log_z)
+    sums = None if cold else sum_by_products(model, moments)
+    return sums or sum_by_lowest(model, moments)
 
 
-def draw_by_parts(model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator) -> np.ndarray:
+def draw_by_parts(
+    model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator, cold: bool = False
+) -> np.ndarray:
     """Return independent states (size, n): the conditioned units by log Z of each part, then the others given these."""
-    log_z = [part.log_z for part in map_executor(partial(_part, model, k, False), range(2**k))]
+    if not k:
+        return _draw_in_range(model, size, rng, cold)
+    log_z = [part.log_z for part in map_executor(partial(_part, model, k, False, cold=cold), range(2**k))]
     number = rng.choice(2**k, size, p=scipy.special.softmax(log_z))
     s = np.empty((size, model.n))
     for one in np.unique(number):
         here, v = np.flatnonzero(number == one), _signs(k, int(one))
         free = model.clamp(np.arange(k), v)
-        rest = draw_by_products(free, len(here), rng)
-        if rest is None:
-            rest = draw_by_cutset(free, np.arange(free.n - 1), len(here), rng)
-        s[here, :k], s[here, k:] = v, rest
+        s[here, :k], s[here, k:] = v, _draw_in_range(free, len(here), rng, cold)
     return s
+
+
+def _draw_in_range(model, size, rng, cold):
+    s = None if cold else draw_by_products(model, size, rng)
+    return draw_by_lowest(model, size, rng) if s is None else s
 
 
 def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray | None:
@@ -222,9 +194,9 @@ def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generato
 
     None where the faces leave the range of a double.
     """
-    groups, lists, products = _groups(model.n)
+    _, lists, _ = groups_of(model.n)
     with limit_blas(model.n):
-        (ab, bc, ca), _ = _faces(model, groups, lists, products)
+        (ab, bc, ca), _ = _scaled_faces(model)
         cumulative = np.concatenate([weight.ravel() for _, weight in _tiles(ab, bc, ca)]).cumsum()
     if _is_out_of_range(cumulative[-1], model.n):
         return None

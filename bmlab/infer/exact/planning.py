@@ -4,6 +4,7 @@ Parts of a machine that are not coupled to each other are solved apart.  Each pa
 
     small tables          all 2^n states in one matrix, between two tables of half the units
     matrix products       3 * 2^n multiply-adds in three products; of more than 33 units in pieces, which workers share
+    lowest states         in its place where it is too cold for products: the states that are not lost beside the lowest
     cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
     variable elimination  tables of 2^width numbers, one for each unit
 
@@ -27,7 +28,7 @@ from ...running.parallel import parts_run_here, worker_count
 from ...running.sparsity import Pattern
 from .cutset_conditioning import CUTSET_TILE, MIN_TILE_STATES, cutset_of
 from .elimination import best_order
-from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units
+from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units, listed_in_the_cold
 from .trees import tree_order
 
 # The reference machine, of two cores (2026): multiply-adds a second in a matrix product by one core and by both,
@@ -38,6 +39,8 @@ FEW_UNITS = 20  # up to here matrix products take less time than a search for so
 UNSEARCHED_UNITS = 26  # the same, where weights are not known to be sparse
 LISTED_UNITS = 300  # of a cutset that is priced, at most: expensive enough, and 2^300 still a double
 MAX_TREEWIDTH = 27  # units of a table, at most: 2^27 numbers are a GiB
+BOUND_COST = 25  # of a pair of states of two groups that is looked at in the cold, in exponentials
+LISTED_COST = 7  # of a state that is listed in the cold, in exponentials
 TABLE_ENTRY_COST = 75  # of an entry in both passes, in exponentials
 TABLE_COLUMN_COST = 8  # of an entry for each unit, where all pairs are wanted, in exponentials
 WANT_CHOICES = ("moments", "log_z")
@@ -134,7 +137,33 @@ def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str =
         found = sealed(Plan((_without_search(np.arange(model.n)),)))
     else:
         found = _searched(Pattern(model.weights), all_pairs)
-    return Plan(tuple(_priced(part, moments, not model.biases.any()) for part in found.parts))
+    return Plan(tuple(_priced(_in_range(part, model), moments, not model.biases.any()) for part in found.parts))
+
+
+def _in_range(part, model):
+    """Return a Part; by its lowest states if products would leave the range of a double, at their price."""
+    if part.algorithm != "matrix products":
+        return part
+    count = listed_in_the_cold(part_of(model, part.units), part.structure)
+    if count is None:
+        return part
+    size = len(part.units) - part.structure
+    pairs, across = 2.0 ** (size - size // 3), 2.0 ** (size // 3)
+    work = pairs + count * across
+    seconds = 1e-3 + (BOUND_COST * pairs + LISTED_COST * count * across) / EXPONENTIALS
+    return part._replace(
+        algorithm="lowest states",
+        work=part.pieces * work,
+        seconds=part.pieces * seconds,
+        bytes=part.bytes + 16 * pairs + 48 * count,
+    )
+
+
+def part_of(model: BoltzmannMachine, units: np.ndarray) -> BoltzmannMachine:
+    """Return the machine of some units that are not coupled to the others."""
+    if len(units) == model.n:
+        return model
+    return BoltzmannMachine(model.weights[units][:, units], model.biases[units], model.temperature)
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
@@ -145,9 +174,9 @@ def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
 
 def _priced(part, moments, even):
     """Return a Part at the price of what is wanted: one product of three, half of the pieces without biases."""
-    if part.algorithm != "matrix products":
+    if part.algorithm not in ("matrix products", "lowest states"):
         return part
-    fraction = 1 if moments else 1 / 3
+    fraction = 1 if moments or part.algorithm == "lowest states" else 1 / 3
     pieces = part.pieces
     if pieces > 1:
         fraction, pieces = (fraction / 2, pieces / 2) if even else (fraction, pieces)
@@ -250,4 +279,6 @@ def check_cost(
 def _what(part):
     if part.algorithm == "cutset conditioning":
         return f"2^{len(part.structure)} listed states"
+    if part.algorithm == "lowest states":
+        return f"{part.work:.2g} of 2^{len(part.units)} states"
     return f"2^{len(part.units)} states" if part.algorithm == "matrix products" else f"{part.work:.2g} operations"
