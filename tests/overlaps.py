@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 CLEAR = 0.5  # pixels at 100 %: closer than this touches; the boxes of letters have some room below and above
 
@@ -47,6 +48,10 @@ def points_of(ax: Axes) -> tuple[np.ndarray, np.ndarray]:
             centres.extend(line.get_transform().transform(line.get_xydata()))
             corner = np.sqrt(2) if line.get_marker() == "s" else 1
             radii.extend([corner * line.get_markersize() / 2 * ax.figure.dpi / 72] * len(line.get_xydata()))
+    for disc in [patch for patch in ax.patches if isinstance(patch, Circle)]:
+        box = disc.get_window_extent()
+        centres.append((box.min + box.max) / 2)
+        radii.append(box.width / 2)
     return np.array(centres).reshape(-1, 2), np.array(radii)
 
 

@@ -64,7 +64,12 @@ def test_cells_are_the_states_that_are_left_the_darkest_the_most_probable(drawn,
     shown = [to_hex(disc.get_facecolor()).upper() for disc in discs]
     held = np.array([{plot.PLUS: 1, plot.MINUS: -1, plot.OPEN: 0}[colour] for colour in shown])
     (cells,) = [each for each in board.collections if isinstance(each, PolyCollection)]
-    rows, columns = 2 ** ((n + 1) // 2), 2 ** (n // 2)
+    down, across = (n + 1) // 2, n // 2
+    rows, columns = 2**down, 2**across
+    spots = np.array([disc.center for disc in discs])
+    assert len({*spots[:down, 0]}) == 1 and np.allclose(np.diff(spots[:down, 1]), states.BOARD_SIDE / down)
+    assert len({*spots[down:, 1]}) <= 1 and np.allclose(np.diff(spots[down:, 0]), states.BOARD_SIDE / max(across, 1))
+    assert (spots[:down, 0] < states.BOARD_LEFT).all() and (spots[down:, 1] < states.BOARD_TOP).all()
     middle = np.array([path.vertices[:4].mean(axis=0) for path in cells.get_paths()])
     column, row = ((middle - [states.BOARD_LEFT, states.BOARD_TOP]) * [columns, rows] // states.BOARD_SIDE).T
     left = (row * columns + column).astype(int)
@@ -91,6 +96,8 @@ def test_the_line_is_cut_at_the_probability_of_plus_and_bars_are_counts_in_exact
     p = (1 + bmlab.exact(clamped).mean[0]) / 2
     line, cut = [r for r in turn.patches if isinstance(r, Rectangle) and r.get_y() == update.LINE_TOP]
     assert cut.get_width() == pytest.approx(p * line.get_width()) and line.get_width() == update.LINE_LENGTH
+    shown = [to_hex(part.get_facecolor()).upper() for part in (line, cut)]
+    assert shown == [plot.MINUS, plot.PLUS]
     (ball,) = [patch for patch in turn.patches if isinstance(patch, Circle)]
     u = (ball.center[0] - update.LINE_LEFT) / update.LINE_LENGTH
     side, sign = ("below", "+1") if u < p else ("above", "-1")

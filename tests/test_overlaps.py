@@ -9,7 +9,7 @@ from bmlab import data, plot
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
-from overlaps import overlaps
+from overlaps import overlaps, points_of
 
 ZOO = data.zoo()
 FIVE = ["hair", "eggs", "milk", "airborne", "aquatic"]
@@ -105,6 +105,19 @@ def network(name):
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_name_and_no_number_of_a_network_is_struck(name):
     assert overlaps(network(name)) == []
+
+
+@pytest.mark.parametrize("name", [name for name, make in NETWORKS.items() if make()[0].names])
+def test_each_name_of_a_network_is_nearest_to_its_own_unit(name):
+    figure, model = network(name), NETWORKS[name]()[0]
+    overlaps(figure)  # draws it
+    (ax,) = figure.axes
+    centres, radii = points_of(ax)
+    called = {text.get_text().replace("\n", " "): text.get_window_extent() for text in ax.texts}
+    for k, unit in enumerate(model.names):
+        (box,) = [box for words, box in called.items() if words == unit or words.startswith(f"{unit} b = ")]
+        gap = np.hypot(*(np.clip(centres, box.min, box.max) - centres).T) - radii
+        assert gap.argmin() == k, unit
 
 
 def three_panels(two_rows):

@@ -103,6 +103,14 @@ def test_words_at_lines_do_not_touch_and_keep_their_order(ax):
     assert np.diff(sorted(heights.values())).min() > 10  # points: the height of the letters
 
 
+def test_words_at_lines_that_end_far_apart_stand_at_their_ends(ax):
+    for k, end in enumerate([0.2, 0.8]):
+        ax.plot([0, 1], [0, end], label=str(k))
+    ax.set(ylim=(0, 1))
+    plot.at_lines(ax)
+    assert np.allclose([text.xy[1] for text in ax.texts], [0.2, 0.8])
+
+
 def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
     shown = []
     monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf()))
@@ -268,6 +276,29 @@ def test_a_message_points_to_whom_it_is_told(ax):
     for (start, to), way in zip(sorted(arrows_of(ax)), (x - y, z - y), strict=True):
         assert np.subtract(to, start) @ way > 0.99 * 0.4 * way @ way
     assert {"go", "stay"} <= {text.get_text() for text in ax.texts}
+
+
+def test_a_message_flies_along_the_middle_of_its_line(ax):
+    plot.network(joined_by([(0, 1)], 2), ax, messages={(1, 0): "go"})
+    (text,) = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    first, second = places(ax, 2)
+    assert np.allclose([text.xyann, text.xy], second + np.outer([0.3, 0.7], first - second))
+
+
+def test_a_stronger_pull_stands_nearer_and_a_push_farther(ax):
+    """A star of four leaves, of two strengths in turn, of which two that would stand alike push each other."""
+    weights = np.zeros((5, 5))
+    for i, j, w in ((0, 1, 0.9), (0, 2, 0.3), (0, 3, 0.9), (0, 4, 0.3), (2, 4, -0.3)):
+        weights[i, j] = weights[j, i] = w
+    plot.network(bmlab.BoltzmannMachine(weights, np.zeros(5)), ax, places="near")
+    gap = {pair: np.hypot(*np.subtract(*places(ax, 5)[list(pair)])) for pair in combinations(range(5), 2)}
+    for strong, weak in (((0, 1), (0, 2)), ((0, 3), (0, 4))):
+        assert 1.2 * gap[strong] < gap[weak] < gap[2, 4]
+
+
+def test_a_tree_stands_in_a_circle_where_that_is_asked_for(ax):
+    plot.network(joined_by([(0, 1), (1, 2), (2, 3), (3, 4)], 5), ax, places="circle")
+    assert np.allclose(np.hypot(*places(ax, 5).T), 1)
 
 
 def test_a_chain_is_a_line_and_a_tree_has_levels(ax):

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from overlaps import overlaps, words_of
 from scipy import sparse
 
 import bmlab
@@ -108,6 +109,18 @@ def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
     assert re.fullmatch(r"[A-Z].{20,}\.", metadata["image/png"]["alt"])
     assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"].split("\n")[0] == name
     assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_no_word_of_a_stored_view_is_struck_or_leaves_the_picture(name, monkeypatch):
+    """A mean of two digits may touch the rim of its own disc."""
+    figures = []
+    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or ("", 0, 0))
+    VIEWS[name]()
+    (figure,) = figures
+    assert [found for found in overlaps(figure) if not re.fullmatch(r"[+−]0\.\d\d", found[0])] == []
+    boxes = np.array([text.get_window_extent().get_points() for ax in figure.axes for text in words_of(ax)])
+    assert len(boxes) > 3 and boxes.min() > -1 and (boxes.max(axis=(0, 1)) < figure.bbox.max + 1).all()
 
 
 def test_two_views_that_look_alike_are_told_apart_in_the_page():
