@@ -44,6 +44,7 @@ def main(options: list[str]) -> None:
         from bmlab_teaching.working_copies import start
 
         start()
+    os.environ.setdefault("PYTHONSTARTUP", str(Path(__file__).with_name("exercises") / "startup.py"))
     from jupyterlab.labapp import LabApp
 
     settings = [str(Path("notebooks/.jupyter").resolve()), os.environ.get("JUPYTER_CONFIG_PATH")]

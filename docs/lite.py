@@ -44,8 +44,8 @@ addEventListener("load", () => fetch("{python}", {{ method: "HEAD" }}).catch(() 
 def in_the_browser(path: Path) -> NotebookNode:
     """Return a student's copy of a notebook whose first code cell installs what it needs."""
     notebook = working_copy(path)
-    first = next(k for k, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    notebook.cells.insert(first, nbformat.v4.new_code_cell(INSTALL, id="install"))
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    first.source = f"{INSTALL}\n{first.source}"
     notebook.metadata.kernelspec = {"display_name": "Python (Pyodide)", "language": "python", "name": "python"}
     return notebook
 

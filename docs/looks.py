@@ -21,7 +21,6 @@ LOOKS = ROOT / "docs/looks"
 COVERS = {"00": 1, "01": 4, "02": 0, "03": 0, "03b": 0, "03c": 0, "04": 1, "04b": 1, "05": 1, "06": 3, "07": 1, "08": 3}
 COVERS |= {"09": 1, "10": 3}
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]*)(#[^)\s]*)?\)")
-RUN = re.compile(r"\n+^\*[^*\n]*Shift\+Enter[^*\n]*\*$", re.MULTILINE)
 STUB = "# YOUR CODE HERE"
 TOP = """
 
@@ -31,11 +30,8 @@ FOLDED = "<details><summary>{}</summary>\n\n{}\n\n</details>"
 
 
 def for_students(notebook: NotebookNode) -> NotebookNode:
-    """Return a copy of a notebook without solutions, hidden tests, cells for teachers, and words about a kernel."""
-    copy = without_hidden_tests(without_solutions(without_teachers(notebook), STUB))
-    for cell in copy.cells:
-        cell.source = RUN.sub("", cell.source)
-    return copy
+    """Return a copy of a notebook without solutions, hidden tests and cells for teachers."""
+    return without_hidden_tests(without_solutions(without_teachers(notebook), STUB))
 
 
 def number(path: Path) -> str:

@@ -34,6 +34,7 @@ from bmlab_teaching.working_copies import (
     HIDDEN,
     MARKS,
     OPEN,
+    PRESS,
     SOLUTION,
     STUB,
     WATCH,
@@ -499,16 +500,23 @@ def test_every_notebook_is_handed_out_without_an_answer(handouts):
         assert not re.search("(BEGIN|END) (SOLUTION|HIDDEN)", text)
         assert not any(map(is_teachers, notebook.cells))
         shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-        assert all("image/png" in out.data for out in shown) and len(shown) <= 1
+        said, picture = shown
+        assert said.text == PRESS and "image/png" in picture.data
         assert not any(cell.get("execution_count") for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_stub_is_its_solution_with_the_middle_taken_out(handouts, name):
     source, stub = without_teachers(nbformat.read(BY_NAME[name], 4)), nbformat.read(handouts / f"{name}.ipynb", 4)
-    assert stub.cells.pop().source.startswith(f"**Hand in** this file, `{name}.ipynb`")
+    (hand_in,) = [cell for cell in stub.cells if cell.id == "hand-in"]
+    below = stub.cells[stub.cells.index(hand_in) + 1 :]
+    assert hand_in.source.startswith(f"**Hand in** this file, `{name}.ipynb`")
+    assert not below or below[0].metadata.get("jp-MarkdownHeadingCollapsed")  # and nothing folds it away
+    stub.cells.remove(hand_in)
     sentences = {one.answer: still_open(one) for one in with_points(source)}
-    code_cells(source)[0].source = WATCH.format(name) + code_cells(source)[0].source
+    needs, view = code_cells(source)[:2]
+    view.source = f"{WATCH.format(name)}{needs.source}\n{view.source}"  # one press runs both
+    source.cells.remove(needs)
     for there, here in zip(source.cells, stub.cells, strict=True):
         sentence = sentences.get(record(there).get("grade_id"), OPEN)
         stub_text = r"\1" + STUB.replace("\n", r"\n\1").replace(OPEN, sentence)

@@ -24,6 +24,7 @@ from ..running.files import write_bytes
 from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
 from .hints import FEW_DIGITS, named_in_test
 from .judging import CASES, Untried, judge
+from .unmade import say
 
 Numbers = TypeVar("Numbers")
 CHECKS_FOLDER = "tables"  # in the folder of the copies
@@ -32,6 +33,7 @@ STILL_OPEN = "{} is still open: write it above."
 RIGHT = f"\N{CHECK MARK} {{}} agrees with the package's in {CASES} random cases."
 ROUNDED = " The story goes on with the package's version, to all digits."
 NOT_ASKED = "{} is not asked for here, so nothing tries it: is it meant to be {}?"
+TAKEN_BACK = "\N{WHITE CIRCLE} {}: open again, since its answer fails now."
 HALF = "\N{BALLOT X} {} is missing: the cell above makes {} and no more."
 UNTRIED = "{} was not tried ({}): run the cells above first."
 WRONG = "\N{BALLOT X} {} The story goes on with the package's version."
@@ -200,7 +202,7 @@ def _say(shell, kind, error, trace, tb_offset=None):
     if isinstance(error, RecursionError) and _tested(_running)[0]:
         sentence = ENDLESS.format("a function")
     if not sentence and not failed:
-        return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return say(shell, kind, error, trace, tb_offset)
     if sentence and sentence in _running:
         _open_cells[_running] = sentence
     shell._showtraceback(
@@ -240,6 +242,8 @@ def _tell(result):
 
     shell, source, error = get_ipython(), result.info.raw_cell, result.error_in_exec
     tests, (cell, about) = _checks(_notebook)["tests"], _tested(source)
+    if not cell and (error or result.error_before_exec):
+        _take_back(source, shell.user_ns)
     if cell:
         verdict, right = _verdict(about, error, shell.user_ns)
         before = _done()
@@ -250,7 +254,8 @@ def _tell(result):
         words = f"{tests[cell]['title']} ({points:g} point{'s' * (points != 1)}): {verdict}"
         ways = zip(("The course's own way", "Another way"), tests[cell]["ways"] if right else (), strict=False)
         folded = "".join(WAYS_HTML.format(title, escape(way)) for title, way in ways)
-        _display(f"<p>{escape(words)}<br>{_bar(_notebook)}</p>{folded}", f"{words}\n{_reached(_notebook)[1]}")
+        shown = f"<p>{escape(words)}<br>{_bar(_notebook)}</p>{folded}"
+        _display(shown, f"{words}\n{_reached(_notebook)[1]}", display_id=f"bmlab-{cell}")
     shell.user_ns.update(_as_typed)
     _as_typed.clear()
     for name, known in _checks(_notebook)["blanks"].items():
@@ -260,6 +265,21 @@ def _tell(result):
         first, _, tried = source.strip().partition("\n")
         if first == YOUR_TRY.format(number) and tried.strip("# .\n"):
             _open_after_two(number, tried.strip(), worked)
+
+
+def _take_back(source, names):
+    """An answer that now fails is none: what its older run made goes, and its test is open until it runs again."""
+    for cell, about in _checks(_notebook)["tests"].items():
+        binds = r"^(?:def {}\b|[^#=\n(]*\b{}\b[^=\n]*=(?!=))"
+        made = [name for name in about["asked"] if re.search(binds.format(name, name), source, re.MULTILINE)]
+        for name in made:
+            names.pop(name, None)
+        if made and cell in (before := _done()):
+            with suppress(OSError):
+                _write_done(before - {cell})
+            words = TAKEN_BACK.format(about["title"])
+            for again in (True, False):  # in the place of the older verdict, and here
+                _display(f"<p>{escape(words)}</p>", words, display_id=f"bmlab-{cell}" * again or None, update=again)
 
 
 def _open_after_two(number, tried, worked):
@@ -355,10 +375,10 @@ def _write_done(done, folder=Path()):
     write_bytes(Path(folder, DONE_FILE), json.dumps(sorted(done)).encode())
 
 
-def _display(shown, text, kind="text/html"):
+def _display(shown, text, kind="text/html", **which):
     from IPython.display import display
 
-    display({kind: shown, "text/plain": text}, raw=True)
+    display({kind: shown, "text/plain": text}, raw=True, **which)
 
 
 def _reached(notebook, folder=Path()):

@@ -62,6 +62,8 @@ function mount(model, el) {
       run.toggle(true);
     }).el));
   anew();
+  while (chains[0].means.length < SWEEPS) advance();  // as the stored picture is; Run begins anew
+  show();
   return run.stop;
 }
 

@@ -113,6 +113,7 @@ function mount(model, el) {
       go(k);
       story.textContent = "Faster now, and each state that comes is counted: do the blue bars become the black ones?";
     }
+    if (age - seconds < 12 && age >= 12) story.textContent = "";  // by now it is no news
     due += seconds * rate;
     if (due < 1) return;
     for (; due >= 1; due--) update();
@@ -128,7 +129,7 @@ function mount(model, el) {
   });
   if (corners) corners.svg.style.display = "none";
   const root = frame(el, "machine", make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
-    make("div", { class: "bml-column" }, ...(shape ? [shape.el] : []), bars, ...(shape ? [corners.svg] : []), key)),
+    make("div", { class: "bml-column" }, bars, ...(shape ? [corners.svg] : []), key)),
     story, numbers);
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
   const alone = (then) => () => { age = NaN; run.toggle(false); then(); };
@@ -141,7 +142,7 @@ function mount(model, el) {
   const go = (k) => { [rate, due] = [rates[k], 0]; pace.set(k); };
   root.append(
     make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
-      button("Count anew", restart), choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el),
+      button("Count anew", restart), choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el, ...(shape ? [shape.el] : [])),
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),

@@ -77,6 +77,8 @@ function mount(model, el) {
   root.append(make("div", { class: "bml-buttons" }, run.control,
     button("One turn", () => { run.toggle(false); turn(); show(); }), button("Start anew", anew), pace.el));
   anew();
+  while (turns < most) turn();  // as the stored picture is
+  show();
   return run.stop;
 }
 

@@ -33,6 +33,7 @@ NEWER = "{} has a newer version than your copy: {} stands beside it, and your co
 WELCOME = "# The course\n\nEach picture opens a notebook. Run the cell below again to see what you have done since."
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 HAND_IN = "**Hand in** this file, `{}`, saved. What counts is what *Kernel*, *Restart Kernel and Run All Cells* shows."
+PRESS = "A picture so far. Click on it and press Shift+Enter, as in each cell from here on: it comes to life.\n"
 BLANK = "@widgets.blank\n"  # in front of a function that a student writes for the story
 TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
@@ -163,12 +164,19 @@ def student_version(path: Path) -> NotebookNode:
         for output in cell.outputs:
             output.update({"execution_count": None} if output.output_type == "execute_result" else {})
     code[0].source = WATCH.format(path.stem) + code[0].source
+    if code[1:2] == [first]:  # what is pressed first runs with all that it needs
+        first.source = f"{code[0].source}\n{first.source}"
+        first.metadata["jupyter"] = {"source_hidden": True}
+        first.outputs.insert(0, nbformat.v4.new_output("stream", text=PRESS))
+        notebook.cells.remove(code[0])
     for cell in filter(record, notebook.cells):
         for ours in ("checks", "cases", "other"):  # parts of a test, hidden ones too; trials of a blank; solutions
             cell.metadata.pop(ours, None)
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
-        notebook.cells.append(nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
+        last = (k for k, cell in enumerate(notebook.cells) if cell.metadata.get("jp-MarkdownHeadingCollapsed"))
+        place = next(last, len(notebook.cells))  # below a folded heading nobody would see it
+        notebook.cells.insert(place, nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
     return notebook
 
 

@@ -391,3 +391,28 @@ def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     said_below(shell, MORE[1][2])
     assert Path(bmlab.exercises.student_copy.DONE_FILE).read_bytes() == whole
+
+
+def test_an_answer_that_fails_takes_back_that_it_was_done(studied):
+    shell = studied(hidden=True)
+    shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0]")
+    assert "✓ done" in said_below(shell, MORE[0][2])[0] and "✓ done" in said_below(shell, MORE[1][2])[0]
+    for failing in ("letter = 1 / 0", "letter = = 'B'"):
+        shell.run_cell("letter = 'B'")
+        said_below(shell, MORE[0][2])
+        assert said_below(shell, failing)[-1] == "○ Exercise 1. Do: open again, since its answer fails now."
+        assert "letter" not in shell.user_ns and "my_sum" in shell.user_ns
+        assert "1 of 2 points. Open: exercise 1" in bmlab.exercises.student_copy._reached("one")[1]
+    assert not [words for words in said_below(shell, "unrelated = 1 / 0") if "open again" in words]
+
+
+def test_a_name_that_no_cell_has_made_yet_is_told_where_it_is_made(studied, monkeypatch, capsys):
+    shell = studied(hidden=True)
+    monkeypatch.setenv("JPY_SESSION_NAME", str(Path("one.ipynb").resolve()))
+    for name, words in {"numpy": "The first cell of code", "letter": "A cell above makes letter"}.items():
+        shell.user_ns.pop(name, None)
+        capsys.readouterr()
+        shell.run_cell(f"print({name})")
+        assert "Run All Above Selected Cell" in (said := capsys.readouterr().out) and words in said
+    shell.run_cell("print(nobody_makes_this)")
+    assert "Run All Above" not in capsys.readouterr().out

@@ -11,7 +11,7 @@ from conftest import HERE, Visit, served
 from test_looks import SECRETS, SOURCES
 
 import bmlab
-from bmlab_teaching.working_copies import beside
+from bmlab_teaching.working_copies import PRESS, beside
 
 LITE = HERE.parents[1] / "build/lite"
 PYTHON = "https://cdn.jsdelivr.net/pyodide/"
@@ -45,7 +45,7 @@ def test_a_notebook_has_no_answers_and_installs_what_it_needs(path):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert "%pip install -q boltzmann-lab" in code[0].source
     stored = [output for cell in code for output in cell.outputs]  # the picture of the view, and nothing that was run
-    assert len(stored) == 1 and "image/png" in stored[0].data
+    assert len(stored) == 2 and stored[0].text == PRESS and "image/png" in stored[1].data
 
 
 def test_no_other_file_holds_a_solution():

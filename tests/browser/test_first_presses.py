@@ -1,0 +1,51 @@
+"""The first two minutes of each notebook, as a student's copy opens in JupyterLab: whatever is pressed first, works."""
+
+import pytest
+from test_course import NOTEBOOKS, ROOT
+
+from bmlab_teaching import working_copies
+from bmlab_teaching.working_copies import PRESS
+
+OPENING = ".jp-OutputArea-output img"
+# Where the view (or its picture) stands in the page, what it is as high as, and where "Do this" ends.
+PLACES = """selector => {
+    const box = element => element.getBoundingClientRect(), view = box(document.querySelector(selector));
+    const task = [...document.querySelectorAll('.jp-RenderedMarkdown p')].find(p => p.innerText.startsWith('Do this'));
+    const end = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer');
+    return { top: view.top, high: view.height, wide: view.width, task: task && box(task).bottom, end: box(end).bottom };
+}"""
+
+
+@pytest.fixture
+def copy(notebook, request):
+    """A student's copy, newly opened on a laptop's screen, and nothing run."""
+    copies = notebook.folder / "first"
+    if not copies.exists():
+        working_copies.start(ROOT / "notebooks", copies, report=lambda words: None)
+    notebook.page.set_viewport_size({"width": 1440, "height": 900})
+    notebook.open(f"first/{request.param}", "lab").panel("sessionContext.ready")
+    return notebook
+
+
+@pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
+def test_a_press_on_the_picture_and_shift_enter_bring_it_to_life_in_its_place(copy):
+    page = copy.page
+    picture = page.locator(OPENING).first
+    picture.wait_for()
+    assert page.get_by_text(PRESS.strip()).first.is_visible()
+    before = page.evaluate(PLACES, OPENING)
+    picture.click()
+    page.keyboard.press("Shift+Enter")
+    page.locator(".bmlab").first.wait_for()
+    page.wait_for_timeout(300)
+    after = page.evaluate(PLACES, ".bmlab")
+    assert page.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
+    assert after["task"] and after["task"] <= after["end"], (before, after)  # it is seen without a scroll
+    assert not copy.errors and not copy.outside
+
+
+@pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
+def test_whoever_begins_elsewhere_is_told_what_to_press(copy):
+    code = [k for k, cell in enumerate(copy.stored()["cells"]) if cell["cell_type"] == "code"]
+    copy.run_cell(code[1])
+    copy.page.locator(".jp-OutputArea-output", has_text="Run All Above Selected Cell").first.wait_for()
