@@ -78,7 +78,7 @@ test-all: setup  ## run every test that needs no browser: every slip of every ex
 	@$(ALL_TESTS) teaching/tests notebooks tests
 
 check: setup  ## run what a change of the package must pass: plain.py, laws, fast tests (WHAT=tempering: one subject's; NUDGED=1: last digits moved)
-	@$(ONE_THREAD) $(if $(NUDGED),PYTHONPATH=tests/nudged) $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE)
+	@$(ONE_THREAD) $(if $(NUDGED),PYTHONPATH="$(CURDIR)/tests/nudged") $(IN_VENV) -m pytest -q -n 2 --dist worksteal -m "not slow" $(OF_SUBJECT) $(CORE)
 
 processors: setup  ## run notebooks, laws and climbs as other processors would (ON="AVX2-only nudged": as these; TESTS=...: more tests)
 	@$(ONE_THREAD) PYTEST_ADDOPTS="-n 2 --dist loadscope --no-loadscope-reorder" \

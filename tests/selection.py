@@ -3,6 +3,11 @@
 import pytest
 
 exhaustive = pytest.mark.exhaustive
+# What students write may warn them; an overflow is still an error.
+as_a_student = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.filterwarnings("error:(overflow|underflow|divide by zero|invalid value) encountered:RuntimeWarning"),
+]
 
 
 def one_of(cases, kind=lambda case: None, ids=None):

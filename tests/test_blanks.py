@@ -14,7 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 import slips
-from selection import one_of
+from selection import as_a_student, one_of
 from test_notebooks import FILES, code_cells
 
 import bmlab
@@ -24,6 +24,7 @@ from bmlab.exercises.edits import edited
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
+pytestmark = as_a_student
 SOURCES = {path.stem: without_teachers(nbformat.read(path, 4)) for path in FILES}
 BLANKS = {f"{name}-{blank}": (name, blank) for name, source in SOURCES.items() for blank in blanks_of(source)}
 TYPED = {  # by strict readers, and then accepted in silence

@@ -20,7 +20,7 @@ import pytest
 import slips
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from selection import exhaustive, one_of
+from selection import as_a_student, exhaustive, one_of
 from test_notebooks import FILES, NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
@@ -49,6 +49,7 @@ from bmlab_teaching.working_copies import (
     without_teachers,
 )
 
+pytestmark = as_a_student
 BY_NAME = {path.stem: path for path in FILES}
 MATRICES = ("transition_matrix", "side_by_side")
 FIT = bmlab.fit

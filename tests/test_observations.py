@@ -73,6 +73,7 @@ def test_a_weight_is_so_many_rows():
     assert np.abs(found.mean - repeated.mean).max() < 1e-12 and np.abs(found.corr - repeated.corr).max() < 1e-12
 
 
+@pytest.mark.filterwarnings("ignore:moments.. read:UserWarning")
 def test_what_is_passed_is_what_is_read(tmp_path):
     """A memmap of which something was changed, turned or cut is no longer its file."""
     changed = saved(tmp_path, S, "c")

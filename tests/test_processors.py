@@ -42,6 +42,7 @@ assert (one == nudged(x.copy())).all() and (nudged(-x) == -one).all() and (nudge
 assert nudged(x[0, 0]) == one[0, 0] and (nudged(x[::2, 1]) == one[::2, 1]).all()
 assert (nudged(np.arange(5) / 8) == np.arange(5) / 8).all() and (np.abs(nudged(np.tanh(18 * x))) <= 1).all()
 assert (nudged(np.array([np.nan, np.inf])) == [np.nan, np.inf])[1] and nudged("text") == "text"
+assert bmlab.mean_field(bmlab.ising((3, 3)).at(9)).converged and bmlab.bethe(bmlab.toy().at(9)).converged  # compiled
 print(repr(bmlab.exact(bmlab.sherrington_kirkpatrick(9, rng=0)).log_z.value))
 """
 

@@ -163,7 +163,7 @@ def test_log_z_of_a_machine_in_deep_cold(seed):
 @pytest.mark.parametrize("model", [bmlab.toy(), bmlab.ising((3, 3), field=0.1)], ids=["toy", "lattice"])
 def test_what_is_given_as_the_reason_holds(model, temperature, n_sweeps):
     """Of R-hat, round trips and a gap in the ladder, the message blames those that failed and no other."""
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True, action="always") as seen:
         answer = temper(model.at(temperature), rng=0, burn_in=20, n_sweeps=n_sweeps)
     failed = {
         "the ladders disagree": not answer.info["rhat"] < RHAT_LIMIT,

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import nbformat
 import pytest
-from selection import exhaustive
+from selection import as_a_student, exhaustive
 from test_exercises import BY_NAME, GRADED, OWN, answer_cells, fits, namespace  # noqa: F401
 from test_notebooks import NOTEBOOKS, code_cells
 from wrong_answers import WRONG
@@ -18,6 +18,7 @@ from bmlab.widgets import variant
 from bmlab_teaching.slicing import names
 from bmlab_teaching.working_copies import record
 
+pytestmark = as_a_student
 LETTERS = {"cheat"}
 STUDENTS = [str(number) for number in range(200)]
 

@@ -205,7 +205,7 @@ def test_what_draw_warns_of_stands_with_its_words_and_nowhere_else(monkeypatch, 
         warnings.warn("T is high", stacklevel=1)
         print(f"T = {T}")
 
-    with warnings.catch_warnings(record=True) as shown:
+    with warnings.catch_warnings(record=True, action="always") as shown:
         view = widgets.explore(doubtful, T=(1, 3))
         texts = [request(view, monkeypatch, stops=[k], dense=False)["text"] for k in (0, 1, 0)]
     assert texts == [f"T = {T}\nT is high\n" for T in (1, 2, 1)] and not shown

@@ -10,6 +10,7 @@ sign.  The products of a notebook's cells are moved, too; what Numba compiles is
 import ast
 import builtins
 import os
+import re
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -17,15 +18,22 @@ from pathlib import Path
 import numpy as np
 
 LARGEST = 4  # units in the last place
-BLOCK = 2**16  # numbers moved at a time: the memory that this takes is not the package's
+BLOCK = 2**13  # numbers moved at a time: the memory that this takes is not the package's
 ROOT = Path(__file__).resolve().parents[2]
 REWRITTEN = tuple(str(ROOT / name) + os.sep for name in ("bmlab", "claims", os.path.join("notebooks", "tables")))
-SEED = np.uint64(0x9E3779B97F4A7C15 * (2 * int(os.environ.get("NUDGED", "0")) + 1) % 2**64)
+SEED = np.uint64(0x9E3779B97F4A7C15 * (2 * int(os.environ.get("NUDGED") or 0) + 1) % 2**64)
 # What is correctly rounded on every processor (sqrt, outer) is not among them, nor what returns a tuple.
 OF_NUMPY = {"exp", "expm1", "log", "log1p", "logaddexp", "tanh", "cosh", "sinh", "arctanh", "power"}
 OF_NUMPY |= {"dot", "einsum", "sum", "mean"}
 OF_LINALG = {"solve", "inv", "cholesky", "eigvalsh"}
 METHODS = {"sum", "mean", "dot"}
+
+
+def compiled_functions():
+    """Names of the functions of the package that Numba compiles as they are, as in _loop = njit(...)(equation)."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "bmlab" / "infer").rglob("*.py")]
+    lines = [line for text in texts if "njit" in text for line in re.findall(r"^_\w.*? = (.*)", text, re.MULTILINE)]
+    return {name for line in lines for name in re.findall(r"\b_\w+\((\w+)\)", line)}
 
 
 def nudged(x):
@@ -62,7 +70,8 @@ class Products(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node):
         decorators = {getattr(getattr(one, "func", one), "id", None) for one in node.decorator_list}
-        return node if decorators & {"compiled", "njit"} else self.generic_visit(node)
+        is_compiled = decorators & {"_compiled", "_inlined", "_equation", "njit"} or node.name in COMPILED
+        return node if is_compiled else self.generic_visit(node)
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
@@ -113,5 +122,6 @@ def eigh(*args, **options):
     return found._replace(eigenvectors=vectors * np.where((bits * SEED) >> np.uint64(63), -1.0, 1.0))
 
 
+COMPILED = compiled_functions()
 as_it_was, numpys_eigh = SourceFileLoader.get_code, np.linalg.eigh
 SourceFileLoader.get_code, np.linalg.eigh, builtins.__nudged__ = get_code, eigh, nudged
