@@ -1,7 +1,7 @@
 """Numbers in pictures of random machines, read back from the artists: places, lengths, widths, shades."""
 
 import re
-from itertools import combinations, islice
+from itertools import combinations, islice, permutations
 
 import matplotlib
 import numpy as np
@@ -210,6 +210,17 @@ def test_an_arrow_is_as_wide_as_its_share_of_the_largest_flow(ax, rng):
         assert width == pytest.approx(1 + 5 * net[pair] / net.max())
 
 
+def test_states_stand_so_that_most_of_the_flow_goes_clockwise(ax, rng):
+    """No order has more of what flows one way, each flow times the sine of its turn, less what flows the other way."""
+    flow = rng.random((5, 5))
+    net = (flow - flow.T).clip(0)
+    plot.flows(flow, ax, bmlab.states(3)[:5])
+    x, y = np.array([box.xy for box in ax.artists]).T
+    turn = np.outer(y, x) - np.outer(x, y)  # the sine of the angle from one to the other, clockwise
+    orders = [list(order) for order in permutations(range(5))]
+    assert (net * turn).sum() == pytest.approx(max((net * turn[order][:, order]).sum() for order in orders))
+
+
 def test_pixels_are_as_blue_or_as_orange_as_their_numbers(ax, rng):
     rows, limit = rng.normal(0, 0.5, (3, 6)), 1.5
     plot.images(rows, ax, (2, 3), 2, limit)
@@ -224,6 +235,7 @@ def test_pixels_are_as_blue_or_as_orange_as_their_numbers(ax, rng):
     assert np.allclose(seen[..., 3], weights.clip(0) / limit, atol=2 / 255)
     (discs,) = [each for each in ax.collections if isinstance(each, EllipseCollection)]
     assert np.allclose(discs.get_offsets(), np.argwhere(weights < 0)[:, ::-1])
+    assert ((discs.get_widths() > 0.8) & (discs.get_widths() < 1)).all()  # of a pixel
     assert np.allclose(discs.get_facecolor()[:, 3], -weights[weights < 0] / limit, atol=2 / 255)
     for shades, pure in ((seen[weights > 0], plot.TOGETHER), (discs.get_facecolor(), plot.APART)):
         assert np.allclose(shades[:, :3], to_rgba(pure)[:3], atol=2 / 255)

@@ -13,6 +13,7 @@ pytest.importorskip("traitlets")
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Polygon, Rectangle
+from scipy.sparse.csgraph import shortest_path
 
 from bmlab import plot, widgets
 from bmlab.infer.sampling.diagnostics import halves, split_rhat
@@ -85,6 +86,10 @@ def test_cells_are_the_states_that_are_left_the_darkest_the_most_probable(drawn,
     assert words(ladder)[0] == f"{len(left)} of {2**n}\nstates are left"
     bars = [patch.get_width() for patch in ladder.patches]
     assert np.allclose(bars, 210 * 0.5 ** np.arange(n + 1)) and f"{2**n}" in words(ladder)
+    counts = {text.get_text(): text for text in ladder.texts}
+    for k, bar in enumerate(ladder.patches):
+        beside = counts[f"{2 ** (n - k)}"].get_position()[0] - bar.get_x() - bar.get_width()
+        assert 2 < beside < 9 and bar.get_y() < counts[f"{k} held"].get_position()[1] < bar.get_y() + bar.get_height()
     assert len(filled(ladder, plot.PLUS)) == 1 and filled(ladder, plot.PLUS)[0].get_width() == bars[min(n, 3)]
 
 
@@ -109,6 +114,9 @@ def test_the_line_is_cut_at_the_probability_of_plus_and_bars_are_counts_in_exact
     assert f"u = {u:.3f}, {side} the cut" in text
     bars = [r for r in turn.patches if isinstance(r, Rectangle) and r.get_y() == update.BARS_FLOOR]
     counted, outlines = np.array([-bar.get_height() for bar in bars]).reshape(8, 2).T
+    middles, step = np.array([bar.get_x() + bar.get_width() / 2 for bar in bars[::2]]), update.LINE_LENGTH / 8
+    assert np.allclose(middles, update.LINE_LEFT + step * (np.arange(8) + 0.5))
+    assert all(step / 2 < bar.get_width() < step for bar in bars)
     exact = bmlab.probabilities(model)
     assert np.allclose(outlines / outlines.sum(), exact)
     assert counted.sum() == pytest.approx(outlines.sum())  # in one measure
@@ -259,3 +267,19 @@ def test_beliefs_stand_beside_exact_probabilities_and_each_message_is_an_arrow(d
         assert np.allclose(flown / np.hypot(*flown), step / np.hypot(*step)) and np.hypot(*flown) == pytest.approx(24)
         side = np.subtract(arrow.xy, middles[start]) @ [-step[1], step[0]] / np.hypot(*step)
         assert side == pytest.approx(14)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_messages_come_down_rows_by_the_distance_from_the_root(drawn, seed):
+    """A random tree in a random order of its units; those that the root does not reach are the lowest."""
+    rng, weights = np.random.default_rng(seed), np.zeros((9, 9))
+    order = [0, *(1 + rng.permutation(8))]
+    for k in range(1, 8):
+        i, j = order[k], order[rng.integers(k)]
+        weights[i, j] = weights[j, i] = rng.choice([1.0, -0.5])
+    view, _ = drawn(widgets.MessageView, bmlab.BoltzmannMachine(weights, np.zeros(9)))
+    steps = shortest_path(weights != 0, unweighted=True)[0]
+    steps[np.isinf(steps)] = steps[np.isfinite(steps)].max() + 1
+    rows = np.array(view.places)[:, 1]
+    assert [len({*rows[steps == k]}) for k in range(int(steps.max()) + 1)] == [1] * int(steps.max() + 1)
+    assert (np.diff([rows[steps == k][0] for k in range(int(steps.max()) + 1)]) > 0).all()

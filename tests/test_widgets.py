@@ -247,6 +247,14 @@ def test_a_machine_without_weights_and_biases_is_drawn_as_any(view, n):
     getattr(widgets, view)(bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)))
 
 
+@pytest.mark.parametrize("view", OF_A_MACHINE)
+def test_the_page_is_sent_the_machine_and_its_seed(view):
+    model = bmlab.BoltzmannMachine(bmlab.toy().weights, bmlab.toy().biases, 1.7, names=("Ada", "Ben", "Cem"))
+    sent = getattr(widgets, view)(model, seed=7)
+    assert (sent.weights, sent.biases) == (model.weights.tolist(), model.biases.tolist())
+    assert (sent.temperature, sent.seed, tuple(sent.names)) == (1.7, 7, model.names)
+
+
 REFUSED = {
     "found no step": lambda: widgets.LearningView(iter([])),
     "steps must .* found -1": lambda: widgets.LearningView(climb(), steps=-1),
