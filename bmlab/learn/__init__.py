@@ -7,6 +7,7 @@ observations                                    the data: rows, and moments
 maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
 quasi_newton                                    L-BFGS, Newton's steps, and whether they end at a maximum
 standard_errors                                 of what was learnt
+misfit                                          whether a machine has the moments of its data
 triplets                                        whether pairs are enough
 penalties                                       a penalty chosen by rows that were held out
 contrastive_divergence                          restricted machines

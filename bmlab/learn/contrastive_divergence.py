@@ -39,7 +39,8 @@ from ..model import BoltzmannMachine
 from ..running.progress_bars import with_progress
 from ..running.threads import one_thread
 from .ascent import batches
-from .observations import check_visible_rows, with_column_names
+from .misfit import clamped_target, misfit, moments_of_machine
+from .observations import check_visible_rows, pad_hidden, with_column_names
 from .record import ALL_STEPS_MADE, Fit
 
 ONE_SINGLE = np.float32(1)
@@ -72,6 +73,7 @@ def pcd(
     centred   False counts units from off, as for 0/1: better features, at rates several times smaller
     The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of
     independent pixels with these means, hidden units see its mean, and it has no likelihood: log_likelihood refuses it.
+    The Fit says how far the moments of its machine are from the data's (Fit.misfit), if chains of it agree.
     Begin with small random weights (0.01), and with visible biases T arctanh(means).  Hidden units that begin alike, or
     without weights and bias, would stay so: they get weights of about 0.01 T.
     Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
@@ -102,7 +104,18 @@ def pcd(
                 total += climb.p
     if not np.isfinite(total).all():
         raise ValueError("the climb has left all bounds (weights are no numbers any more); check the learning rate")
-    return Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS_MADE}, and no slope was looked at")
+    found = Fit(climb.machine(total / (steps - steps // 2)), message=f"{ALL_STEPS_MADE}, and no slope was looked at")
+    return found.compared(_misfit(found.model, data, penalty))
+
+
+def _misfit(model, data, penalty):
+    """Compare the machine with the data (N, v) that it has learnt, by all that it learns of them."""
+    rows, (row, col) = pad_hidden(model, data), np.triu_indices(model.n, 1)
+    across = (row < data.shape[1]) & (col >= data.shape[1])
+    pairs = row[across], col[across]
+    with one_thread():
+        free = moments_of_machine(model, rows, tempered=False)
+        return misfit(model, *clamped_target(model, rows, pairs), pairs, free, penalty=penalty)
 
 
 class RestrictedAscent:

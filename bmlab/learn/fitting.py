@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from ..model import BoltzmannMachine, check_model
 from ..running.progress_bars import with_progress
 from .ascent import learning_steps
 from .checkpoints import Checkpoint
-from .observations import check_padded_rows
+from .maximum_likelihood import learned_pairs
+from .misfit import misfit_of_step
+from .observations import check_bias_mask, check_padded_rows, with_learned_couplings
 from .record import ALL_STEPS_MADE, GRADIENT_TOLERANCE, Fit, Step
 
 BYTES_A_WEIGHT = 8 * 4.3  # bytes for each weight that a Step keeps: a machine, two phases and a velocity
@@ -69,7 +72,8 @@ def fit(
                A call with another model, data, rng or option (but steps and every) is refused, also with a function
                of another name as `infer` or `clamped_phase`, and one for fewer steps than the file holds.  What is
                bound to these functions, and their code, is not compared
-    converged: the last slope is at most 1e-6, by phases that have converged, and each hidden unit has weights.  It is
+    converged: the last slope is at most 1e-6, by phases that have converged, each hidden unit has weights, and if
+    `infer` is not exact the machine's moments are not more than 5 errors off the data's (Fit.misfit).  It is
     no warning where it has not, nor where an Estimate has not: look at Step.free.converged.
     Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
     of another run, and where methods or states hold more than a file can.
@@ -106,7 +110,12 @@ def fit(
     if not kept or kept[-1] is not step:  # the rates ended first
         kept.append(step)
     ending = ALL_STEPS_MADE if _number(step) >= end else f"the rates ended after {_number(step)} of {end} steps"
-    return Fit(step.model, *_convergence(step, data, ending), tuple(kept))
+    found = Fit(step.model, *_convergence(step, data, ending), tuple(kept))
+    pairs = learned_pairs(*with_learned_couplings(step.model, couplings))
+    learns, is_whole = check_bias_mask(biases, step.model.n, step.model.names), batch is None and clamped_phase is None
+    compared = misfit_of_step(step, data, infer, pairs, learns, is_whole, penalty=penalty, l1=l1)
+    is_exact = getattr(infer, "func", infer) is exact  # then the slope says it all
+    return replace(found, misfit=compared.size) if is_exact else found.compared(compared)
 
 
 def _check_kept(step, count):

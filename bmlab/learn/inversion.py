@@ -33,6 +33,7 @@ from ..infer.variational import naive_mean_field, tap_equations
 from ..infer.variational.belief_propagation import bethe_response, graph_of
 from ..infer.variational.linear_response import linear_response
 from ..model import BoltzmannMachine
+from .misfit import PairsAndUnits, misfit, moments_of_data, moments_of_machine
 from .observations import ZERO_PROBABILITY, check_complete_rows, check_each_varies
 from .record import Fit
 
@@ -58,7 +59,7 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     biases = np.arctanh(mean) - weights @ mean - diagonal * mean
     machine = BoltzmannMachine(weights, biases)
     found = linear_response(machine, mean, *naive_mean_field.curvature(machine, mean))
-    return warn_unless_converged(_solved("invert_mean_field", machine, data, found.doubt))
+    return warn_unless_converged(_solved("invert_mean_field", machine, data, noise, found.doubt))
 
 
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
@@ -86,7 +87,7 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     if (square < 0).any():
         i, j = np.unravel_index(first_smallest(square), square.shape)
         doubt = f"explains less of the covariance of units {i} and {j} than the data have"
-    return warn_unless_converged(_solved("invert_tap", machine, data, doubt))
+    return warn_unless_converged(_solved("invert_tap", machine, data, noise, doubt))
 
 
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
@@ -112,14 +113,20 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     machine = BoltzmannMachine(symmetric(weights), np.arctanh(mean) - messages.sum(1))
     graph = graph_of(machine)
     found = bethe_response(machine, graph, mean, p[:, graph.row, graph.col])
-    return warn_unless_converged(_solved("invert_bethe", machine, data, found.doubt))
+    return warn_unless_converged(_solved("invert_bethe", machine, data, noise, found.doubt))
 
 
-def _solved(name, machine, data, doubt):
-    message = "the equations were solved in closed form"
+def _solved(name, machine, data, noise, doubt):
+    """Return the fit, compared with the moments that it was to have: those of the data after noise."""
+    message = f"{name}() solved its equations in closed form"
     if doubt:
         message = f"{name}() solved its equations, but the machine {doubt}; use pseudolikelihood() or maximize()."
-    return Fit(replace(machine, names=names_of(data)), not doubt, message)
+    found = Fit(replace(machine, names=names_of(data)), not doubt, message)
+    pairs, kept = np.triu_indices(machine.n, 1), 1 - 2 * noise
+    target, error = moments_of_data(data, pairs)
+    target, error = (PairsAndUnits(kept**2 * x.pairs, kept * x.units) for x in (target, error))
+    rows = None if isinstance(data, Estimate) else check_complete_rows(data, allow_constant=True)
+    return found.compared(misfit(machine, target, error, pairs, moments_of_machine(machine, rows)))
 
 
 def _from_beliefs(mean, corr, names):

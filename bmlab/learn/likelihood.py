@@ -64,7 +64,7 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
     if start is not None and not isinstance(start, list):
         raise ValueError(f"start must be the `state` of a clamped() answer, found {describe(start)}; leave it out")
     unknown = np.isnan(rows)
-    hidden = _closed_form_units(model, unknown)
+    hidden = closed_form_units(model, unknown)
     if hidden is not None:
         return _closed_form(model, rows, hidden)
     groups = _group_by_unknown(unknown, model, infer)
@@ -174,7 +174,7 @@ def log_prob(
     check_method("infer", infer, "model")
     return_std = check_flag("return_std", return_std)
     log_z, variance, unknown = np.empty(len(rows)), np.zeros(len(rows)), np.isnan(rows)
-    hidden = _closed_form_units(model, unknown)
+    hidden = closed_form_units(model, unknown)
     groups = _group_by_unknown(unknown, model, infer) if hidden is None else [(hidden, np.arange(len(rows)))]
     machines, price = [(np.arange(len(rows)), model)], []
     for unknown, where in groups:
@@ -218,7 +218,7 @@ def _check_cost(machines):
         )
 
 
-def _closed_form_units(model, unknown):
+def closed_form_units(model, unknown):
     """Return the units that each row hides, where they are the same and not coupled to each other; None elsewhere."""
     hidden = np.flatnonzero(unknown[0])
     return hidden if (unknown == unknown[0]).all() and not _coupled(model, hidden) else None

@@ -37,6 +37,7 @@ from ..model import BoltzmannMachine
 from ..running.sparsity import entries
 from ..running.threads import all_threads, one_thread
 from .likelihood import clamped_at, clamped_rows, gradient
+from .misfit import misfit_of_step
 from .observations import (
     BIAS_ADVICE,
     check_all_combinations,
@@ -84,8 +85,9 @@ def maximize(
     bias_penalty   keeps the bias of a constant unit finite, as of a rare answer in rows that are drawn again
     tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-14
     converged: the slope is within the tolerance, by phases that have converged, and nothing near by is higher (of
-    hidden units, by the curvature).  Warns with NotConverged, once, where it does not get there, or where fields still
-    grow, as if the maximum is at infinity (a tolerance above 1e-4/T is too coarse to tell).
+    hidden units, by the curvature); by another `infer` its moments are those of the data, too (Fit.misfit).
+    Warns with NotConverged, once, where it does not get there, or where fields still grow, as if the maximum is at
+    infinity (a tolerance above 1e-4/T is too coarse to tell).
     Raises ValueError where it is there for certain (a unit is constant or a coupled pair lacks one of its four
     combinations, without the penalty that would keep it finite), where the free phase has no log Z, where exact()
     would take too long, and as infer does.
@@ -122,7 +124,10 @@ def maximize(
     doubtful = [phase for phase in (step.free, step.clamped) if not phase.converged]
     if converged and doubtful:
         converged, message = False, f"{message[:-1]}, but {doubtful[0].message}"
-    return warn_unless_converged(Fit(step.model, converged, message, (step,)))
+    found = Fit(step.model, converged, message, (step,))
+    compared = misfit_of_step(step, data, infer, pairs, bias_mask, True, penalty=penalty, bias_penalty=bias_penalty)
+    is_exact = getattr(infer, "func", infer) is exact  # then the slope says it all
+    return warn_unless_converged(replace(found, misfit=compared.size) if is_exact else found.compared(compared))
 
 
 def _check_cost(model, pairs):

@@ -21,9 +21,10 @@ from ..checking.validation import (
     generator,
     summary,
 )
+from ..estimate import no_convergence_warnings, warn_unless_converged
 from ..running.progress_bars import with_progress
 from .observations import BIAS_ADVICE, check_complete_rows, check_each_varies
-from .pseudolikelihood import log_conditionals, pseudolikelihood
+from .pseudolikelihood import climb_pseudolikelihood, log_conditionals, pseudolikelihood
 from .record import Fit
 
 PRIOR_WIDTHS = np.geomspace(0.03, 3, 9)  # of the weights, by penalties; the last is nearly none
@@ -80,6 +81,7 @@ def penalty_path(
     couplings   as in pseudolikelihood()
     The penalty found does for maximize() and fit() as well.  To find which weights there are, take the least EBIC, as
     IsingFit adds it up over the units (van Borkulo and others 2014, Sci. Rep. 4, 5918): held-out rows keep too many.
+    Each of the fits says how far its moments are from the data's, Fit.misfit; of the best of them it warns.
     Raises ValueError as pseudolikelihood() does: a fold may lack a rare answer, which bias_penalty mends.
 
     >>> rows = bmlab.sample(bmlab.medium(), 500, rng=0)
@@ -106,12 +108,15 @@ def penalty_path(
     for k, penalty in enumerate(with_progress(tried, "penalty")):
         options = {"couplings": mask, "bias_penalty": bias_penalty, of: penalty}
         for f in range(n_folds):
-            learnt = pseudolikelihood(rows[fold != f], **options).model
-            score[k, fold == f] = log_conditionals(learnt, rows[fold == f]).sum(1)
-        fits.append(pseudolikelihood(data, **options))
+            learnt, *_ = climb_pseudolikelihood(rows[fold != f], **options)
+            score[k, fold == f] = log_conditionals(learnt.model, rows[fold == f]).sum(1)
+        with no_convergence_warnings():
+            fits.append(pseudolikelihood(data, **options))
     stderr = score.std(1, ddof=1) / np.sqrt(len(rows))
     ebic = np.array([_ebic(fit.model, rows, bias_penalty) for fit in fits])
-    return sealed(PenaltyPath(tried, score.mean(1), stderr, ebic, tuple(fits)))
+    path = sealed(PenaltyPath(tried, score.mean(1), stderr, ebic, tuple(fits)))
+    warn_unless_converged(path.best)
+    return path
 
 
 def _default_penalties(rows, of, mask):
@@ -138,6 +143,6 @@ def _ebic(model, rows, bias_penalty):
     """
     couplings = model.weights != 0
     penalty = 1 / (len(rows) * PRIOR_WIDTHS[-1] ** 2)
-    again = pseudolikelihood(rows, couplings=couplings, penalty=penalty, bias_penalty=bias_penalty).model
+    again = climb_pseudolikelihood(rows, couplings, penalty, bias_penalty)[0].model
     price = np.log(len(rows)) + 2 * EBIC_GAMMA * np.log(max(model.n - 1, 1))
     return -2 * log_conditionals(again, rows).sum() + couplings.sum() * price

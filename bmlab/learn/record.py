@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..model import BoltzmannMachine
 from ..running.files import stored
 from ..showing.html import fit_html
 from .likelihood import check_phases, log_likelihood
+from .misfit import ADVICE, Misfit
 from .observations import Moments, check_moments
 
 ALL_STEPS_MADE = "all steps were made"
@@ -88,6 +89,8 @@ class Fit:
                 not, and where no gradient is computed (pcd).  Learners that take a number of steps do not warn
     message     why it ended, in a sentence
     steps       the steps that were kept, the last of them the model's; empty where a learner makes none
+    misfit      how far the machine's means and learnt pairs are from the data's at most, in errors of these and beyond
+                what a penalty allows (see misfit.py); above 5 it has not converged.  nan: unknown
 
     >>> bmlab.pseudolikelihood([[1, 1], [-1, -1], [1, -1], [-1, 1]])
     Fit(BoltzmannMachine(n=2, couplings=0, T=1): ...)
@@ -97,6 +100,13 @@ class Fit:
     converged: bool = False
     message: str = ""
     steps: tuple[Step, ...] = ()
+    misfit: float = np.nan
+
+    def compared(self, found: Misfit) -> Fit:
+        """Return this fit with its misfit: a number, words in its message, and a doubt where they contradict it."""
+        told, doubt = self.message.removesuffix("."), self.converged and found.is_contradiction
+        told = f"{told}, but {found.words}; {ADVICE}." if doubt else f"{told}; {found.words}."
+        return replace(self, converged=self.converged and not doubt, message=told, misfit=found.size)
 
     def __repr__(self):
         kept = f", {len(self.steps)} steps kept" if self.steps else ""

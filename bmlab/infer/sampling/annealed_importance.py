@@ -45,7 +45,7 @@ from ...running.files import stored
 from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
 from .chains import Chains, stream_of
-from .diagnostics import widened
+from .diagnostics import widened, wilson_stderr
 from .gibbs import check_chains
 
 PILOT_DIVISOR = 5  # the pilot has so many times fewer chains and steps
@@ -228,11 +228,7 @@ def _moments(model, s, w):
 def _stderr(x, x2, ess, count):
     """Return the error of averages x = sum w y of y = -1/+1: the root of sum w^2 (y - x)^2, where x2 = sum w^2 y.
 
-    No less than 2/ess, which one more run could change, nor than half of what reaches both ends of Wilson's interval of
-    z = 2 (1927, J. Am. Stat. Assoc. 22, 209): (z^2 |x| + z root(ess (1 - x^2) + z^2)) / (ess + z^2).  A value that few
-    runs have is then known as badly as it is: the spread alone covers it 81 times in 100.
+    No less than 2/ess, which one more run could change, nor than that of Wilson's interval.
     """
-    variance = np.maximum(1 - x**2, 0)
     spread = np.sqrt(np.maximum((1 + x**2) / ess - 2 * x * x2, 0) * count / (count - 1))
-    wilson = (2 * np.abs(x) + np.sqrt(ess * variance + 4)) / (ess + 4)
-    return np.maximum(np.maximum(widened(count) * spread, wilson), 2 / ess)
+    return np.maximum(np.maximum(widened(count) * spread, wilson_stderr(x, ess)), 2 / ess)

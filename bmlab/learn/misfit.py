@@ -1,0 +1,238 @@
+"""How far the means and correlations of a machine are from those of the data that it claims to have learnt.
+
+With x_k the s_i and the s_i s_j of coupled pairs, the clamped phase, the free phase, and the error e_k of both,
+
+    misfit = max_k ( |<x_k>_clamped - <x_k>_free| - a_k ) / e_k
+
+At the top of the likelihood it is 0, whatever the data.  A pseudolikelihood, a theory or chains that were too short end
+elsewhere: where the data are no machine's, far from it (Besag 1975, section 6, warns of as much).  A penalty shrinks
+weights, and so moves moments: at the top of the penalised likelihood a pair is off by penalty * |w| + l1.  Elsewhere
+the shift spreads over neighbours, and allowed are
+
+    a_i = bias_penalty |b_i| + sum_j (penalty |w_ij| + l1 [w_ij != 0]),      a_ij = a_i + a_j + l1 [w_ij = 0].
+
+The errors of N rows reach both ends of Wilson's interval (see diagnostics.py).  The free phase is exact where that
+takes hardly any time; else drawn by chains that begin at rows of the data and at random, and where these do not agree
+by tempering.  Where that has not converged, as in deep cold, the misfit is unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checking.arrays import unit_name
+from ..checking.validation import summary
+from ..estimate import Estimate, no_convergence_warnings
+from ..infer.exact.dispatch import exact
+from ..infer.exact.planning import exact_plan
+from ..infer.sampling.diagnostics import wilson_stderr
+from ..infer.sampling.gibbs import gibbs
+from ..infer.sampling.tempering import temper
+from ..model import BoltzmannMachine
+from ..running.sparsity import entries
+from .likelihood import clamped_rows, closed_form_units
+from .observations import Moments, check_complete_rows, check_moments, check_padded_rows
+
+MAX_MISFIT = 5.0  # errors; of the largest of a thousand differences the fourth is common
+EXACT_SECONDS = 0.02  # of a comparison; a pseudolikelihood of 30 units takes some 0.05
+CHAINS, SWEEPS, DRAWS = 100, 300, 30  # of a comparison by draws
+LADDERS, LADDER_BURN_IN, LADDER_SWEEPS, LADDER_DRAWS = 16, 200, 1000, 200
+MAX_DRAWN_WEIGHTS = 10**5  # of a machine, which n^2 is if it is dense; draws of more take longer than learning
+TIE = 1e-9  # of two misfits, as a share of the larger
+UNKNOWN = "how far its moments are from the data's is unknown"
+UNKNOWN_CLAMPED = f"{UNKNOWN}, since its hidden units are coupled"
+UNKNOWN_FREE = f"{UNKNOWN}, since chains of it do not agree, or it is too large to ask them"
+ADVICE = "go on from there by maximize(), or fit() with infer=functools.partial(bmlab.gibbs, rng=rng)"
+
+
+class Misfit(NamedTuple):
+    """The largest difference in errors, nan where it is unknown, and what a message says of it."""
+
+    size: float
+    words: str
+
+    __repr__ = summary
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether the machine has not learnt what it claims."""
+        return self.size > MAX_MISFIT
+
+
+class PairsAndUnits(NamedTuple):
+    """Numbers of the learnt pairs, then of the units: <s_i s_j> and <s_i>, or what belongs to each."""
+
+    pairs: np.ndarray
+    units: np.ndarray
+
+    __repr__ = summary
+
+
+def misfit(
+    model: BoltzmannMachine,
+    target: PairsAndUnits,
+    error: PairsAndUnits,
+    pairs: Any,
+    free: Estimate | None,
+    *,
+    penalty: float = 0.0,
+    bias_penalty: float = 0.0,
+    l1: float = 0.0,
+    own_error: Any = None,
+) -> Misfit:
+    """Compare a machine with the moments of its data at the learnt pairs (row, col), each known to an error.
+
+    free        the moments of the machine, None where they are unknown
+    own_error   k -> the error of the k-th difference by the learner's own noise, asked where a misfit is large
+    """
+    if free is None:
+        return Misfit(np.nan, UNKNOWN_FREE)
+    noise = np.append(entries(free.corr_stderr, pairs), free.mean_stderr)
+    goal, found = np.concatenate(target), np.append(entries(free.corr, pairs), free.mean)
+    off = np.maximum(np.abs(goal - found) - allowed(model, pairs, penalty, bias_penalty, l1), 0)
+    errors = np.hypot(np.concatenate(error), noise)
+    if not len(off) or np.isnan(errors).any() or np.isnan(off).any():
+        return Misfit(np.nan, UNKNOWN)
+    sizes = np.divide(off, errors, out=np.where(off > 0, np.inf, 0.0), where=errors > 0)
+    k = int(np.argmax(sizes >= (1 - TIE) * sizes.max()))
+    size = float(sizes[k])
+    if size > MAX_MISFIT and own_error is not None:
+        half_way = (1 - ((goal[k] + found[k]) / 2) ** 2) / max(1 - found[k] ** 2, TIE)
+        size = float(off[k] / np.hypot(errors[k], own_error(k) * max(1.0, half_way)))
+    more = ", more than the penalty allows" if penalty or bias_penalty or l1 else ""
+    if size <= MAX_MISFIT:
+        return Misfit(size, f"its moments are within {max(size, 0.1):.1f} errors of the data's")
+    return Misfit(
+        size,
+        f"{_moment_name(model, pairs, k)} is {found[k]:.3f} and in the data {goal[k]:.3f}, {size:.0f} errors off{more}",
+    )
+
+
+def allowed(model: BoltzmannMachine, pairs: Any, penalty: float, bias_penalty: float, l1: float) -> np.ndarray:
+    """Return a_ij of the pairs and a_i of the units (see above), in one line."""
+    (row, col), w = pairs, np.abs(entries(model.weights, pairs))
+    shift = penalty * w + l1 * (w > 0)
+    units = bias_penalty * np.abs(model.biases)
+    units = units + np.bincount(np.append(row, col), np.append(shift, shift), model.n)
+    return np.append(units[row] + units[col] + l1 * (w == 0), units)
+
+
+def errors_of(target: PairsAndUnits, count: Any) -> PairsAndUnits:
+    """Return the errors of moments over so many rows: a number, or one for each pair and unit."""
+    count = count if isinstance(count, PairsAndUnits) else PairsAndUnits(count, count)
+    return PairsAndUnits(*(wilson_stderr(x, n) for x, n in zip(target, count, strict=True)))
+
+
+def moments_at(answer: Estimate, pairs: Any) -> PairsAndUnits:
+    """Return the moments of an answer at the pairs."""
+    return PairsAndUnits(entries(answer.corr, pairs), answer.mean)
+
+
+def moments_of_data(data: Any, pairs: Any) -> tuple[PairsAndUnits, PairsAndUnits]:
+    """Return means and pairs of whole rows, or of moments, with their errors, nan where these are not known."""
+    if not isinstance(data, Estimate):
+        s = check_complete_rows(data, allow_constant=True)
+        target = PairsAndUnits(((s.T @ s) / len(s))[pairs], s.mean(0))
+        return target, errors_of(target, len(s))
+    target = moments_at(data, pairs)
+    if isinstance(data, Moments) and np.isfinite(data.count):
+        return target, errors_of(target, data.count)
+    stated = PairsAndUnits(entries(data.corr_stderr, pairs), data.mean_stderr)
+    return target, PairsAndUnits(*(np.where(x > 0, x, np.nan) for x in stated))
+
+
+def misfit_of_step(
+    step: Any, data: Any, infer: Any, pairs: Any, learns: np.ndarray | None, is_whole: bool, **penalties: float
+) -> Misfit:
+    """Compare the machine of a Step with the data, rows or moments, that a learner's free phase `infer` has seen.
+
+    learns     the biases that did, (n,); None: all
+    is_whole   whether the clamped phase of the step is that of all data, and its moments are not approximate
+    Hidden units are compared, too, if they are not coupled to each other.
+    """
+    model, rows = step.model, None
+    is_exact = getattr(infer, "func", infer) is exact
+    if isinstance(data, Estimate):
+        target, error = moments_of_data(check_moments(model, data), pairs)
+    else:
+        rows = check_padded_rows(model, data)
+        if closed_form_units(model, np.isnan(rows)) is None and not (is_exact and is_whole):
+            return Misfit(np.nan, UNKNOWN_CLAMPED)
+        target, error = clamped_target(model, rows, pairs, step.clamped if is_whole else None)
+    if learns is not None:
+        error = error._replace(units=np.where(learns, error.units, np.inf))
+    is_sampled = step.free.converged and bool(step.free.mean_stderr.any())
+    free = step.free if is_exact or is_sampled else moments_of_machine(model, rows)
+    return misfit(model, target, error, pairs, free, **penalties)
+
+
+def clamped_target(
+    model: BoltzmannMachine, rows: np.ndarray, pairs: Any, clamped: Estimate | None = None
+) -> tuple[PairsAndUnits, PairsAndUnits]:
+    """Return the moments that padded rows (N, n) clamp, and their errors by how many rows know each."""
+    clamped = clamped or clamped_rows(model, rows, exact)
+    known = ~np.isnan(rows)
+    known = (known | ~known.any(0)).astype(float)  # a hidden unit is an answer of all rows
+    count = PairsAndUnits((known.T @ known)[pairs], known.sum(0))
+    target = moments_at(clamped, pairs)
+    return target, errors_of(target, PairsAndUnits(*(np.maximum(x, 1) for x in count)))
+
+
+def moments_of_machine(
+    model: BoltzmannMachine, rows: np.ndarray | None = None, *, tempered: bool = True
+) -> Estimate | None:
+    """Return the moments of a machine, exact or drawn; None if they are unknown.
+
+    Chains begin at rows (N, v) or (N, n), nan where a unit is hidden, and at random; where they do not agree, ladders
+    are asked if `tempered`.  It draws by a generator of its own, so that no other stream of random numbers moves.
+    """
+    with no_convergence_warnings():
+        if exact_plan(model).seconds <= EXACT_SECONDS:
+            return exact(model)
+        if model.weight_count > MAX_DRAWN_WEIGHTS:
+            return None
+        rows = None if rows is None else rows[:, ~np.isnan(rows).all(0)]
+        rows = None if rows is None or not (np.abs(rows) == 1).all() else rows
+        rng, start = np.random.default_rng(0), None
+        if rows is not None:
+            begun = rows[rng.integers(len(rows), size=CHAINS // 2)]
+            start = np.vstack([begun, rng.choice([-1.0, 1.0], size=begun.shape)])
+        n_chains = CHAINS if start is None else None
+        answer = gibbs(model, rng=rng, start=start, n_chains=n_chains, n_sweeps=SWEEPS, n_draws=DRAWS)
+        if not answer.converged and tempered:
+            answer = temper(
+                model, rng=rng, n_ladders=LADDERS, burn_in=LADDER_BURN_IN, n_sweeps=LADDER_SWEEPS, n_draws=LADDER_DRAWS
+            )
+    return answer if answer.converged else None
+
+
+def susceptibility(model: BoltzmannMachine, pairs: Any, k: int, free: Estimate, step: float = 1e-4) -> PairsAndUnits:
+    """Return how the k-th moment of a dense machine moves with its weights at the pairs and its biases, T = 1.
+
+    It is the covariance of the k-th of s_i s_j and s_i with all others; of an exact answer by a difference.
+    """
+    row, col = pairs
+    if free.draws is not None:
+        s = free.draws.reshape(-1, model.n).astype(float)
+        x = s[:, row[k]] * s[:, col[k]] if k < len(row) else s[:, k - len(row)]
+        x = (x - x.mean()) / len(s)
+        return PairsAndUnits(((s.T * x) @ s)[pairs], x @ s)
+    weights, biases = np.zeros((model.n, model.n)), np.zeros(model.n)
+    if k < len(row):
+        weights[row[k], col[k]] = weights[col[k], row[k]] = step
+    else:
+        biases[k - len(row)] = step
+    up, down = (
+        moments_at(exact(model._with(model.weights + sign * weights, model.biases + sign * biases)), pairs)
+        for sign in (1, -1)
+    )
+    return PairsAndUnits(*((a - b) / (2 * step) for a, b in zip(up, down, strict=True)))
+
+
+def _moment_name(model, pairs, k):
+    """Return what a sentence calls the k-th moment: pairs, then units."""
+    if k < len(pairs[0]):
+        return "<s s'> of " + " and ".join(unit_name(model.names, side[k]) for side in pairs)
+    return f"<s> of {unit_name(model.names, k - len(pairs[0]))}"
