@@ -22,6 +22,7 @@ from .validation import (
     some_values,
 )
 
+MIRRORED_ROWS = 64  # that are compared with as many columns at a time
 SYMMETRY_ROUNDING = 1e-12  # of w_ij - w_ji, in units of the largest weight: below, weights are made symmetric
 TIE_ROUNDING = 1e-10  # numbers tie if they differ by no more than this, in units of the largest of them
 
@@ -136,7 +137,7 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
         weights = check_entries("weights", weights)
     if weights.shape != (n, n):
         raise ValueError(f"weights must be ({n}, {n}) for {n} biases, found {weights.shape}; pass one bias a unit")
-    if not is_sparse(weights) and not weights.diagonal().any() and (weights == weights.T).all():
+    if not is_sparse(weights) and not weights.diagonal().any() and _equals_transpose(weights):
         return read_only(weights if own else weights.copy())
     numbers: Any = weights.data if is_sparse(weights) else weights
     check_finite("weights", numbers)
@@ -151,6 +152,12 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
         what = f"{diagonal} {gap[i, i]:.3g}" if i == j else apart
         raise ValueError(f"weights must be symmetric with a zero diagonal ({what}); see bmlab.symmetric(W)")
     return read_only(symmetric(weights))
+
+
+def _equals_transpose(matrix):
+    """Whether a square array is equal to its transpose, strip by strip: a column of a large one is not in the cache."""
+    strips = range(0, len(matrix), MIRRORED_ROWS)
+    return all((matrix[a : a + MIRRORED_ROWS, a:] == matrix[a:, a : a + MIRRORED_ROWS].T).all() for a in strips)
 
 
 def check_coupling_mask(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np.ndarray | None:

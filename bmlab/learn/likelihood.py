@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ..checking.budgets import time_in_words
-from ..checking.validation import ArrayLike, check_flag, describe
+from ..checking.validation import ArrayLike, check_flag, describe, is_sparse
 from ..estimate import (
     Bounded,
     Estimate,
@@ -80,7 +80,9 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 
 def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
-    pairs = (answer.corr * model.weights).sum() / 2  # w_ii = 0
+    corr, weights = answer.corr, model.weights
+    sums = (corr * weights).sum() if is_sparse(weights) or is_sparse(corr) else np.einsum("ij,ij->", corr, weights)
+    pairs = sums / 2  # w_ii = 0
     log_z = with_offset(model, float(pairs + model.biases @ answer.mean) / model.temperature)
     return replace(answer, log_z=Bounded(log_z, 0.0, log_z, log_z), model=model, is_clamped=True)
 

@@ -33,6 +33,7 @@ RANDOM_BATCH = 2**20  # updates whose random bits are drawn at a time, and the m
 NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
 NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD, NUMBA_READ = 1.2e-8, 1.5e-10, 3e-9, 5e-10
 FLIP_CHAINS = 16  # whose fields are looked at
+MOST_FLIPS = 0.5  # the largest share of units that flip in a sweep
 MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
 NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
 BACKENDS = ("auto", "numpy", "numba")
@@ -120,7 +121,7 @@ class Chains:
                 self._take(backend)
         step = max(1, every)
         size = max(1, RANDOM_BATCH // (self._s.size + 1) // step) * step
-        beta = np.broadcast_to(1 / self.model.temperature if beta is None else beta, self._s.shape[1])
+        beta = np.full(self._s.shape[1], 1 / self.model.temperature if beta is None else beta)
         for done in with_progress(range(0, sweeps, size), "block"):
             k = self.first_bits(min(size, sweeps - done))
             out = np.empty((len(k) // every if every else 0, *self._s.shape), np.int8)
@@ -164,8 +165,11 @@ def choose_engine(
     Numba is imported once all calls together would have saved what that costs, as one buys what one has rented often.
     """
     global _saved
+    is_loaded, by_numpy = _saved > NUMBA_IMPORT, numpy_seconds(model, classes, s.shape[1])
+    if is_loaded and numba_seconds(model, s.shape[1], MOST_FLIPS, new_biases) < by_numpy and has_numba():
+        return "numba"
     numba = numba_seconds(model, s.shape[1], flip_share(model, s), new_biases)
-    saved = n_sweeps * (numpy_seconds(model, classes, s.shape[1]) - numba)
+    saved = n_sweeps * (by_numpy - numba)
     if saved <= 0:
         return "numpy"
     _saved += saved

@@ -13,6 +13,7 @@ that begin on a cache line (64 bytes) are read twice as fast.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from itertools import pairwise
 from math import log, prod
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 import scipy
 from numba import njit
 
-from ...model import BoltzmannMachine, energy_of
+from ...model import UNTHREADED_PRODUCTS, BoltzmannMachine, energy_of
 from ...running.compiling import COMPILE_OPTIONS
 from ...running.parallel import map_threads, worker_count
 from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
@@ -82,7 +83,7 @@ class NumbaEngine:
     def _sum_fields(self, states, biases):
         if self.fields is None:
             self.fields = _aligned(states.T.shape)
-        with one_thread():
+        with one_thread() if states.size * self.model.n > UNTHREADED_PRODUCTS else nullcontext():
             self.fields[:, : self.model.n] = states.T.astype(float) @ self.model.weights + biases
 
     def _edges(self, beta, biases, own):
@@ -111,8 +112,10 @@ def _in_threads(kernel, arrays, states, sweeps, line):
 
     threads = max(1, min(sweeps.k.size // UPDATES_A_THREAD, count // CHAIN_BLOCK))
     threads = min(threads, worker_count()) if threads > 1 else 1
-    ends = list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))
-    for _ in map(part, ends) if threads == 1 else map_threads(part, ends):
+    if threads == 1:
+        part((0, count))
+        return
+    for _ in map_threads(part, list(pairwise(np.linspace(0, count, threads + 1).astype(int).tolist()))):
         pass
 
 
