@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import bmlab
+from bmlab.infer.variational import selected_inversion
 from bmlab.infer.variational.selected_inversion import factorize, is_positive_definite, selected_inverse
 
 
@@ -19,9 +20,11 @@ def matrix(seed):
     return sparse.csc_array(np.diag(diagonal) - pairs - pairs.T), row, col
 
 
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize("seed", range(40))
-def test_it_is_the_inverse_at_its_places(seed):
+def test_it_is_the_inverse_at_its_places(seed, engine, monkeypatch):
     """To roundings of both, some n^2 of the largest entry times the matrix' condition."""
+    monkeypatch.setattr(selected_inversion, "has_numba", lambda: engine == "numba")
     a, row, col = matrix(seed)
     factor, whole = factorize(a), np.linalg.inv(a.toarray())
     at_couplings, diagonal = selected_inverse(factor, row, col)

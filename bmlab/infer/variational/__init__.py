@@ -2,7 +2,7 @@
 
 naive_mean_field, tap_equations     to first and to second order in the couplings
 coordinate_descent                  down a free energy, one unit after the other
-compiled_loops                      the sweeps of these and of the next, by Numba
+compiled_loops, compiled_inversion  the sweeps of these and of the next, and selected_inversion, by Numba
 belief_propagation                  Bethe: pairs, exact on trees
 linear_response                     correlations, from the curvature of any of these
 free_bounds                         log Z outside them has been disproved

@@ -11,9 +11,12 @@ elimination; to solve for each column takes n solutions.  Takahashi, Fagan and C
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import scipy
 
+from ...running.compiling import has_numba
 from ...running.progress_bars import with_progress
 
 
@@ -34,9 +37,15 @@ def selected_inverse(
     """Return the inverse at the couplings (row, col), which are all places off the diagonal, and its diagonal (n,)."""
     place = factor.perm_c
     first, second = np.minimum(place[row], place[col]), np.maximum(place[row], place[col])
-    n, below = len(place), _columns(len(place), first, second)
-    values, diagonal = _backward(below, factor)
-    key = np.repeat(np.arange(n), [len(rows) for rows in below]) * n + np.concatenate([*below, np.zeros(0, int)])
+    n = len(place)
+    if has_numba():
+        invert = import_module(".compiled_inversion", __package__).invert
+        counts, rows, values, diagonal = invert(n, first, second, factor.L.tocsc(), factor.U.diagonal())
+    else:
+        below = _columns(n, first, second)
+        counts, rows = [len(rows) for rows in below], np.concatenate([*below, np.zeros(0, int)])
+        values, diagonal = _backward(below, factor)
+    key = np.repeat(np.arange(n), counts) * n + rows
     return values[np.searchsorted(key, first * np.int64(n) + second)], diagonal[place]
 
 
