@@ -117,6 +117,8 @@ def test_the_climb_stands_at_the_numbers_of_its_steps_and_has_its_ends_written(a
     values = [step.log_likelihood.value for step in steps]
     assert np.allclose(line.get_xydata(), np.column_stack([range(3, 8), values]))
     assert np.allclose(ends.get_xydata(), [[3, values[0]], [7, values[-1]]])
+    assert [panel.get_title(loc="left") for panel in axes] == ["Before", "After", "The climb"]
+    assert {"step 3"} <= {t.get_text() for t in axes[0].texts} and {"step 7"} <= {t.get_text() for t in axes[1].texts}
     for panel, step in zip(axes, (steps[0], steps[-1]), strict=False):
         marks = {c.get_label(): c.lines[0].get_xydata() for c in panel.containers}
         assert np.allclose(marks["means"], np.column_stack([step.clamped.mean, step.free.mean]))
@@ -252,7 +254,8 @@ def test_a_matrix_in_a_view_is_as_strong_as_its_numbers_are_large(ax, rng):
     cells = [(i, j) for i, j in np.argwhere(np.isfinite(matrix)) if i != j]
     for (i, j), patch in zip(cells, ax.patches, strict=True):
         x, y = patch.get_center()
-        assert (int(x), int(y)) == (j, i)
+        assert (int(x), int(y)) == (j, i) and 0.9 < 2 * getattr(patch, "radius", 0.475) < 1
+        assert isinstance(patch, Circle) or patch.get_width() == patch.get_height() == 0.95
         assert isinstance(patch, Rectangle if matrix[i, j] > 0 else Circle)
         assert patch.get_alpha() == pytest.approx(min(1, abs(matrix[i, j]) / largest))
         sign = plot.TOGETHER if matrix[i, j] > 0 else plot.APART
@@ -282,7 +285,8 @@ def test_dreams_are_drawn_with_the_weights_of_the_most_coupled_pixel(rng):
     web = next(ax for ax in figure.axes if len(ax.patches) == 9)
     one = abs(weights).sum(axis=0).argmax()
     spots = np.array([disc.get_center() for disc in web.patches])
-    assert np.allclose(np.ptp(spots, axis=0), [290 * 2 / 3] * 2)
+    cells = np.argwhere(np.ones((3, 3)))[:, ::-1] + 0.5
+    assert np.allclose(spots, [0, 34] + cells * 290 / 3)
     assert [to_hex(disc.get_facecolor()).upper() == plot.PLUS for disc in web.patches] == (dreams[0] > 0).tolist()
     strong = [k for k in range(9) if abs(weights[one, k]) > pictures.WEAKEST]
     for k, line in zip(strong, web.lines, strict=True):

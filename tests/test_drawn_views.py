@@ -60,7 +60,7 @@ def filled(ax, colour):
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
 def test_cells_are_the_states_that_are_left_the_darkest_the_most_probable(drawn, n):
     model = machine(n, n)
-    _, (_, board, ladder, *_) = drawn(widgets.StatesView, model)
+    _, (_, board, ladder, controls) = drawn(widgets.StatesView, model)
     discs = [patch for patch in board.patches if isinstance(patch, Circle)]
     shown = [to_hex(disc.get_facecolor()).upper() for disc in discs]
     held = np.array([{plot.PLUS: 1, plot.MINUS: -1, plot.OPEN: 0}[colour] for colour in shown])
@@ -90,6 +90,8 @@ def test_cells_are_the_states_that_are_left_the_darkest_the_most_probable(drawn,
     for k, bar in enumerate(ladder.patches):
         beside = counts[f"{2 ** (n - k)}"].get_position()[0] - bar.get_x() - bar.get_width()
         assert 2 < beside < 9 and bar.get_y() < counts[f"{k} held"].get_position()[1] < bar.get_y() + bar.get_height()
+    bold = [[text.get_text() for text in ax.texts if text.get_fontweight() == "bold"] for ax in (ladder, controls)]
+    assert bold == [[words(ladder)[0], f"{min(n, 3)} held", f"{len(left)}"], ["Run"]]
     assert len(filled(ladder, plot.PLUS)) == 1 and filled(ladder, plot.PLUS)[0].get_width() == bars[min(n, 3)]
 
 
@@ -151,6 +153,11 @@ def test_bars_of_a_machine_are_its_probabilities_the_largest_first(drawn, n):
     p = np.sort(bmlab.probabilities(model))[::-1][:16]
     assert np.allclose(exact / exact.sum(), p / p.sum()) and len(counted) == len(p)
     assert max(exact.max(), counted.max()) + filled(bars, plot.INK)[0].get_x() == pytest.approx(392)
+    row = 224 / len(p)
+    for colour in (plot.INK, plot.PLUS):
+        ends = np.array([(r.get_y(), r.get_y() + r.get_height()) for r in filled(bars, colour)[:-1]])
+        lines = 10 + row * np.arange(len(p) + 1)
+        assert (lines[:-1] < ends[:, 0]).all() and (ends[:, 1] < lines[1:]).all()  # one below the other
     if n == 3:
         assert counted.sum() == pytest.approx(exact.sum())
     assert abs(counted / exact.sum() * p.sum() - p).max() < 0.2  # of 1,000 turns
@@ -169,6 +176,8 @@ def test_chains_report_their_averages_so_far_from_both_starts(drawn, monkeypatch
         assert abs(so_far[:, -1] - ends).max() < 5 / np.sqrt(9 * chains.SWEEPS)
         assert np.allclose(lines[0].get_xdata()[[0, -1]], [40 + 400 / 300, 440])
         assert [line.get_linestyle() for line in lines] == ["-"] * 6 + ["--"] * 6
+        assert [to_hex(line.get_color()).upper() for line in lines] == [plot.PLUS] * 6 + [plot.INK.upper()] * 6
+        assert chart.lines[0].get_xydata().tolist() == [[40, 12], [40, 252], [440, 252]]  # the two axes
         sums = so_far * np.arange(1, chains.SWEEPS + 1)
         m = np.diff(sums, axis=1, prepend=0)
         assert np.allclose(halves(m), said[0]) and "R-hat 1.23" in words(beside)

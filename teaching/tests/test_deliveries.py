@@ -17,7 +17,7 @@ from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import grade, read
 from bmlab_teaching.matching import plan
-from bmlab_teaching.reading import read_cells
+from bmlab_teaching.reading import Reader, read_cells
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.slicing import names, needed_cells
 
@@ -117,6 +117,39 @@ def test_what_is_no_delivery_is_refused_in_one_sentence(tmp_path):
         graded(tmp_path)
 
 
+def files(folder):
+    return [*Reader().files_of([("", "", str(folder), [])])]
+
+
+def test_of_folders_in_a_folder_only_files_are_read_and_links_are_told(tmp_path):
+    (tmp_path / "ann/week 1/.git").mkdir(parents=True)
+    (tmp_path / "ann/week 1/twice.ipynb").write_bytes(b"{}")
+    (tmp_path / "ann/week 1/.git/config").write_bytes(b"x")
+    (tmp_path / "ann/link.ipynb").symlink_to(tmp_path / "ann/week 1/twice.ipynb")
+    found = {file.name: (file.data, file.problem) for file in files(tmp_path / "ann")}
+    assert found == {"twice.ipynb": (b"{}", ""), "link.ipynb": (b"", "it is a link, or no file")}
+
+
+def test_of_two_files_of_one_minute_the_later_is_the_later(tmp_path):
+    for name, second in (("b.ipynb", 1_000_000_000), ("a.ipynb", 1_000_000_007)):
+        (tmp_path / name).write_bytes(b"{}")
+        os.utime(tmp_path / name, (second, second))
+    assert max(files(tmp_path), key=lambda file: file.order).name == "a.ipynb"
+
+
+def test_a_file_that_its_zip_does_not_give_is_told_by_its_name(tmp_path):
+    with zipfile.ZipFile(tmp_path / "work.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("deep/twice.ipynb", b"x" * 1000)
+    damaged = bytearray((tmp_path / "work.zip").read_bytes())
+    start = damaged.index(b"twice.ipynb") + len(b"twice.ipynb")
+    damaged[start : start + 8] = b"\xff" * 8
+    (tmp_path / "work.zip").write_bytes(damaged)
+    (found,) = files(tmp_path)
+    assert (
+        found.name == "twice.ipynb" and not found.data and found.problem.startswith("it cannot be read out of its zip")
+    )
+
+
 @pytest.fixture
 def kit(tmp_path):
     return Kit(short_notebook(tmp_path))
@@ -201,6 +234,17 @@ def test_of_the_story_those_statements_are_run_that_make_or_change_what_is_asked
     whole = "base = np" not in kept and "base = rng" in kept  # made anew
     expected = FIRST.replace("\nbase = np.eye(2)", "") if whole else FIRST
     assert found[0] == expected + kept and not unknown
+
+
+def test_an_answer_without_its_label_and_its_question_is_known_by_the_name_it_makes(kit, tmp_path):
+    """Moved to the top, behind a cell of one's own, without metadata, and the question deleted."""
+    notebook = kit.answered()
+    (place,) = [k for k, cell in enumerate(notebook.cells) if cell.source.startswith("def double")]
+    answer = nbformat.v4.new_code_cell(notebook.cells.pop(place).source)
+    del notebook.cells[place - 1]
+    notebook.cells[0:0] = [answer, nbformat.v4.new_markdown_cell("mine")]
+    steps = rebuild(kit, tmp_path, notebook).steps
+    assert [name for kind, source, name in steps if kind == "run" and source.startswith("def double")] == ["double"]
 
 
 def test_what_is_no_python_is_run_as_it_is():
