@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from .checking.arrays import first_smallest, sealed, spins, states
+from .checking.arrays import first_smallest, no_such_attribute, sealed, spins, states
 from .checking.validation import check_count, describe, generator, import_optional, summary
 
 MNIST_SOURCE = (
@@ -34,6 +34,7 @@ class Images(NamedTuple):
     source: str
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Encoder(NamedTuple):
@@ -43,6 +44,7 @@ class Encoder(NamedTuple):
     source: str = "D. H. Ackley, G. E. Hinton and T. J. Sejnowski (1985), Cognitive Science 9, 147"
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Shifter(NamedTuple):
@@ -53,6 +55,7 @@ class Shifter(NamedTuple):
     source: str = "G. E. Hinton and T. J. Sejnowski (1986), Parallel Distributed Processing 1, chapter 7"
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Raster(NamedTuple):
@@ -63,6 +66,7 @@ class Raster(NamedTuple):
     source: str = "synthetic, after J. H. Macke and others (2009), Neural Computation 21, 397"
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 def digits(threshold: int = 7) -> Images:
@@ -180,6 +184,7 @@ class Zoo(NamedTuple):
     source: str = "R. Forsyth (1990), Zoo, UCI Machine Learning Repository, CC BY 4.0"
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Votes(NamedTuple):
@@ -194,6 +199,7 @@ class Votes(NamedTuple):
     )
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class YesNo(NamedTuple):
@@ -204,6 +210,7 @@ class YesNo(NamedTuple):
     left_out: dict[Any, str]  # other column -> why, and what to do about it; what to type ends the sentence
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
     def __str__(self):
         """Return what became of each column, a line each."""

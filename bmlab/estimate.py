@@ -20,7 +20,7 @@ from warnings import warn
 import numpy as np
 import scipy
 
-from .checking.arrays import sealed
+from .checking.arrays import no_such_attribute, sealed
 from .checking.budgets import check_memory
 from .checking.validation import describe, is_sparse
 from .model import BoltzmannMachine, same_machine
@@ -68,6 +68,8 @@ class Bounded(float):
     def value(self) -> float:
         """The number as a plain float."""
         return float(self)
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         return f"Bounded({self})"
@@ -180,6 +182,8 @@ class Estimate:
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.covariance / np.outer(spread, spread)
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         mark = "" if self.converged else ", NOT CONVERGED"

@@ -238,12 +238,20 @@ class BoltzmannMachine:
         """Return the same machine at another temperature."""
         return replace(self, temperature=temperature)
 
-    def clamp(self, units: Units, values: ArrayLike) -> BoltzmannMachine:
+    def clamp(self, units: Units | dict, values: ArrayLike | None = None) -> BoltzmannMachine:
         """Clamp `units` (indices, names, a mask) to `values` (-1/+1); return the machine of the others, in their order.
+
+        Or clamp a dict {unit: value}, or a Series with the names of units for labels, alone.
 
         Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
         Raises ValueError for what is no unit or no value, and for units that repeat.
         """
+        if values is None and (isinstance(units, dict) or names_of(units)):
+            units, values = split_condition("units", units)
+        elif values is None:
+            raise ValueError(
+                "values must be -1/+1, found none; try machine.clamp({0: 1}), or machine.clamp(units, values)"
+            )
         units, values = check_values(self, units, values)
         free = np.ones(self.n, dtype=bool)
         free[units] = False
@@ -279,6 +287,17 @@ def check_values(model: BoltzmannMachine, units: Units, values: Any) -> tuple[np
         twice = unit_name(model.names, found[count.argmax()])
         raise ValueError(f"units must not repeat, found {twice} twice; clamp each unit once")
     return units, np.broadcast_to(values, units.shape)
+
+
+def split_condition(name: str, condition: Any) -> tuple[Any, Any]:
+    """Return the units and the values of a dict {unit: value}, a Series of names, or a pair (units, values)."""
+    if names := names_of(condition):
+        return list(names), condition
+    if isinstance(condition, dict) and not is_sparse(condition):  # dok_array is a dict
+        return list(condition), list(condition.values())
+    if not isinstance(condition, tuple) or len(condition) != 2:
+        raise ValueError(f"{name} must be a dict or a pair (units, values), found {describe(condition)}; try {{0: 1}}")
+    return condition
 
 
 def names_at(model: BoltzmannMachine, units: Iterable) -> tuple[str, ...]:

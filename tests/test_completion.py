@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from test_contract import law_errors_add, machine
 
 import bmlab
@@ -101,3 +103,35 @@ def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
         answer = conditional(model, query, given, infer)
         assert answer == answer.lower == answer.upper == p and answer.stderr == 0
     assert conditional(model, {2: 1, 4: -1}, {2: 1}, infer) == conditional(model, {4: -1}, {2: 1}, infer)
+
+
+FORMATS = [
+    f"{name}_{kind}" for name in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil") for kind in ("array", "matrix")
+]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_rows_of_any_sparse_format_are_rows(form):
+    """A dok_array is a dict to Python, of pairs of numbers."""
+    rows, model = bmlab.states(3)[[0, 5]], bmlab.toy()
+    assert (bmlab.complete(model, getattr(sparse, form)(rows)).mean == rows).all()
+    with pytest.raises(ValueError, match=r"query must be a dict or a pair"):
+        bmlab.conditional(model, getattr(sparse, form)(rows), {})
+
+
+@pytest.mark.parametrize("names", [(), ("Ada", "Bob", "Eve")])
+def test_a_condition_is_written_alike_for_every_function_that_takes_one(names):
+    """A dict is taken by clamp(), too; of named units also a Series."""
+    model = replace(bmlab.toy(), names=names)
+    units = names[:2] or (0, 1)
+    conditions = [{units[0]: 1, units[1]: -1}, *([pd.Series([1, -1], list(units))] if names else [])]
+    for condition in conditions:
+        part, same = model.clamp(condition), model.clamp(list(units), [1, -1])
+        assert (part.biases == same.biases).all() and (part.offset, part.names) == (same.offset, same.names)
+        assert complete(model, condition).mean[2] == bmlab.exact(part).mean[0]
+        rest = names[2] if names else 2
+        p = conditional(model, {rest: 1}, condition)
+        assert abs(p - (1 + bmlab.exact(part).mean[0]) / 2) < 1e-12
+    for units in (0, [0, 1]):
+        with pytest.raises(ValueError, match=r"^values must be -1/\+1, found none; try machine\.clamp\({0: 1}\)"):
+            model.clamp(units)

@@ -72,6 +72,14 @@ def test_what_is_no_regular_file_is_refused_and_stays(use, tmp_path):
         assert stat.S_IFMT(os.stat(path).st_mode) == kind
 
 
+@pytest.mark.parametrize("use", [save, checkpoint, bmlab.load])
+def test_a_folder_that_is_gone_is_said_in_a_sentence(use, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    with pytest.raises(OSError, match=r"^machine\.npz cannot be (written|read) \(No such file or directory\); "):
+        use("machine.npz")
+
+
 KILLED = """
 import os, signal, sys
 import bmlab

@@ -4,6 +4,7 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_ascent import DATA, blank
 from test_contract import machine
@@ -134,3 +135,13 @@ def test_the_penalty_means_the_same_to_every_learner():
     for fit in [*found, bmlab.pseudolikelihood(data, penalty=0.3)]:
         w = fit.model.weights[0, 1]
         assert abs(0.4 - np.tanh(w) - 0.3 * w) < 1e-5
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
+def test_moments_of_fewer_units_than_the_machine_has_are_told_to_be_rows(names):
+    """Hidden units have no column: "pass one column a unit" was no way out."""
+    rows = pd.DataFrame(bmlab.states(2), columns=names[:2] or range(2))
+    model = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3), names=names)
+    for learn in (partial(bmlab.fit, steps=1, rate=0.1), bmlab.maximize):
+        with pytest.raises(ValueError, match=r"moments must be of all 3 units .*; pass rows if units are hidden"):
+            learn(model, bmlab.moments(rows))

@@ -1,6 +1,8 @@
 """Each algorithm of exact() by itself: tiles, cutsets, orders, known lattices; plans, their prices and their words."""
 
 import math
+import re
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -269,6 +271,18 @@ def test_a_plan_reads_as_a_sentence():
     assert "in 2 parts" in str(bmlab.exact_plan(two_rings))
 
 
+def test_no_price_is_a_number_that_nobody_can_picture():
+    """1e90 pieces and 1e81 years were printed."""
+    for n in (60, 900):
+        for model in (bmlab.sherrington_kirkpatrick(n, rng=0), bmlab.ising((36, 36))):
+            said = [repr(bmlab.exact_plan(model)), bmlab.exact_plan(model).time]
+            for ask in (bmlab.exact, bmlab.ground_state, partial(bmlab.sample, size=1, rng=0)):
+                with pytest.raises(ValueError, match="would need") as error:
+                    ask(model)
+                said.append(str(error.value))
+            assert not re.findall(r"\de\+(?:1[89]|[2-9]\d|\d{3})|\d{6}", re.sub(r"2\^\d+|,", "", " ".join(said)))
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
@@ -281,6 +295,7 @@ def test_a_plan_reads_as_a_sentence():
         (4 * 86400, "4 days"),
         (1e9, "31.7 years"),
         (1e11, "3,169 years"),
+        (1e90, "over a million years"),
     ],
 )
 def test_times_are_said_as_a_person_would(seconds, words):

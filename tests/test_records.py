@@ -101,6 +101,22 @@ def test_every_record_shows_itself_in_a_line(answered):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_misspelt_attribute_of_a_record_is_pointed_to(answered):
+    """mean_std of an Estimate, and every other with its last letter gone; nothing that protocols look up is."""
+    checked = set()
+    for record in records_in(answered):
+        names = [*getattr(record, "_fields", ()), *getattr(record, "__dataclass_fields__", ())]
+        for name in names if type(record) not in checked else ():
+            if len(name) > 3 and not hasattr(record, name[:-1]):
+                with pytest.raises(AttributeError, match=rf"has no '{name[:-1]}'; did you mean '\w+'\?"):
+                    getattr(record, name[:-1])
+        with pytest.raises(AttributeError, match=r"^__array_interface_$"):
+            getattr(record, "__array_interface_")
+        checked.add(type(record))
+    assert len(checked) > 5
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_no_array_of_a_record_can_be_written_on(answered):
     records = records_in(answered)
     copied = [record for record in records if isinstance(record, (bmlab.Estimate, bmlab.BoltzmannMachine))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy
@@ -295,6 +295,15 @@ def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.
     for close in get_close_matches(name, names, 1):
         return f"did you mean {close!r}?"
     return otherwise
+
+
+def no_such_attribute(self: Any, name: str) -> NoReturn:
+    """Raise AttributeError with what may have been meant: the __getattr__ of a record."""
+    if name.startswith("_"):  # looked up by protocols, not typed by people
+        raise AttributeError(name)
+    kind = type(self)
+    fields = [*getattr(kind, "__dataclass_fields__", ()), *(each for each in dir(kind) if not each.startswith("_"))]
+    raise AttributeError(f"{kind.__name__} has no {name!r}; {did_you_mean(name, fields, f'it has {fields}')}")
 
 
 def read_only(array: Any) -> Any:

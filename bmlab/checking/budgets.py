@@ -13,6 +13,8 @@ except ImportError:  # Windows
 
 
 ALWAYS_FREE_BYTES = 2.0**20  # a call that takes less is never refused
+LONGEST = 1e6 * 365.25 * 86400  # seconds
+MOST_COUNTED = 1e18  # operations or pieces
 ROOT = Path("/")  # of the file system, where Linux lists what a control group allows
 
 
@@ -80,7 +82,9 @@ def check_memory(what: str, size: float, way_out: str) -> None:
 
 
 def time_in_words(seconds: float) -> str:
-    """Return a duration in words."""
+    """Return a duration in words; nobody waits for more than a million years."""
+    if seconds > LONGEST:
+        return "over a million years"
     for unit, size in (("years", 365.25 * 86400), ("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
         if seconds >= 2 * size:
             return f"{_three_digits(seconds / size)} {unit}"
@@ -92,8 +96,15 @@ def _three_digits(x):
     return f"{x:,.0f}" if 999.5 <= x < 10**6 else f"{x:.3g}"
 
 
+def count_in_words(number: float, form: str = ".2g") -> str:
+    """Return a number in this format, "over 1e18" beyond."""
+    return "over 1e18" if number > MOST_COUNTED else format(number, form)
+
+
 def size_in_words(size: float) -> str:
     """Return a number of bytes in words."""
+    if size > MOST_COUNTED:
+        return "over a billion GiB"
     for unit, scale in (("GiB", 2**30), ("MiB", 2**20)):
         if size >= scale / 10:
             return f"{size / scale:,.3g} {unit}"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..checking.arrays import align_columns, names_of, sealed, units_of
-from ..checking.validation import ArrayLike, describe, in_column
+from ..checking.arrays import align_columns, no_such_attribute, sealed, units_of
+from ..checking.validation import ArrayLike, in_column, is_sparse
 from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
-from ..model import BoltzmannMachine, check_model, check_values
+from ..model import BoltzmannMachine, check_model, check_values, split_condition
 from ..running.progress_bars import with_progress
 from .likelihood import log_ratio
 from .observations import unique_rows
@@ -43,6 +43,8 @@ class Completion:
 
     def __post_init__(self):
         vars(self).update(sealed(vars(self)))
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         mark = "" if all(answer.converged for answer in self.answers) else ", NOT CONVERGED"
@@ -124,7 +126,7 @@ def _one_by_one(model, known, both, answer, infer):
 
 
 def _checked(model, known):
-    if isinstance(known, dict):
+    if isinstance(known, dict) and not is_sparse(known):  # dok_array is a dict
         row = _row(model, known, "known")
         return np.where(row, row, np.nan)
     units = units_of(known, model.names)
@@ -141,14 +143,8 @@ def _checked(model, known):
 
 
 def _row(model, condition, name):
-    """Return the row of a dict or a pair (units, values)."""
-    if names := names_of(condition):  # a Series
-        condition = list(names), condition
-    elif isinstance(condition, dict):
-        condition = list(condition), list(condition.values())
-    if not isinstance(condition, tuple) or len(condition) != 2:
-        raise ValueError(f"{name} must be a dict or a pair (units, values), found {describe(condition)}; try {{0: 1}}")
-    units, values = check_values(model, *condition)
+    """Return the row of a condition."""
+    units, values = check_values(model, *split_condition(name, condition))
     row = np.zeros(model.n)
     row[units] = values
     return row

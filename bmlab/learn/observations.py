@@ -127,11 +127,11 @@ def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarra
 def check_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
     """Return an Estimate of the moments of all units of the data, in their order, with corr laid out as the weights."""
     check_estimate("data", data)
-    units = units_of(data, model.names, whole=True)
     if np.shape(data.mean) != (model.n,) or (is_sparse(data.corr) and not model.is_sparse):
         raise ValueError(
-            f"moments must be of all {model.n} units and pairs, found {data!r}; pass rows where units are hidden"
+            f"moments must be of all {model.n} units and pairs, found {data!r}; pass rows if units are hidden"
         )
+    units = units_of(data, model.names, whole=True)
     if units is not None and (units != np.arange(model.n)).any():
         data = _in_unit_order(data, np.argsort(units), model.names)
     if model.is_sparse and not is_sparse(data.corr):

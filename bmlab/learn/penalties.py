@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, names_of, sealed
+from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, names_of, no_such_attribute, sealed
 from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
@@ -53,6 +53,7 @@ class PenaltyPath(NamedTuple):
     fits: tuple[Fit, ...]
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
     @property
     def best(self) -> Fit:

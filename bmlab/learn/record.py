@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import sealed
+from ..checking.arrays import no_such_attribute, sealed
 from ..checking.validation import is_sparse, summary
 from ..estimate import Bounded, Estimate, check_same_model
 from ..model import BoltzmannMachine
@@ -30,6 +30,7 @@ class OptimizerState(NamedTuple):
     seed: int | None = None  # of the order of the rows, where they come in batches
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 @stored()
@@ -60,6 +61,8 @@ class Step:
         if isinstance(self.clamped, Moments):  # by the names of its columns
             vars(self)["clamped"] = check_moments(self.model, self.clamped)
         vars(self).update(loop=sealed(self.loop))
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         return (
@@ -107,6 +110,8 @@ class Fit:
         told, doubt = self.message.removesuffix("."), self.converged and found.is_contradiction
         told = f"{told}, but {found.words}; {ADVICE}." if doubt else f"{told}; {found.words}."
         return replace(self, converged=self.converged and not doubt, message=told, misfit=found.size)
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         kept = f", {len(self.steps)} steps kept" if self.steps else ""

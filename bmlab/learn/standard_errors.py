@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, sealed, unit_name
+from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, no_such_attribute, sealed, unit_name
 from ..checking.budgets import check_memory
 from ..checking.validation import ArrayLike, check_choice, check_positive, summary
 from ..estimate import Method, call_method, check_learning_method
@@ -56,6 +56,7 @@ class StandardErrors(NamedTuple):
     covariance: np.ndarray  # (M + n, M + n) of the errors of these weights, then of the biases
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 def standard_errors(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checking.arrays import sealed
+from ..checking.arrays import no_such_attribute, sealed
 from ..checking.budgets import check_memory
 from ..checking.validation import ArrayLike, summary
 from ..running.progress_bars import with_progress
@@ -41,6 +41,7 @@ class Triplets(NamedTuple):
     p_k_stderr: np.ndarray  # (n + 1,); 0 where no row has K, which proves nothing
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 def triplets(data: ArrayLike) -> Triplets:

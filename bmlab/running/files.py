@@ -52,9 +52,10 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
     A link stays one.  What a run that was killed has left half is written over.
     Raises OSError where the disk is full, the folder missing, or another run writes the same file.
     """
-    target = Path(os.path.realpath(path))
-    new = target.with_name(f"{target.name}.new")
+    new = None
     try:
+        target = Path(os.path.realpath(path))  # which fails in a folder that is gone
+        new = target.with_name(f"{target.name}.new")
         new.unlink(missing_ok=True)
         with open(new, "xb") as file:
             if target.exists():
@@ -69,8 +70,9 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
         reason = error.strerror or str(error)
         raise type(error)(f"{path} cannot be written ({reason}); give another path, or make room") from None
     finally:
-        with suppress(OSError):
-            new.unlink()
+        if new:
+            with suppress(OSError):
+                new.unlink()
 
 
 def read_arrays(path: Path, what: str, again: str, names: tuple[str, ...] = ()) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...checking.arrays import first_largest, first_smallest
+from ...checking.arrays import first_largest, first_smallest, no_such_attribute
 from ...checking.budgets import memory_to_spend
 from ...checking.calls import show_call
 from ...checking.validation import check_positive, generator
@@ -49,6 +49,8 @@ class Bracket(NamedTuple):
     lower_by: str
     upper_by: str
     bounds: dict[str, float]
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         return f"Bracket({self.log_z}, by {self.lower_by} and {self.upper_by})"

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import combined_field, log_2cosh
+from ...checking.arrays import combined_field, log_2cosh, no_such_attribute
 from ...checking.validation import check_count, check_positive, describe, summary
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...methods import method
@@ -50,6 +50,7 @@ class TreeDistribution(NamedTuple):
     edges: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Bound(NamedTuple):

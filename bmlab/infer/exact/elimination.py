@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
+from ...checking.arrays import no_such_attribute
 from ...checking.validation import summary
 from ...model import BoltzmannMachine
 from ...running.progress_bars import with_progress
@@ -42,6 +43,7 @@ class Order(NamedTuple):
     scopes: list[list[int]]
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
     @property
     def width(self) -> int:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import sealed
+from ...checking.arrays import no_such_attribute, sealed
 from ...checking.budgets import check_memory
 from ...checking.validation import check_count, summary
 from ...model import BoltzmannMachine, check_model
@@ -50,6 +50,7 @@ class GroundState(NamedTuple):
     is_unique: bool
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class LowestStates(NamedTuple):
@@ -63,6 +64,7 @@ class LowestStates(NamedTuple):
     states: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 def ground_state(model: BoltzmannMachine) -> GroundState:

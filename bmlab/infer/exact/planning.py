@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import sealed
-from ...checking.budgets import memory_to_spend, size_in_words, time_in_words
+from ...checking.arrays import no_such_attribute, sealed
+from ...checking.budgets import LONGEST, count_in_words, memory_to_spend, size_in_words, time_in_words
 from ...checking.validation import check_choice, summary
 from ...model import BoltzmannMachine, check_model
 from ...running.parallel import parts_run_here, worker_count
@@ -64,6 +64,7 @@ class Part(NamedTuple):
     side_by_side: float = 1
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class Plan(NamedTuple):
@@ -104,7 +105,9 @@ class Plan(NamedTuple):
     def time(self) -> str:
         """The predicted time in words, with the number of workers where these take parts of it."""
         count = max((part.side_by_side for part in self.parts), default=1)
-        return time_in_words(self.seconds) + (f" on {count:g} workers" if count > 1 else "")
+        return time_in_words(self.seconds) + (f" on {count:g} workers" if count > 1 and self.seconds < LONGEST else "")
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         return f"Plan({self})"
@@ -114,9 +117,12 @@ class Plan(NamedTuple):
         pieces = max((part.pieces for part in self.parts), default=1)
         of_one_core = ""
         if pieces > 1:
-            apart, of_one_core = f"{apart}, {pieces:,.6g} pieces", f", {time_in_words(self.core_seconds)} of a core"
+            apart, of_one_core = (
+                f"{apart}, {count_in_words(pieces, ',.6g')} pieces",
+                f", {time_in_words(self.core_seconds)} of a core",
+            )
         size = size_in_words(self.bytes)
-        return f"{self.method}{apart}: {self.work:.2g} operations, {size}, about {self.time}{of_one_core}"
+        return f"{self.method}{apart}: {count_in_words(self.work)} operations, {size}, about {self.time}{of_one_core}"
 
 
 def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
@@ -280,5 +286,7 @@ def _what(part):
     if part.algorithm == "cutset conditioning":
         return f"2^{len(part.structure)} listed states"
     if part.algorithm == "lowest states":
-        return f"{part.work:.2g} of 2^{len(part.units)} states"
-    return f"2^{len(part.units)} states" if part.algorithm == "matrix products" else f"{part.work:.2g} operations"
+        return f"{count_in_words(part.work)} of 2^{len(part.units)} states"
+    if part.algorithm == "matrix products":
+        return f"2^{len(part.units)} states"
+    return f"{count_in_words(part.work)} operations"

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import log_2cosh
+from ...checking.arrays import log_2cosh, no_such_attribute
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import check_count, generator, is_sparse, summary
@@ -65,6 +65,7 @@ class Runs(NamedTuple):
     betas: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 @method(

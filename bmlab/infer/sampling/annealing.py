@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...checking.arrays import first_smallest, sealed
+from ...checking.arrays import first_smallest, no_such_attribute, sealed
 from ...checking.calls import show_call
 from ...checking.validation import MAX_ENERGY, ArrayLike, check_array, generator
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -31,6 +31,8 @@ class Annealed(NamedTuple):
 
     energies: np.ndarray
     states: np.ndarray
+
+    __getattr__ = no_such_attribute
 
     def __repr__(self):
         return f"Annealed(energy={self.energy:.6g}, the lowest of {len(self.energies)} chains)"

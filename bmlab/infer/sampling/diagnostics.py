@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from ...checking.arrays import no_such_attribute
 from ...checking.validation import summary
 
 RHAT_LIMIT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
@@ -36,6 +37,7 @@ class Halves(NamedTuple):
     within: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
     @property
     def rhat(self) -> float:

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ...checking.arrays import first_smallest
+from ...checking.arrays import first_smallest, no_such_attribute
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
@@ -197,6 +197,7 @@ class TemperingState(NamedTuple):
     s: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 class ReplicaExchange:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...checking.arrays import no_such_attribute
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_count, generator, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
@@ -44,6 +45,7 @@ class Visited(NamedTuple):
     visits: np.ndarray
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 @method(
