@@ -1,8 +1,8 @@
-"""What `make test` runs of many cases alike: the first of each kind. `make test-all` runs them all."""
+"""What `make test` and `make check` run of many cases alike: the first of each kind. `make test-all` runs them all."""
 
 import pytest
 
-exhaustive = pytest.mark.exhaustive
+exhaustive, slow = pytest.mark.exhaustive, pytest.mark.slow
 # What students write may warn them; an overflow is still an error.
 as_a_student = [
     pytest.mark.filterwarnings("ignore"),
@@ -10,14 +10,14 @@ as_a_student = [
 ]
 
 
-def one_of(cases, kind=lambda case: None, ids=None):
-    """Cases as parameters of a test, all but the first of each kind with the mark exhaustive.
+def one_of(cases, kind=lambda case: None, ids=None, mark=exhaustive):
+    """Cases as parameters of a test, all but the first of each kind with a mark: exhaustive, or slow.
 
     kind   a function of a case; without it all are of one kind
     """
     seen, marked = set(), []
     for case, name in zip(cases, ids or cases, strict=True):
         one = kind(case)
-        marked.append(pytest.param(case, id=str(name), marks=[exhaustive] * (one in seen)))
+        marked.append(pytest.param(case, id=str(getattr(name, "__name__", name)), marks=[mark] * (one in seen)))
         seen.add(one)
     return marked

@@ -30,6 +30,7 @@ def test_the_weights_have_no_bias_however_short_the_ladder(model):
     assert ratio.std() > 0.1 and abs(ratio.mean() - 1) < 5 * ratio.std() / np.sqrt(len(ratio))
 
 
+@pytest.mark.slow
 @quietly
 def test_the_stated_error_covers_where_weights_are_heavy_tailed():
     """A restricted machine whose layers pull hard, few temperatures: 2 stderr cover as often as they should, at least.

@@ -9,6 +9,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from machines import KINDS, random_machine
+from selection import one_of, slow
 from test_contract import machine
 
 import bmlab
@@ -50,7 +51,7 @@ def upper_bounds(model, rng):
 
 
 @quietly
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", one_of(KINDS, kind=lambda kind: kind in ("lattice", "hopfield") and kind, mark=slow))
 def test_every_bound_holds_on_machines_of_every_kind(kind):
     """Proven for real numbers; in doubles no sum here is off by more than 1e-9 of its size, by far."""
     for seed in range(A_KIND):
@@ -109,6 +110,7 @@ def test_it_is_exact_where_that_fits():
     assert (found.lower_by, found.upper_by, found.bounds) == ("exact", "exact", {"exact": true.value})
 
 
+@pytest.mark.slow
 def test_beyond_exact_it_brackets():
     model = bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0)).at(2.0)
     found = bmlab.bracket(model, rng=0)

@@ -18,6 +18,7 @@ import pytest
 from crashing import DATA, run
 from fuzz_cases import public
 from scipy.sparse import csr_array
+from selection import one_of, slow
 from test_ascent import blank
 from test_fitting import alike
 
@@ -53,7 +54,7 @@ MACHINES = {"named": NAMED, "sparse": replace(blank(4), weights=csr_array(0.1 * 
 
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
-@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937])
+@pytest.mark.parametrize("kind", one_of([np.random.PCG64, np.random.MT19937], mark=slow))
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_of_the_package_can_go_on(name, machine, kind, tmp_path):
@@ -218,6 +219,7 @@ def test_a_file_runs_no_code(tmp_path):
     assert not (tmp_path / "exploded").exists()
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
     """Each child goes on from what the one before left, until it kills itself; some of them in the midst of a write."""
     path, rng = tmp_path / "a.bm", np.random.default_rng(0)

@@ -102,6 +102,7 @@ def test_samples_state_twice_the_error_of_what_is_wanted():
     assert trials["moments"].error == pytest.approx(2 * np.sqrt(np.mean(np.square(errors))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("want", "samplers"), [("moments", {"gibbs", "temper"}), ("log_z", {"ais", "temper"})])
 def test_strong_ones_are_sampled_with_an_error_that_holds(want, samplers):
     """The stated error is two standard errors; five of them happen by chance once in a million."""
@@ -241,6 +242,7 @@ def law_same_bits(work):
         assert bits_of(*work()) == alone
 
 
+@pytest.mark.slow
 def test_the_clock_decides_nothing():
     glass = bmlab.sherrington_kirkpatrick(45, rng=np.random.default_rng(0), scale=1.5)
 

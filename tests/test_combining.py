@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from selection import one_of, slow
 from test_contract import full, law_few_chains
 
 import bmlab
@@ -107,7 +108,9 @@ def ran(sampler, model, rng, size=30):
 
 
 @quietly
-@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox])
+@pytest.mark.parametrize(
+    "kind", one_of([np.random.PCG64, np.random.MT19937, np.random.SFC64, np.random.Philox], mark=slow)
+)
 @pytest.mark.parametrize("model", [GLASS, bmlab.ising((3, 4)), VALLEYS.at(1e-3)], ids=["dense", "sparse", "cold"])
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_runs_of_the_same_random_numbers_are_refused(sampler, model, kind):

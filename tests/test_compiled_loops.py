@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from selection import one_of, slow
 
 import bmlab
 from bmlab import plain
@@ -36,7 +37,7 @@ def engine(request, monkeypatch):
 
 @pytest.mark.parametrize("name", ["mean_field", "tap", "bethe"])
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", one_of(SEEDS, mark=slow))
 def test_each_engine_answers_as_plain_does(engine, name, to, seed):
     """To ten times the tolerance at which plain.py may stop."""
     whole = glass(seed)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import sparse, stats
+from selection import one_of, slow
 from test_belief_propagation import forest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -769,7 +770,7 @@ WALKERS = {
 
 
 @pytest.mark.parametrize("sequential", [False, True])
-@pytest.mark.parametrize("model", WALKERS.values(), ids=WALKERS)
+@pytest.mark.parametrize("model", one_of(WALKERS.values(), ids=WALKERS, kind=lambda model: model.is_sparse, mark=slow))
 @pytest.mark.parametrize("n_chains", [pytest.param(3, marks=pytest.mark.slow), 70])
 def test_both_engines_walk_as_the_reference_does(model, sequential, n_chains):
     law_engines_agree(model, n_chains, classes=sparsity.one_by_one(model.n) if sequential else None)

@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 import pytest
+from selection import one_of, slow
 from test_ascent import DATA, blank
 from test_contract import machine
 
@@ -61,7 +62,7 @@ def test_momentum_keeps_a_share_of_the_last_move():
     assert np.allclose(moves[1], 0.6 * moves[0] + 0.1 * slope, atol=1e-14)
 
 
-@pytest.mark.parametrize("momentum", [0.0, 0.8])
+@pytest.mark.parametrize("momentum", one_of([0.0, 0.8], mark=slow))
 def test_l1_makes_weights_zero(momentum):
     """At the end each weight is 0 with a slope of at most l1, or the slope l1 by its sign (Karush, Kuhn, Tucker)."""
     last = bmlab.fit(

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
+from selection import one_of, slow
 
 import bmlab
 
@@ -36,6 +37,7 @@ def test_the_ground_state_is_the_lowest_of_all_states_at_any_scale(model, form, 
     assert abs(model.energy(lowest.state) - energies.min()) < 1e-9 and scaled.energy(lowest.state) == lowest.energy
 
 
+@pytest.mark.slow
 def test_a_large_lattice_and_a_frustrated_ring():
     assert np.isclose(bmlab.ground_state(bmlab.ising((8, 12), coupling=0.7)).energy, -0.7 * 2 * 96)
     assert bmlab.ground_state(bmlab.ising(9999, coupling=-1.0)).energy == -9997
@@ -95,7 +97,7 @@ def test_a_tie_is_exact_and_a_lower_state_is_found_however_little_it_is_lower(se
     assert 0 < unique < 10
 
 
-@pytest.mark.parametrize("n", [6, 14, 18])
+@pytest.mark.parametrize("n", one_of([6, 14, 18], mark=slow))
 def test_a_small_field_decides_between_two_states_that_are_all_but_as_low(n):
     """The state of a glass or its negative, whichever the field favours."""
     for seed in range(10):
@@ -123,6 +125,7 @@ def test_the_lowest_states_are_those_of_all_states_in_their_order(seed, form):
         assert (found.energies == model.energy(found.states)).all()
 
 
+@pytest.mark.slow
 def test_the_lowest_states_of_a_machine_that_is_too_large_to_list():
     """A chain of 40 with random couplings: its two lowest, and then those with one domain wall at a weak coupling."""
     strengths = np.random.default_rng(0).uniform(0.5, 1, 39)

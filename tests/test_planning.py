@@ -248,6 +248,7 @@ def law_priced(seed):
     return True
 
 
+@pytest.mark.slow
 def test_a_plan_is_of_what_is_done_at_any_temperature():
     cold = [law_priced(seed) for seed in range(30)]
     assert 5 < sum(cold) < 25

@@ -95,6 +95,7 @@ def test_the_slack_of_wrong_messages_is_needed():
     assert bound.value - bmlab.exact(model).log_z == pytest.approx(np.log(2), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_gap_is_proven_where_messages_hardly_agree():
     """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
