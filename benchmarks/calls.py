@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from time import process_time
 
 import numpy as np
+from numba import njit
 from sampling import annealer
 from scipy import sparse
 from scipy.optimize import minimize
@@ -200,8 +201,66 @@ def tap_fixed_point(weights, biases):
     return mean, np.linalg.inv(curvature) + np.outer(mean, mean)
 
 
+@njit(cache=True)
+def sweeps_to_rest(weights, biases, temperature, mean):
+    """Mean field, one unit after the other, to rest, in place."""
+    moved = 1.0
+    while moved > 1e-10:
+        moved = 0.0
+        for i in range(len(mean)):
+            field = biases[i]
+            for j in range(len(mean)):
+                field += weights[i, j] * mean[j]
+            new = np.tanh(field / temperature)
+            moved, mean[i] = max(moved, abs(new - mean[i])), new
+
+
+def lean_mean_field(model):
+    """Means, the bound on log Z and linear response of mean field, in few lines: no checks, no test of the answer."""
+    w, b, t = model.weights, model.biases, model.temperature
+    m = np.tanh(b / t)
+    sweeps_to_rest(w, b, t, m)
+    up, down = (1 + m) / 2, (1 - m) / 2
+    log_z = (m @ w @ m / 2 + b @ m) / t - (up * np.log(up) + down * np.log(down)).sum()
+    return m, np.linalg.inv(np.diag(1 / (1 - m**2)) - w / t) + np.outer(m, m), log_z
+
+
+def messages_to_rest(weights, biases):
+    """Loopy belief propagation, all messages at once, to rest; means alone."""
+    tanh_j, u = np.tanh(weights), np.zeros_like(weights)  # u[i, j] goes from j to i
+    while True:
+        total = biases + u.sum(1)
+        before, u = u, np.arctanh(tanh_j * np.tanh(total - u.T))
+        if abs(u - before).max() < 1e-10:
+            return np.tanh(biases + u.sum(1))
+
+
+def animals():
+    """Return the machine of fifteen yes/no properties of animals."""
+    data = bmlab.data.zoo().data
+    return bmlab.maximize(bmlab.BoltzmannMachine(np.zeros((15, 15)), np.zeros(15)), data, penalty=0.03).model
+
+
 def deterministic():
-    """Rows of mean_field(), tap() and exact()."""
+    """Rows of mean_field(), tap(), bethe() and exact()."""
+    small, ties = animals(), bmlab.BoltzmannMachine((np.eye(200) - 1) / 200, np.zeros(200), 1.5)
+    yield (
+        "mean_field, 15 animals",
+        partial(bmlab.mean_field, small),
+        {"twenty compiled lines": partial(lean_mean_field, small)},
+    )
+    yield (
+        "mean_field, 200 weak ties",
+        partial(bmlab.mean_field, ties),
+        {"NumPy's fixed point and one inverse": partial(fixed_point, ties.weights / 1.5, ties.biases, True)},
+    )
+    glass = bmlab.sherrington_kirkpatrick(200, rng=0, scale=0.3)
+    peer = {"NumPy's fixed point and one inverse": partial(tap_fixed_point, glass.weights, glass.biases)}
+    yield "tap, 200 units all coupled", partial(bmlab.tap, glass), peer
+    peer = {"NumPy's messages at once, means only": partial(messages_to_rest, glass.weights, glass.biases)}
+    yield "bethe, 200 units all coupled", partial(bmlab.bethe, glass), peer
+    cold = bmlab.sherrington_kirkpatrick(30, rng=1).at(0.001)
+    yield "exact, 30 units at T = 0.001", partial(bmlab.exact, cold), {}
     torus = bmlab.ising((100, 100), field=0.1).at(6)
     w, b = torus.weights / torus.temperature, torus.biases / torus.temperature
     yield (
