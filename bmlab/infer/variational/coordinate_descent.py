@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from ...checking.arrays import TIE_ROUNDING, align_columns, oriented, smallest_f
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
-from ...running.compiling import has_numba
+from ...running.compiling import has_numba, import_once
 from ...running.progress_bars import counting_bar
 from .linear_response import Response, linear_response, positive_solver
 
@@ -136,7 +135,7 @@ def descend(
 def _sweeper(model, functional):
     """Return sweep_until(m, tolerance, most), by Numba or NumPy, and after how many sweeps Newton's step is due."""
     if has_numba():
-        return import_module(".compiled_loops", __package__).sweeper(model, functional.reacts), COMPILED_PATIENCE
+        return import_once(".compiled_loops", __package__).sweeper(model, functional.reacts), COMPILED_PATIENCE
     return partial(sweep_until, functional.coordinate_update, rows_by_class(model)), NEWTON_PATIENCE
 
 
@@ -210,6 +209,8 @@ def _newton(model, functional, m):
 
 def _fixed_points(functional, m, *end):
     values = np.array([functional.value(column) for column in m.T])
+    if len(values) == 1:
+        return Descent(m.T.copy(), values, *end)
     kept = []
     for k in smallest_first(values):
         if all(np.abs(m[:, k] - m[:, other]).max(initial=0) > SAME_FIXED_POINT for other in kept):
