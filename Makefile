@@ -146,9 +146,12 @@ lock:  ## choose the versions of requirements.lock again (newest: LOCK_FLAGS=--u
 		--custom-compile-command "make lock" $(LOCK_FLAGS) --no-emit-package boltzmann-lab --output-file requirements.lock pyproject.toml teaching/pyproject.toml
 
 site: setup  ## make the course as pages, in build/site (TEACHER=1: with solutions, in build/site-teacher)
+	@echo "1 of 2: running what the live views need: minutes the first time, then only what has changed."
 	@$(IN_VENV) docs/pages.py $(if $(TEACHER),--teacher)
+	@echo "2 of 2: writing the pages, a minute."
 	@# -a: all pages are written, for each shows the names of the others
 	@$(IN_VENV) -m sphinx --quiet -a -W -n --keep-going -j 2 -c docs -d build/doctrees$(AS_TEACHER) build/pages$(AS_TEACHER) build/site$(AS_TEACHER)
+	@echo "They are in build/site$(AS_TEACHER). To see them: $(IN_VENV) -m http.server --directory build/site$(AS_TEACHER)"
 
 looks: setup  ## write docs/looks again: what each notebook looks like, without solutions
 	@$(IN_VENV) docs/looks.py

@@ -50,8 +50,27 @@ def chapter(path: Path) -> NotebookNode:
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}
         cells.append(cell)
-    notebook.cells = cells
+    notebook.cells = with_answers_last(cells)
     return notebook
+
+
+FOLDED_ANSWER = re.compile(r"<details><summary>Answer</summary>(.*?)</details>", re.DOTALL)
+
+
+def with_answers_last(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """The cells of a chapter; what answers a prediction, which a page cannot fold, stands at its end."""
+    answers: list[NotebookNode] = []
+    for cell in cells:
+        folded = [one for one in cell.get("outputs", []) if "bmlab-predict" in one.get("data", {}).get("text/html", "")]
+        if folded:
+            cell.outputs = []
+            about = {"transient": {"remove_source": True}}
+            answers.append(nbformat.v4.new_code_cell("", outputs=folded, metadata=about))
+        if cell.cell_type == "markdown" and (found := FOLDED_ANSWER.match(cell.source)):
+            cell.source = cell.source.removeprefix(found[0]).lstrip()
+            number = 1 + sum(answer.cell_type == "markdown" for answer in answers)
+            answers.append(nbformat.v4.new_markdown_cell(f"**To prediction {number}.** {found[1].strip()}"))
+    return [*cells, *([nbformat.v4.new_markdown_cell("## Answers to the predictions")] if answers else []), *answers]
 
 
 def html(path: Path) -> str:

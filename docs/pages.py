@@ -26,6 +26,7 @@ from looks import LOOKS, NOTEBOOKS, ROOT, cover, for_students, number
 from nbformat import NotebookNode
 from PIL import Image, ImageOps
 
+import bmlab
 from bmlab import __version__
 from bmlab.widgets import DrawView
 from bmlab.widgets.view import WIDGETS_FOLDER, script
@@ -95,33 +96,41 @@ def smaller(png: str) -> str:
     return re.search(r"src=.*", picture(png, ""))[0].rstrip(">")
 
 
-# What people look for -> the pages that the search shows first.
+# What people look for -> the page that the search shows first, and others.
 TERMS = {
-    "partition function": ("notebooks/02_exact_z", "api/exact", "notebooks/03c_z_from_samples"),
-    "energy": ("notebooks/00_start", "api/machines"),
-    "temperature": ("notebooks/00_start",),
-    "learning rule": ("notebooks/01_theory", "api/learning"),
-    "gradient": ("notebooks/01_theory", "api/learning"),
-    "enumeration": ("notebooks/02_exact_z", "api/exact"),
-    "Gibbs sampling": ("notebooks/03_gibbs_sampling", "api/sampling"),
-    "replica exchange": ("notebooks/03b_long_enough", "api/sampling"),
     "annealed importance sampling": ("notebooks/03c_z_from_samples", "api/sampling"),
-    "mean field": ("notebooks/04_mean_field", "api/variational"),
     "belief propagation": ("notebooks/04b_can_it_be_proved", "api/variational"),
-    "contrastive divergence": ("notebooks/05_full_learning", "notebooks/08_restricted_machines", "api/learning"),
-    "pseudolikelihood": ("api/learning", "notebooks/05_full_learning"),
-    "standard errors": ("docs/own_data", "api/learning"),
-    "missing data": ("docs/missing_entries", "notebooks/06_your_own_data"),
+    "burn-in": ("notebooks/03b_long_enough", "api/sampling"),
+    "contrastive divergence": ("notebooks/08_restricted_machines", "notebooks/05_full_learning", "api/learning"),
+    "energy": ("notebooks/00_start", "api/machines"),
+    "enumeration": ("notebooks/02_exact_z", "api/exact"),
+    "free energy": ("notebooks/04_mean_field", "api/variational"),
+    "Gibbs sampling": ("notebooks/03_gibbs_sampling", "api/sampling"),
+    "grading": ("docs/teaching",),
+    "gradient": ("notebooks/01_theory", "api/learning"),
+    "handwritten digits": ("notebooks/09_handwritten_digits", "docs/digits", "api/data"),
     "hidden units": ("notebooks/07_hidden_units", "docs/hidden_units"),
-    "restricted Boltzmann machine": ("notebooks/08_restricted_machines", "docs/restricted"),
     "Hopfield network": ("notebooks/10_attention_and_diffusion", "api/machines"),
+    "install": ("docs/getting_started",),
+    "learning rule": ("notebooks/01_theory", "api/learning"),
+    "log likelihood": ("notebooks/01_theory", "api/learning"),
+    "mean field": ("notebooks/04_mean_field", "api/variational"),
+    "missing data": ("docs/missing_entries", "notebooks/06_your_own_data"),
+    "overfitting": ("docs/own_data", "notebooks/06_your_own_data"),
+    "parallel tempering": ("notebooks/03b_long_enough", "api/sampling"),
+    "partition function": ("notebooks/02_exact_z", "api/exact", "notebooks/03c_z_from_samples"),
+    "pseudolikelihood": ("api/learning", "notebooks/05_full_learning"),
+    "replica exchange": ("notebooks/03b_long_enough", "api/sampling"),
+    "restricted Boltzmann machine": ("notebooks/08_restricted_machines", "docs/restricted"),
+    "standard errors": ("docs/own_data", "api/learning"),
+    "temperature": ("notebooks/00_start",),
 }
 
 
 def indexed(name: str) -> str:
-    """The entries of a page in the index, which the search ranks first."""
-    terms = [term for term, pages in TERMS.items() if name in pages]
-    return "\n\n```{index} " + ", ".join(f"! {term}" for term in terms) + "\n```\n" if terms else ""
+    """The entries of a page in the index, of which the search ranks the main ones first."""
+    terms = [("! " if pages[0] == name else "") + term for term, pages in TERMS.items() if name in pages]
+    return "\n\n```{index} " + ", ".join(terms) + "\n```\n" if terms else ""
 
 
 def small(png: str, alt: str, width: int) -> str:
@@ -214,9 +223,17 @@ def page(path: Path, teacher: bool) -> NotebookNode:
     first = cells[0]
     title, _, rest = first.source.partition("\n")
     first.source = f"{title}\n\n{use(path)}\n{rest}{indexed(f'notebooks/{path.stem}')}"
+    if taught := [entry for name in bmlab.__all__ if reference.taught(name) == path and (entry := link(name))]:
+        words = "In the reference: " + ", ".join(taught) + "."
+        cells.append(nbformat.v4.new_markdown_cell(words, id="in-the-reference"))
     notebook.cells = cells
     notebook.metadata.kernelspec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return notebook
+
+
+def link(name: str) -> str:
+    """A public name as a link to its entry in the reference; nothing for what has none."""
+    return f"{{py:obj}}`{name} <bmlab.{name}>`" if callable(getattr(bmlab, name)) else ""
 
 
 def use(path: Path) -> str:

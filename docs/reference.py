@@ -1,6 +1,8 @@
 """The pages of the reference, one for each wing of the package."""
 
 import inspect
+import re
+from pathlib import Path
 from pydoc import locate
 from typing import get_args, get_type_hints
 
@@ -54,6 +56,24 @@ def public(module) -> list[str]:
     return [n for n, x in made if callable(x) and x.__module__.startswith(module.__name__)]
 
 
+SOURCES = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+CODE = {
+    path: path.read_text(encoding="utf-8") for path in sorted(SOURCES, key=lambda path: (path.name > "06", path.name))
+}
+
+
+def taught(name: str) -> Path | None:
+    """The notebook that teaches a public name: the first that uses it, the core before the others."""
+    return next((path for path, text in CODE.items() if re.search(rf"\bbmlab\.{name}\(", text)), None)
+
+
+def line(name: str) -> str:
+    """A public name in the index: what it does, in the first line of its docstring."""
+    thing = getattr(bmlab, name)
+    words = (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
+    return f"| {{py:obj}}`{name} <bmlab.{name}>` | {words} |"
+
+
 def entry(path: str, thing: object) -> str:
     kind = "autoclass" if inspect.isclass(thing) else "autofunction"
     return f".. {kind}:: {path}"
@@ -104,8 +124,10 @@ def pages() -> dict[str, str]:
         entries += [f".. autoclass:: {path}" for path in more if locate(path) not in public_ones]
         written[name] = page(*begins[name], entries)
     listed = "\n".join(held)
+    names = sorted((n for n in bmlab.__all__ if callable(getattr(bmlab, n))), key=str.lower)
+    table = "\n".join(["| name | what it does |", "|---|---|", *map(line, names)])
     written["index"] = (
         "# Reference\n\nTypes, defaults and shapes of everything public, each with an example that the tests run. "
-        f"{EXAMPLES}\n\n```{{toctree}}\n{listed}\n```\n"
+        f"{EXAMPLES}\n\n```{{toctree}}\n:titlesonly:\n\n{listed}\n```\n\n## All names\n\n{table}\n"
     )
     return written

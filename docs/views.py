@@ -39,7 +39,9 @@ def of(path: Path) -> dict[str, dict]:
     if not stored.exists() or json.loads(stored.read_text())["key"] != key:
         one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
         command = [sys.executable, __file__, str(path), str(folder)]
-        subprocess.run(command, check=True, env=os.environ | one_thread, cwd=path.parent)
+        done = subprocess.run(command, env=os.environ | one_thread, cwd=path.parent, capture_output=True, text=True)
+        if done.returncode:  # what a notebook warns of is no news here
+            raise RuntimeError(f"{path.name} fails:\n{done.stdout}{done.stderr}")
         stored.write_text(json.dumps({"key": key, "views": json.loads(stored.read_text())}))
     return json.loads(stored.read_text())["views"]
 

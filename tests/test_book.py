@@ -28,6 +28,9 @@ def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
     stored = [out for cell in nbformat.read(PATH, as_version=4).cells for out in cell.get("outputs", [])]
     drawn = sum("image/png" in out.get("data", {}) for out in stored)
     assert text.count('src="data:image/png') >= drawn > 3
+    story, answers = text.split("Answers to the predictions")
+    assert "Choose A, B or C" in answers and "To prediction 3." in answers
+    assert "Choose A, B or C" not in story and "<summary>Answer</summary>" not in story
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")

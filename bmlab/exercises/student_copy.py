@@ -396,7 +396,11 @@ def _reached(notebook, folder=Path()):
 def _bar(notebook, folder=Path()):
     share, words = _reached(notebook, folder)
     guesses = f'<span data-first-guesses="{notebook.partition("_")[0]}."></span>'
-    return f'<progress aria-hidden="true" value="{share:g}"></progress> {words}{guesses}' if words else ""
+    points, _, left = words.partition(". ")
+    whole = (
+        f'<span style="white-space: nowrap"><progress aria-hidden="true" value="{share:g}"></progress> {points}</span>'
+    )
+    return (f"{whole}. {left}" if left else whole) + guesses if words else ""
 
 
 def _script():

@@ -318,7 +318,9 @@ def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, report: Callabl
         if place.exists():
             place = course / f"{path.stem}.new.ipynb"
             report(NEWER.format(path.name, place))
-        write_bytes(place, f"{nbformat.writes(working_copy(path))}\n".encode())
+        copy = working_copy(path)
+        copy.cells[0].source += f"\n\n[All notebooks, and what you have done]({FRONT})"
+        write_bytes(place, f"{nbformat.writes(copy)}\n".encode())
         copied[path.name] = now
     write_bytes(course / RECORD, json.dumps(copied, indent=1).encode())
     front = front_page(course)
