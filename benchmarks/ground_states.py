@@ -40,7 +40,7 @@ def by_dwave(model, chains, sweeps, seed):
     import dimod
     from dwave.samplers import SimulatedAnnealingSampler
 
-    upper = scipy.sparse.triu(model.weights).tocoo()
+    upper = scipy.sparse.triu(scipy.sparse.coo_array(model.weights)).tocoo()
     problem = dimod.BinaryQuadraticModel.from_numpy_vectors(
         -model.biases, (upper.row, upper.col, -upper.data), 0.0, "SPIN"
     )

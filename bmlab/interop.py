@@ -128,7 +128,7 @@ def to_dimod(model: BoltzmannMachine) -> Any:
     """
     check_model(model)
     make = import_optional("dimod", "to_dimod()", "dimod").BinaryQuadraticModel.from_numpy_vectors
-    upper = scipy.sparse.triu(model.weights, 1).tocoo()
+    upper = scipy.sparse.triu(scipy.sparse.coo_array(model.weights), 1).tocoo()
     labels = list(model.names or range(model.n))
     return make(-model.biases, (upper.row, upper.col, -upper.data), model.offset, "SPIN", variable_order=labels)
 

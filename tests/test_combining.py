@@ -130,6 +130,7 @@ def test_runs_of_the_same_random_numbers_are_refused(sampler, model, kind):
             bmlab.combine(pickle.loads(pickle.dumps(answer)) for answer in twice)
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_does_not_belong_together_is_refused():
     run = partial(bmlab.gibbs, rng=0, n_chains=4, n_sweeps=8)
     for answers, reason in (

@@ -96,6 +96,7 @@ def test_a_machine_beyond_exact_is_completed_all_the_same():
     assert np.allclose(done.mean[50:], bmlab.exact(model.clamp(range(50), np.ones(50))).mean)
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field])
 def test_what_is_given_is_certain_and_its_contrary_impossible(infer):
     model = MODEL

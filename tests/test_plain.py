@@ -74,6 +74,7 @@ def test_log_z_from_walks(model):
     assert abs(np.mean(runs) - right) < 6 * np.std(runs, ddof=1) / np.sqrt(len(runs)) + 1e-3
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @machines
 @pytest.mark.parametrize("name", ["mean_field", "tap", "bethe"])
 def test_theories_are_those_of_the_package(model, name):

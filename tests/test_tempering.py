@@ -59,6 +59,7 @@ def test_every_pair_takes_its_turn():
 # The answer
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_its_draws_hold_patterns_of_both_valleys_as_often_as_they_are():
     """Of ten cells: all draws average to the answer, and the patterns of either valley have their share of them."""
     answer = temper(WELLS, rng=0, burn_in=100, n_sweeps=800, n_draws=800)
@@ -97,6 +98,7 @@ def law_half(model):
     assert len(acceptance) == len(t) - 1 and acceptance.min() > 0.4 and acceptance.max() < 0.75
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("model", GLASSES.values(), ids=GLASSES)
 def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
     law_half(model)
@@ -116,6 +118,7 @@ def test_temperatures_of_your_own():
     assert_same(finite, replace(exact, log_z=finite.log_z))
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_the_state_goes_on_with_its_own_ladder():
     first = run(GLASS, n_ladders=8)
     again = run(GLASS, start=first.state)

@@ -80,7 +80,7 @@ def _is_number(value):
 
 
 def _strongest(model, names, largest):
-    row, col, w = scipy.sparse.find(scipy.sparse.triu(model.weights, 1))
+    row, col, w = scipy.sparse.find(scipy.sparse.triu(scipy.sparse.coo_array(model.weights), 1))
     for k in smallest_first(-np.abs(w))[:MAX_TABLE_COUPLINGS]:
         yield [_head(f"{names[row[k]]}, {names[col[k]]}"), _weight(w[k], largest)]
 
