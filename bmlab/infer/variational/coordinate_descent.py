@@ -119,7 +119,7 @@ def descend(
     max_sweeps = check_count("max_sweeps", max_sweeps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
     m, (sweep_until, patience) = first_means(model, start, starts), _sweeper(model, functional)
-    last, moved, sweeps, due, bar = np.inf, np.inf, 0, patience, counting_bar("round of sweeps")
+    last, moved, sweeps, due, bar = np.inf, np.inf, 0, patience, counting_bar("round")
     while sweeps < max_sweeps:
         next(bar)
         moved, done = sweep_until(m, tolerance, min(due, max_sweeps) - sweeps)
