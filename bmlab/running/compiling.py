@@ -6,6 +6,7 @@ needs a loop, and only if has_numba(): NumPy does the same without, several time
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -14,7 +15,20 @@ from ..checking.budgets import memory_to_spend
 
 NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
 import_once = cache(import_module)  # of a file of loops: a second look would take as long as a few sweeps
-COMPILE_OPTIONS: Any = {"nogil": True, "cache": True, "error_model": "numpy"}
+COMPILE_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
+
+
+def compiled(**options: Any) -> Callable[[Callable], Any]:
+    """Return the decorator that compiles a loop at its first call; kept on disk, if any folder for that is writable."""
+    from numba import njit
+
+    def decorate(function: Callable) -> Any:
+        try:
+            return njit(**COMPILE_OPTIONS, **options, cache=True)(function)
+        except RuntimeError:  # it finds no folder
+            return njit(**COMPILE_OPTIONS, **options)(function)
+
+    return decorate
 
 
 @cache

@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numba import njit
 
 from ...model import UNTHREADED_PRODUCTS, BoltzmannMachine, energy_of
-from ...running.compiling import COMPILE_OPTIONS
+from ...running.compiling import compiled
 from ...running.parallel import map_threads, worker_count
 from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from ...running.threads import one_thread
@@ -119,8 +118,7 @@ def _in_threads(kernel, arrays, states, sweeps, line):
         pass
 
 
-_compiled = njit(**COMPILE_OPTIONS, fastmath={"contract"})
-_inlined = njit(**COMPILE_OPTIONS, fastmath={"contract"}, inline="always")
+_compiled, _inlined = compiled(fastmath={"contract"}), compiled(fastmath={"contract"}, inline="always")
 _stream, _digits = _compiled(stream), _compiled(fine_digits)
 _U = np.uint64
 

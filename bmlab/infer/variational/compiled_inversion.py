@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from numba import njit
 
-from ...running.compiling import COMPILE_OPTIONS
+from ...running.compiling import compiled
 
-_compiled = njit(**COMPILE_OPTIONS, fastmath={"contract"})
+_compiled = compiled(fastmath={"contract"})
 
 
 def invert(

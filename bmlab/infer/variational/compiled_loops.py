@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from ...checking.arrays import combined_field
 from ...model import BoltzmannMachine
-from ...running.compiling import COMPILE_OPTIONS
+from ...running.compiling import compiled
 from .naive_mean_field import mean_in_field
 from .tap_equations import mean_without_echo
 
-_compiled = njit(**COMPILE_OPTIONS, fastmath={"contract", "reassoc"})
-_equation = njit(**COMPILE_OPTIONS)
+_compiled, _equation = compiled(fastmath={"contract", "reassoc"}), compiled()
 _mean_in_field, _mean_without_echo = _equation(mean_in_field), _equation(mean_without_echo)
 _combined_field = _equation(combined_field)
 
