@@ -123,7 +123,9 @@ def test_no_usual_slip_passes_and_each_gets_a_sentence(tried):
         words = judging.judge(wrong, right, cases, source=source).wrong
         assert words or not differs(wrong, right, cases), slip
         assert not words or (words.startswith(right.__name__) and len(words.split()) > 4), words
-        assert " 1 times" not in words and not re.search(r"and \S+ is right$", words), words
+        assert " 1 times" not in words, words
+        if re.search(r"and \S+ is right$", words):  # a case alone: then another slip has the same numbers
+            assert len({other for other, text in answers if not differs(text, wrong, cases)}) > 1, words
         print(f"{right.__name__}: {slip}: {words or 'the same function'}")
 
 
@@ -250,8 +252,8 @@ NAMED = {  # what is typed for x + rate * step, or another right answer -> a par
         "x - rate * step": "goes the wrong way: is it minus for plus",
         "x + rate / 2 * step": "takes steps 0.5 times as long",
         "rate * step": "is the step alone",
-        "x + step": "it would be for rate = 1",
-        "x + step / rate": "has one over rate",
+        "x + step": "does not depend on rate",
+        "x + step / rate": "right for one over rate",
     },
     "np.logaddexp.reduce(1000 * x)": {
         "np.log(np.exp(1000 * x).sum())": "flows",

@@ -1,8 +1,9 @@
 """What is wrong with a wrong answer, in a sentence: its numbers are compared with the right ones on many cases.
 
-It is right but for a factor, a constant or a length; or it would be right for another argument (of the other sign,
-twice as large), in simpler cases (at T = 1, without biases), or with one slip in the right formula (edits.py). Each
-is said where it is so in all cases. Where nothing is, a small case is shown.
+A hint says what was seen, not what the student did: the answer is off by a factor, a constant or a length, does not
+depend on an argument, is right for another argument (of the other sign, twice as large) or in simpler cases (at T = 1,
+without biases), or equals the right formula with one slip in it (edits.py). Each is said only if it is so in all cases;
+of two slips with the same numbers none is named. Otherwise the smallest wrong case is shown.
 """
 
 import inspect
@@ -12,7 +13,7 @@ from contextlib import redirect_stdout, suppress
 from copy import deepcopy
 from functools import cache, partial
 from io import StringIO
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +63,10 @@ def named(trial: Trial, source: str = "") -> str:
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
     words = by_infinity(*flat) or by_ratio(*flat) or by_argument(found, wanted, tried, right)
     words = words or by_sum(found, wanted) or by_place(found, wanted) or by_quantity(found, wanted, tried, right)
-    words = words or by_step(found, wanted, tried, right, which) or by_changed(found, tried, right, which)
+    words = words or by_step(found, wanted, tried, right, which) or by_ignored(mine, right, tried)
+    words = words or by_changed(found, tried, right, which)
     if not words and (words := by_edit([answer for answer, _ in pairs], tried, right, source)):
-        return f"it {words}"
+        return f"the right formula gives the same numbers if it {words}"
     words = words or by_simpler(mine, right, tried, which)
     return f"{it} {words}" if words else ""
 
@@ -277,6 +279,31 @@ LENGTHS = {
 }
 
 
+def by_ignored(mine, right, tried):
+    """Words for an answer that does not change with an argument that the right one depends on."""
+    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
+        differs = False
+        with suppress(Exception), warnings.catch_warnings(), redirect_stdout(StringIO()):
+            warnings.simplefilter("ignore")
+            for one, other in pairwise(tried):
+                if type(one[k]) is not type(other[k]) or np.shape(one[k]) != np.shape(other[k]):
+                    continue
+                changed = [*one[:k], other[k], *one[k + 1 :]]
+                if not agree(right, right_of(right, one), [changed]):
+                    differs = True
+                    if not agree(mine, right_of(mine, one), [changed]):
+                        break
+            else:
+                if differs:
+                    return f"does not depend on {name}, and should"
+    return ""
+
+
+def right_of(function, given):
+    """A function that answers as another one does in the one case `given`, whatever it is given."""
+    return lambda *others: function(*deepcopy(given))
+
+
 def by_sum(found, wanted):
     """Words for what should add up to 1, or is right but for a factor of its own in each case or row."""
     if any(np.size(one) < 2 or not np.isfinite(one).all() for one in found):
@@ -292,7 +319,8 @@ def by_sum(found, wanted):
     lengths = [[np.linalg.norm(one, axis=-1, keepdims=True) for one in side] for side in (found, wanted)]
     sizes = [one / np.where(other, other, 1) for one, other in zip(*lengths, strict=True)]
     if all(close(one, size * other) for one, size, other in zip(found, sizes, wanted, strict=True)):
-        return "is right but for a factor, another one in each row: what should it be divided by?"
+        of_one_case = all(np.ptp(size[size > 0]) < DIGITS if (size > 0).any() else True for size in sizes)
+        return f"is right but for a factor, another one in each {'case' if of_one_case else 'row'}"
     return ""
 
 
@@ -360,14 +388,15 @@ QUANTITIES = {
 
 
 def by_edit(answers, tried, right, source):
-    """Words for an answer that is the right formula with one slip in it."""
+    """Words for an answer that is the right formula with one slip in it; none if several slips have its numbers."""
+    fitting = set()
     for words, text in edited(source):
         made = dict(right.__globals__)
         with suppress(Exception), redirect_stdout(StringIO()):
             exec(compiled(text), made)
         if reproduces(made.get(right.__name__), tried, answers):
-            return words
-    return ""
+            fitting.add(words)
+    return fitting.pop() if len(fitting) == 1 else ""
 
 
 @cache
@@ -425,18 +454,18 @@ def with_exchanged(right, first, second, *given):
 
 
 CHANGED = {
-    "has the wrong sign in front of {}": lambda x: -x,
-    "has twice {0} where {0} is asked for": lambda x: 2 * x,
-    "has half of {0} where {0} is asked for": lambda x: x / 2,
-    "has one over {0} where {0} is asked for": lambda x: 1 / x,
-    "has the square of {0} where {0} is asked for": lambda x: x**2,
-    "has the root of {0} where {0} is asked for": np.sqrt,
-    "has the wrong sign in front of the square of {}": lambda x: 1j * x,
-    "has twice the square of {}": lambda x: np.sqrt(2) * x,
-    "has half of the square of {}": lambda x: x / np.sqrt(2),
+    "is right for minus {0} in the place of {0}": lambda x: -x,
+    "is right for twice {0} in the place of {0}": lambda x: 2 * x,
+    "is right for half of {0} in the place of {0}": lambda x: x / 2,
+    "is right for one over {0} in the place of {0}": lambda x: 1 / x,
+    "is right for the square of {0} in the place of {0}": lambda x: x**2,
+    "is right for the root of {0} in the place of {0}": np.sqrt,
+    "is right with a minus in front of the square of {}": lambda x: 1j * x,
+    "is right with twice the square of {}": lambda x: np.sqrt(2) * x,
+    "is right with half of the square of {}": lambda x: x / np.sqrt(2),
     "is what it would be for {} = 1": lambda x: 0 * x + 1,
     "is what it would be for {} = 0": lambda x: 0 * x,
-    "takes the size of {}, without its sign": np.abs,
+    "is right for the size of {}, without its sign": np.abs,
 }
 ARRAYS = {
     "takes {} backwards": lambda x: x[..., ::-1],
@@ -461,20 +490,20 @@ def scaled(weights: float = 1, biases: float = 1, temperature: float = 1) -> Cal
 
 
 MACHINES = {
-    "has the wrong sign in front of the energy": scaled(-1, -1),
-    "has the wrong sign in front of the weights": scaled(-1),
-    "has the wrong sign in front of the biases": scaled(1, -1),
-    "counts each pair twice": scaled(2),
-    "counts half of each weight": scaled(0.5),
-    "counts each bias twice": scaled(1, 2),
-    "counts half of each bias": scaled(1, 0.5),
-    "has the energy twice": scaled(2, 2),
-    "has half of the energy": scaled(0.5, 0.5),
-    "multiplies by T where it should divide": scaled(temperature=-1),
-    "divides by the square of T": scaled(temperature=2),
-    "forgets T": scaled(temperature=0),
-    "forgets the biases": scaled(biases=0),
-    "forgets the weights": scaled(weights=0),
+    "is right for the energy with a minus in front": scaled(-1, -1),
+    "is right for the weights with a minus in front": scaled(-1),
+    "is right for the biases with a minus in front": scaled(1, -1),
+    "is right for twice the weights": scaled(2),
+    "is right for half of the weights": scaled(0.5),
+    "is right for twice the biases": scaled(1, 2),
+    "is right for half of the biases": scaled(1, 0.5),
+    "is right for twice the energy": scaled(2, 2),
+    "is right for half of the energy": scaled(0.5, 0.5),
+    "is right for 1/T in the place of T": scaled(temperature=-1),
+    "is right for T squared in the place of T": scaled(temperature=2),
+    "is right at T = 1, whatever T is": scaled(temperature=0),
+    "is right without biases, whatever they are": scaled(biases=0),
+    "is right without weights, whatever they are": scaled(weights=0),
 }
 
 
@@ -557,7 +586,7 @@ def example(trial):
     """Words for an answer that is wrong in no way that is known: a small case, and both values."""
     tried, (_, found, wanted, it) = trial.cases, first_wrong(trial)
     wrong = [k for k in range(len(tried)) if not close(found[k], wanted[k])]
-    place = min(wrong, key=lambda k: sum(map(np.size, tried[k])))
+    place = min(wrong, key=lambda k: (sum(map(np.size, tried[k])), np.abs(wanted[k]).max(initial=0)))
     off = np.unravel_index(first_largest(np.abs(found[place] - wanted[place])), wanted[place].shape)
     at = f" at place {tuple(map(int, off))}" if off else ""
     mine, ours = found[place][off], wanted[place][off]
