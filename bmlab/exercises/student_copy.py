@@ -396,11 +396,9 @@ def _reached(notebook, folder=Path()):
 def _bar(notebook, folder=Path()):
     share, words = _reached(notebook, folder)
     guesses = f'<span data-first-guesses="{notebook.partition("_")[0]}."></span>'
-    points, _, left = words.partition(". ")
-    whole = (
-        f'<span style="white-space: nowrap"><progress aria-hidden="true" value="{share:g}"></progress> {points}</span>'
-    )
-    return (f"{whole}. {left}" if left else whole) + guesses if words else ""
+    points, dot, left = words.partition(". ")
+    whole = f'<span style="white-space: nowrap">{points}{dot.strip()}</span> {left}'  # else a line ends within it
+    return f'<progress aria-hidden="true" value="{share:g}"></progress> {whole.strip()}{guesses}' if words else ""
 
 
 def _script():
